@@ -27,9 +27,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.running.runner import evaluate
 from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
+from orienteer.lab.evaluation.running.runner import evaluate
 from orienteer.records import Edge, Node, Question
 from orienteer.settings import Settings
 from report import Report, Target

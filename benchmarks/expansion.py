@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import planner
-from orienteer.evaluation.running.runs import StoredRun, read_run
-from orienteer.evaluation.scores.comparison import PairedDifference, compare
-from orienteer.evaluation.scores.table import Row, score_runs
+from orienteer.lab.evaluation.running.runs import StoredRun, read_run
+from orienteer.lab.evaluation.scores.comparison import PairedDifference, compare
+from orienteer.lab.evaluation.scores.table import Row, score_runs
 from orienteer.records import Trajectory
 from orienteer.serve.cli.app import main as orienteer
 

@@ -33,9 +33,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example
 from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example
 from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel
 from orienteer.llm.prompts import prompt_of
 from orienteer.retrieval.bases.table import open_base

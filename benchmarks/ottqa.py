@@ -31,8 +31,6 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names.mentions import CorpusNames, find_names
 from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, publish_layer
@@ -43,6 +41,8 @@ from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.similar_chunks import KindPair, compare, fields_of
 from orienteer.ingest.documents.run import build_graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

@@ -36,9 +36,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.scores.answers import contains
 from orienteer.graph import pieces
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names.mentions import find_names
@@ -48,6 +45,9 @@ from orienteer.index.embedders import open_embedder
 from orienteer.index.fusion import vote
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example, Gold
+from orienteer.lab.evaluation.scores.answers import contains
 from orienteer.llm.budget import Allowance
 from orienteer.methods.documents.method import Documents
 from orienteer.protocols import Run

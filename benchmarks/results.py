@@ -18,8 +18,8 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orienteer.evaluation.running.runs import read_run
-from orienteer.evaluation.scores.table import Row, score_runs
+from orienteer.lab.evaluation.running.runs import read_run
+from orienteer.lab.evaluation.scores.table import Row, score_runs
 from orienteer.serve.cli.app import main as orienteer
 
 METHODS = ("bm25", "anchor")

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example
 from orienteer.graph.adjacency import EdgeWeights
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
 from orienteer.ingest.documents.run import build_graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from rankings import Ranker, ask, best_of, flats, paper, recalls, remembering, sage, show, summary

@@ -13,12 +13,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example
-from orienteer.evaluation.running.runner import RunConfig, evaluate
-from orienteer.evaluation.running.runs import StoredRun, read_run
-from orienteer.evaluation.scores.table import Row, score_runs
 from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example
+from orienteer.lab.evaluation.running.runner import RunConfig, evaluate
+from orienteer.lab.evaluation.running.runs import StoredRun, read_run
+from orienteer.lab.evaluation.scores.table import Row, score_runs
 from orienteer.methods.table import METHODS
 from orienteer.settings import Settings
 

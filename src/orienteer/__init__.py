@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from orienteer.cypher.session import Cypher
     from orienteer.cypher.view import View
     from orienteer.errors import Error
-    from orienteer.evaluation.datasets import read_questions
-    from orienteer.evaluation.datasets.dataset import Dataset
-    from orienteer.evaluation.examples import Example, Gold, QuestionSet
-    from orienteer.evaluation.quiz_item import QuizItem
-    from orienteer.evaluation.running.runner import evaluate
-    from orienteer.evaluation.running.runs import read_run
-    from orienteer.evaluation.scores.rewards import reward
-    from orienteer.evaluation.scores.table import score_runs
     from orienteer.graph.embedding import give_vectors
     from orienteer.ingest.documents.config import BuildConfig
     from orienteer.ingest.documents.run import BuildOptions, build_graph
     from orienteer.ingest.formats.table import Batch, Format
     from orienteer.ingest.graph import Graph
+    from orienteer.lab.baselines.listwise import ListwiseReranker
+    from orienteer.lab.evaluation.datasets import read_questions
+    from orienteer.lab.evaluation.datasets.dataset import Dataset
+    from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
+    from orienteer.lab.evaluation.quiz_item import QuizItem
+    from orienteer.lab.evaluation.running.runner import evaluate
+    from orienteer.lab.evaluation.running.runs import read_run
+    from orienteer.lab.evaluation.scores.rewards import reward
+    from orienteer.lab.evaluation.scores.table import score_runs
+    from orienteer.lab.quizzes.quiz import generate_quiz
     from orienteer.llm.budget import Allowance, Budget
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
     from orienteer.llm.prompts import prompt_of
     from orienteer.llm.replies import RecordedModel, Recording
     from orienteer.llm.scripted import ScriptedModel
-    from orienteer.methods.baselines.listwise import ListwiseReranker
     from orienteer.methods.card import MethodCard
     from orienteer.options import Options
-    from orienteer.quizzes.quiz import generate_quiz
     from orienteer.records import (
         Edge,
         Hit,
@@ -136,28 +136,28 @@ _HOMES = {
     "cypher.session": "Cypher",
     "cypher.view": "View",
     "errors": "Error",
-    "evaluation.datasets": "read_questions",
-    "evaluation.datasets.dataset": "Dataset",
-    "evaluation.examples": "Example, Gold, QuestionSet",
-    "evaluation.quiz_item": "QuizItem",
-    "evaluation.running.runner": "evaluate",
-    "evaluation.running.runs": "read_run",
-    "evaluation.scores.rewards": "reward",
-    "evaluation.scores.table": "score_runs",
     "graph.embedding": "give_vectors",
-    "ingest.graph": "Graph",
     "ingest.documents.config": "BuildConfig",
-    "ingest.documents.run": "BuildOptions, build_graph",
+    "ingest.documents.run": "build_graph, BuildOptions",
     "ingest.formats.table": "Batch, Format",
+    "ingest.graph": "Graph",
+    "lab.baselines.listwise": "ListwiseReranker",
+    "lab.evaluation.datasets": "read_questions",
+    "lab.evaluation.datasets.dataset": "Dataset",
+    "lab.evaluation.examples": "Example, Gold, QuestionSet",
+    "lab.evaluation.quiz_item": "QuizItem",
+    "lab.evaluation.running.runner": "evaluate",
+    "lab.evaluation.running.runs": "read_run",
+    "lab.evaluation.scores.rewards": "reward",
+    "lab.evaluation.scores.table": "score_runs",
+    "lab.quizzes.quiz": "generate_quiz",
     "llm.budget": "Allowance, Budget",
     "llm.openai": "OpenAIConfig, OpenAIModel",
     "llm.prompts": "prompt_of",
     "llm.replies": "RecordedModel, Recording",
     "llm.scripted": "ScriptedModel",
-    "methods.baselines.listwise": "ListwiseReranker",
     "methods.card": "MethodCard",
     "options": "Options",
-    "quizzes.quiz": "generate_quiz",
     "records": (
         "Edge, Hit, Neighborhood, Node, Observation, Path, Price, Question, Ranked, Result, Schema, Step, "
         "ToolboxSpec, ToolCall, ToolSpec, Trajectory, Usage"

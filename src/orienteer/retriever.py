@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 
-from orienteer.bolt.address import is_address
+from orienteer.addresses import is_address
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
 from orienteer.graph.drawn import drawn_neighbours
@@ -526,7 +526,7 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
     if not isinstance(path, str | Path):
         raise BadOption(f"graph is {path!r}: give a Graph, an address, or the path of a graph, tables or documents")
     if is_address(str(path)):
-        from orienteer.ingest.in_place.graph import SECONDS, GraphInPlace  # few graphs stay in a database
+        from orienteer.connect.in_place.graph import SECONDS, GraphInPlace  # few graphs stay in a database
 
         return GraphInPlace.of(settings.open_database(str(path), seconds=SECONDS))
     folder = Path(path)

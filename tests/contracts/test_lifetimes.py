@@ -13,9 +13,9 @@ import pytest
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.graph import Graph
 from orienteer.index import KeyedCache
+from orienteer.lab.quizzes import GraphSteps
 from orienteer.llm import ScriptedModel
 from orienteer.methods import METHODS
-from orienteer.quizzes import GraphSteps
 from orienteer.remembered import remembered
 from orienteer.retriever import Retriever
 

@@ -7,6 +7,7 @@ import pkgutil
 
 import pytest
 
+import orienteer.lab.baselines
 import orienteer.methods
 from fakes.embedder import embedded
 from fakes.limits import limits_in
@@ -77,10 +78,11 @@ def retrieve(name, graph, text, *, run=None, **options):
 
 def test_every_implementation_is_in_the_table():
     found = set()
-    for module in pkgutil.walk_packages(orienteer.methods.__path__, "orienteer.methods."):
+    baselines = pkgutil.walk_packages(orienteer.lab.baselines.__path__, "orienteer.lab.baselines.")
+    for module in [*pkgutil.walk_packages(orienteer.methods.__path__, "orienteer.methods."), *baselines]:
         for _, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             is_method = callable(getattr(one, "retrieve", None)) and hasattr(one, "name")  # what they share has none
-            if is_method and one.__module__.startswith("orienteer.methods"):
+            if is_method and one.__module__.startswith(("orienteer.methods", "orienteer.lab.baselines")):
                 found.add(one)
     assert found == {method.load() for method in METHODS.values() if not method.is_knowledge_base}
     assert dict(BASES) == {name: method.target for name, method in METHODS.items() if method.is_knowledge_base}

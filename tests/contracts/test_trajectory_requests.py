@@ -15,8 +15,9 @@ from fakes.embedder import embedded
 from fakes.recorder import PACKAGES, Recorder, Sent, canonical, sent
 from orienteer.agents import SentRequest, replay_trajectory, requests_of
 from orienteer.graph import Graph
+from orienteer.lab.baselines import ListwiseReranker
 from orienteer.llm import OpenAIConfig, OpenAIModel, prompts_of
-from orienteer.methods import METHODS, ListwiseReranker
+from orienteer.methods import METHODS
 from orienteer.records import Result, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

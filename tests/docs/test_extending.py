@@ -21,7 +21,7 @@ from orienteer import (
 )
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ToolFailed, UnknownNode
-from orienteer.evaluation import rank_measure
+from orienteer.lab.evaluation import rank_measure
 from orienteer.methods import METHODS, method_cards, method_of
 from orienteer.serve import main
 from orienteer.settings import Settings, read_settings

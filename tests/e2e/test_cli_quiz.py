@@ -6,9 +6,9 @@ from importlib import metadata
 import pytest
 
 from orienteer.cypher import Cypher, is_copy_new
-from orienteer.evaluation import QuizItem
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
+from orienteer.lab.evaluation import QuizItem
 
 pytest.importorskip("ladybug")
 

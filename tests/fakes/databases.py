@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from orienteer.bolt import Address
+from orienteer.addresses import Address
 
 
 def is_older(value, mark):

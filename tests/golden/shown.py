@@ -9,8 +9,9 @@ from pathlib import Path
 from fakes.inside import inside
 from orienteer import Edge, Graph, Node
 from orienteer.agents import DIALECTS, Agent
+from orienteer.lab.baselines import Linearizer, render_nodes
 from orienteer.llm import ELISION
-from orienteer.methods import Linearizer, prompt_for, render_nodes
+from orienteer.methods import prompt_for
 from orienteer.records import Message, Question, ToolCall, ToolSpec
 from orienteer.retrieval import Evidence, Scored, describe_graph, render_evidence, schema_lines
 from orienteer.tools import CodeConfig, Toolbox, open_passages, open_scouting

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from arcade import Arcade, require_arcade
-from orienteer.bolt import Address, Login, is_address
+from orienteer.addresses import Address, Login, is_address
 from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused, MissingExtra, QueryStopped
 from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, import_database
@@ -94,7 +94,7 @@ def test_who_asks_is_told_by_the_environment_and_never_shown():
 
 
 def test_without_the_driver_the_extra_is_named(monkeypatch):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     monkeypatch.setitem(sys.modules, "neo4j", None)
     with pytest.raises(MissingExtra, match=r"orienteer\[neo4j\]"):
@@ -112,7 +112,7 @@ def arcade(tmp_path_factory):
 
 @pytest.fixture
 def opened(arcade):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     server = Server(Address.parse(arcade.address), Login("root", arcade.password))
     yield server
@@ -177,7 +177,7 @@ def test_the_command_leaves_no_password_anywhere(arcade, tmp_path):
 
 @pytest.mark.arcadedb
 def test_a_database_that_is_not_there_is_told_with_those_that_are(arcade):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     address = Address.parse(arcade.address.replace("/films", "/cinemas"))
     with pytest.raises(DatabaseRefused, match="has no database 'cinemas': it has films"):
@@ -211,7 +211,7 @@ def _published(path):
 
 @pytest.mark.arcadedb
 def test_a_server_that_dies_leaves_nothing_half_written(large, tmp_path):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     server = Server(Address.parse(large.address), Login("root", large.password))
 
@@ -228,7 +228,7 @@ def test_a_server_that_dies_leaves_nothing_half_written(large, tmp_path):
 
 @pytest.mark.arcadedb
 def test_a_limit_of_the_server_is_told_with_its_name(large, tmp_path):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     large.kill()
     large.start(seconds=0.1)

@@ -11,7 +11,7 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from fakes.openai_server import Answer, FakeServer
-from orienteer.bolt import Address, Login
+from orienteer.addresses import Address, Login
 from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused, Error
 from orienteer.graph import Graph
 from orienteer.ingest import import_database
@@ -64,14 +64,14 @@ def arcade(tmp_path_factory):
 
 
 def _opened(arcade, user="reader"):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     return Server(Address.parse(arcade.address), Login(user, arcade.reader if user == "reader" else arcade.password))
 
 
 @pytest.fixture(scope="module")
 def in_place(arcade):
-    from orienteer.ingest import GraphInPlace
+    from orienteer.connect import GraphInPlace
 
     graph = GraphInPlace.of(_opened(arcade))
     yield graph
@@ -121,7 +121,7 @@ def test_a_search_finds_the_nodes_that_have_the_words(in_place, imported):
 
 
 def test_a_user_who_could_write_is_refused_and_nothing_is_written(arcade):
-    from orienteer.ingest import GraphInPlace
+    from orienteer.connect import GraphInPlace
 
     before = arcade.cypher("MATCH (n) RETURN count(n)")
     server = _opened(arcade, "root")
@@ -170,7 +170,7 @@ def test_what_needs_the_arrays_says_so_and_names_the_import(in_place):
 
 
 def test_a_database_without_an_index_is_told_what_to_make(arcade, tmp_path):
-    from orienteer.ingest import full_text_index
+    from orienteer.connect import full_text_index
 
     server = _opened(arcade, "root")
     arcade.sql("DROP INDEX `Entity[name,title,description]`")

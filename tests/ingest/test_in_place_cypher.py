@@ -13,7 +13,7 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from fakes.openai_server import Answer, FakeServer
-from orienteer.bolt import Address, Login
+from orienteer.addresses import Address, Login
 from orienteer.cypher import Cypher, View
 from orienteer.errors import BadOption, BadQuery, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph import Graph
@@ -94,14 +94,14 @@ ESCAPING = [  # names and texts that try to end what they stand in
 
 
 def opened(arcade, user="reader"):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     login = Login(user, arcade.reader if user == "reader" else arcade.password)
     return Server(Address.parse(arcade.address), login)
 
 
 def in_place_of(arcade):
-    from orienteer.ingest import GraphInPlace
+    from orienteer.connect import GraphInPlace
 
     return GraphInPlace.of(opened(arcade))
 

@@ -11,10 +11,11 @@ from arcade import Arcade, require_arcade
 from fakes.databases import FakeServer, Store
 from fakes.inside import inside
 from lanes import seeds
-from orienteer.bolt import Address, Login
+from orienteer.addresses import Address, Login
+from orienteer.connect import update_database
 from orienteer.errors import BadInput, BadOption, DatabaseAway, Error
 from orienteer.graph import Graph, read_pointer
-from orienteer.ingest import ImportOptions, import_database, update_database
+from orienteer.ingest import ImportOptions, import_database
 
 LABELS = [("Person",), ("Person", "Actor"), ("Film",), ("Place",)]
 TYPES = ["PLAYS", "KNOWS", "SEEN_IN", "NEAR"]
@@ -360,7 +361,8 @@ def test_what_lost_its_id_while_it_was_read_is_dropped_and_told(world, server, t
 
 
 def test_another_version_remembers_the_property(world, server, updated, monkeypatch):
-    from orienteer.ingest import read_ledger, update_database
+    from orienteer.connect import update_database
+    from orienteer.ingest import read_ledger
 
     for module in (inside(update_database), inside(read_ledger)):
         monkeypatch.setattr(module, "__version__", "99.0")
@@ -568,7 +570,7 @@ def arcade(tmp_path):
 @pytest.mark.arcadedb
 @pytest.mark.parametrize("kind", ["number", "text", "datetime"])
 def test_a_real_server_gives_the_same(kind, arcade, tmp_path, monkeypatch):
-    from orienteer.bolt import Server
+    from orienteer.connect import Server
 
     world = World(len(kind))
     labels = [("Person",), ("Film",), ("Place",)]  # of this server's nodes labels stay as they are

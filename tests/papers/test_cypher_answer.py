@@ -15,8 +15,8 @@ from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.cypher import Cypher
 from orienteer.errors import BadOption, MissingExtra, ModelError
 from orienteer.graph import Graph
+from orienteer.lab.baselines import NO_QUERY, CypherAnswer, CypherConfig, query_in
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import NO_QUERY, CypherAnswer, CypherConfig, query_in
 from orienteer.records import Edge, Message, Node, Question
 from orienteer.retriever import failure
 

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 
 from fakes.limits import limits_in
 from orienteer.errors import BadQuery
-from orienteer.evaluation import work_of
+from orienteer.lab.baselines import (
+    FocusedR,
+    FocusedRConfig,
+    Triplet,
+    TripletSymbol,
+    grounding_widths,
+    read_cypher_pattern,
+)
+from orienteer.lab.evaluation import work_of
 from orienteer.llm import Allowance, ScriptedModel
-from orienteer.methods import FocusedR, FocusedRConfig, Triplet, TripletSymbol, grounding_widths, read_cypher_pattern
 from orienteer.records import Edge, Node, Question
 
 

@@ -8,9 +8,7 @@ import pytest
 
 from fakes.limits import limits_in
 from orienteer.errors import BadOption
-from orienteer.evaluation import work_of
-from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import (
+from orienteer.lab.baselines import (
     FourStepFocus,
     FourStepFocusConfig,
     Triplet,
@@ -20,6 +18,8 @@ from orienteer.methods import (
     mixed_rows,
     resolved_pattern,
 )
+from orienteer.lab.evaluation import work_of
+from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Edge, Node, Question
 
 TYPES, KINDS = ("Stone", "Tree", "Bird"), ("near", "feeds", "shades")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from fakes.limits import limits_in
 from orienteer.agents import replay_trajectory
-from orienteer.evaluation import work_of
+from orienteer.lab.baselines import ActionCall, GraphCot, GraphCotConfig, parse_actions, split_arguments
+from orienteer.lab.evaluation import work_of
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import ActionCall, GraphCot, GraphCotConfig, parse_actions, split_arguments
 from orienteer.records import Edge, Node, Question
 
 

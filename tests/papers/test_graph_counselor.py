@@ -7,8 +7,8 @@ import pytest
 from fakes import Answer
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, UnknownType
+from orienteer.lab.baselines import UNSOUND_NOTE, GraphCounselor, GraphCounselorConfig
 from orienteer.llm import Allowance, Budget
-from orienteer.methods import UNSOUND_NOTE, GraphCounselor, GraphCounselorConfig
 from orienteer.records import Edge, Node, Question
 
 pytestmark = pytest.mark.server

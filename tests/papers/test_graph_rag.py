@@ -15,8 +15,8 @@ from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
+from orienteer.lab.baselines import GraphRag, GraphRagConfig
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import GraphRag, GraphRagConfig
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retriever import failure
 from orienteer.text import count_tokens

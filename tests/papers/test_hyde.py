@@ -12,8 +12,8 @@ from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
+from orienteer.lab.baselines import LONGEST_EXPANSION, Hyde, HydeConfig
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import LONGEST_EXPANSION, Hyde, HydeConfig
 from orienteer.records import Message, Node, Question
 from orienteer.tools import Toolbox
 

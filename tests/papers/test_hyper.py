@@ -7,6 +7,7 @@ from fakes.embedder import embedded
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.index import ScoredRows
+from orienteer.lab.bases import Hyper, HyperConfig
 from orienteer.llm import Allowance
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
@@ -15,8 +16,6 @@ from orienteer.retrieval import (
     FUSION_TRUST,
     LEAST_FIT,
     EdgesAsFacts,
-    Hyper,
-    HyperConfig,
     NamesInPassages,
     Query,
     Spaces,

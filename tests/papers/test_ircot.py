@@ -11,8 +11,8 @@ from fakes.embedder import embedded
 from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import Graph
+from orienteer.lab.baselines import IrCotConfig
 from orienteer.llm import Budget
-from orienteer.methods import IrCotConfig
 from orienteer.records import Node
 from orienteer.retriever import failure
 

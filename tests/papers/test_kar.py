@@ -7,8 +7,8 @@ import pytest
 from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError
 from orienteer.ingest import demo_records
+from orienteer.lab.baselines import Kar, KarConfig
 from orienteer.llm import Allowance, Budget, ScriptedModel, prompt_of
-from orienteer.methods import Kar, KarConfig
 from orienteer.records import Edge, Message, Node, Question
 
 QUESTION = "Who worked at both Bell Labs and Google?"

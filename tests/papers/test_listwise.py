@@ -6,8 +6,9 @@ import random
 import pytest
 
 from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.lab.baselines import ListwiseReranker, document_of_hit, hits_in_order
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import Ark, ArkConfig, ListwiseReranker, document_of_hit, hits_in_order
+from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Edge, Node, Question, Usage
 from orienteer.retrieval import present_hit
 

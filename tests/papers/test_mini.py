@@ -7,9 +7,10 @@ import pytest
 from fakes.inside import inside
 from fakes.limits import limits_in
 from orienteer.agents import replay_trajectory
+from orienteer.lab.bases import Mini, MiniConfig
 from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
-from orienteer.retrieval import Mini, MiniConfig, Query
+from orienteer.retrieval import Query
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 

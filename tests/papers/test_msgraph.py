@@ -10,6 +10,7 @@ from fakes.inside import inside
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.graph import Graph, piece_folder
+from orienteer.lab.bases import MsGraph, MsGraphConfig
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
@@ -17,8 +18,6 @@ from orienteer.retrieval import (
     COMMUNITIES_ABOUT,
     COMMUNITIES_PIECE,
     LARGEST_COMMUNITY,
-    MsGraph,
-    MsGraphConfig,
     Query,
     find_communities,
     open_communities,

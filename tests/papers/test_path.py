@@ -8,10 +8,11 @@ from fakes.embedder import embedded
 from fakes.limits import limits_in
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
+from orienteer.lab.bases import Paths, PathsConfig
 from orienteer.llm import Allowance
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval import Paths, PathsConfig, Query, open_base, render_evidence
+from orienteer.retrieval import Query, open_base, render_evidence
 
 CHUNKS = [
     Node("c1", "chunk", "Anna Berg", "Anna Berg directed Salt in her youth."),

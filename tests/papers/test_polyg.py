@@ -11,8 +11,8 @@ import pytest
 from fakes import Answer
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, UnknownType
+from orienteer.lab.baselines import NO_PLAN, PolyG, PolyGConfig
 from orienteer.llm import Allowance, Budget
-from orienteer.methods import NO_PLAN, PolyG, PolyGConfig
 from orienteer.records import Edge, Node, Question
 
 pytestmark = pytest.mark.server

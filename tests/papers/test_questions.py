@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orienteer.quizzes import (
+from orienteer.lab.quizzes import (
     Constraint,
     EdgeStep,
     QuestionPlan,

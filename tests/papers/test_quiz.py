@@ -15,10 +15,10 @@ import quiz_oracle as oracle
 from fakes.inside import inside
 from orienteer.cypher import Cypher
 from orienteer.errors import BadOption
-from orienteer.evaluation import QUIZ_CELLS, QuizCell
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
-from orienteer.quizzes import (
+from orienteer.lab.evaluation import QUIZ_CELLS, QuizCell
+from orienteer.lab.quizzes import (
     DROP_REASONS,
     MOST_EDGES,
     MOST_IN_SET,

@@ -12,9 +12,8 @@ from fakes import Answer, FakeServer
 from films import CELL, EDGES, ENTITY, HARD, NODES, NUMBER, ORDERS, SET, order
 from orienteer.agents import NO_MORE, read_trajectories, replay_trajectory, requests_of
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
-from orienteer.evaluation import QUIZ_CELLS, QuizCell, held_run, read_questions
-from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
-from orienteer.quizzes import (
+from orienteer.lab.evaluation import QUIZ_CELLS, QuizCell, held_run, read_questions
+from orienteer.lab.quizzes import (
     KIND_AXES,
     ORDER_ATTEMPTS,
     CheckedReport,
@@ -31,6 +30,7 @@ from orienteer.quizzes import (
     read_quiz,
     subgraph_text,
 )
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.serve import main
 

@@ -9,9 +9,9 @@ import pytest
 from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_IDS, SET, TRUE, checked
 from mutations import mutate
 from orienteer.cypher import Cypher
-from orienteer.evaluation import QuizCell
 from orienteer.ingest import demo_records
-from orienteer.quizzes import (
+from orienteer.lab.evaluation import QuizCell
+from orienteer.lab.quizzes import (
     MOST_EDGES,
     ItemMaker,
     Objectives,

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BudgetExhausted, ModelError
-from orienteer.evaluation import QUIZ_CELLS, QuizItem
-from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
-from orienteer.quizzes import (
+from orienteer.lab.evaluation import QUIZ_CELLS, QuizItem
+from orienteer.lab.quizzes import (
     KIND_AXES,
     cohen_kappa,
     kind_definitions,
@@ -21,6 +20,7 @@ from orienteer.quizzes import (
     sort_questions,
     statistics_of,
 )
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
 from orienteer.serve import main
 
 

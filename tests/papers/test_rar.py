@@ -7,8 +7,8 @@ import pytest
 from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError
 from orienteer.ingest import demo_records
+from orienteer.lab.baselines import Rar, RarConfig
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import Rar, RarConfig
 from orienteer.records import Message, Question
 
 QUESTION = "Which languages did Niklaus Wirth design?"

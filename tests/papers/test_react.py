@@ -8,8 +8,9 @@ from fakes.limits import limits_in
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest import demo_records
+from orienteer.lab.baselines import React, ReactConfig
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import METHODS, React, ReactConfig
+from orienteer.methods import METHODS
 from orienteer.records import Message, Node, Question, ToolCall
 
 QUESTION = "Which languages did Niklaus Wirth design?"

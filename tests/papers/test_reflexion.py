@@ -6,8 +6,8 @@ import pytest
 
 from orienteer.errors import BadOption, ModelError
 from orienteer.ingest import demo_records
+from orienteer.lab.baselines import Reflexion, ReflexionConfig
 from orienteer.llm import Allowance, Budget, ScriptedModel, prompt_of
-from orienteer.methods import Reflexion, ReflexionConfig
 from orienteer.records import Message, Question
 
 QUESTION = "Which languages did Niklaus Wirth design?"

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from orienteer.cypher import View, ViewIdentifiers
 from orienteer.errors import BadOption
-from orienteer.evaluation import (
+from orienteer.files import append_line
+from orienteer.ingest import demo_records
+from orienteer.lab.evaluation import (
     FAILED_COST,
     FEW_NODES,
     FEW_STRINGS,
@@ -30,11 +32,9 @@ from orienteer.evaluation import (
     score_runs,
     squad_f1,
 )
-from orienteer.files import append_line
-from orienteer.ingest import demo_records
+from orienteer.lab.quizzes import generate_quiz
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods import GraphScout, GraphScoutConfig
-from orienteer.quizzes import generate_quiz
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 
 CLUES = ("Disease::DOID:10652", "Gene::3064")

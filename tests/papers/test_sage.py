@@ -9,8 +9,8 @@ from fakes.embedder import embedded
 from fakes.limits import limits_in
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import Example, Gold, QuestionSet, evaluate, read_run
 from orienteer.graph import EdgeWeights, Graph
+from orienteer.lab.evaluation import Example, Gold, QuestionSet, evaluate, read_run
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods import (
     METHODS,

@@ -8,8 +8,8 @@ from coast import QUESTION, prompts
 from fakes import Answer
 from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
+from orienteer.lab.baselines import NO_SEARCH_LEFT, SEARCH_FOUND_NOTHING, SEARCHED_BEFORE, SearchO1Config
 from orienteer.llm import Budget
-from orienteer.methods import NO_SEARCH_LEFT, SEARCH_FOUND_NOTHING, SEARCHED_BEFORE, SearchO1Config
 from orienteer.retriever import failure
 
 pytestmark = pytest.mark.server

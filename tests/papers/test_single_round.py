@@ -9,7 +9,7 @@ from fakes import Answer
 from fakes.limits import limits_in
 from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.evaluation import AskTask, Example, Gold, MethodVariant, outcome_of, short_answer
+from orienteer.lab.evaluation import AskTask, Example, Gold, MethodVariant, outcome_of, short_answer
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import KnowledgeBaseMethod, method_of
 from orienteer.records import Question

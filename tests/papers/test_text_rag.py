@@ -16,8 +16,8 @@ from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder, embed_graph
 from orienteer.index import ServedEmbedder
+from orienteer.lab.baselines import Linearizer, TextRag, TextRagConfig, render_nodes
 from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
-from orienteer.methods import Linearizer, TextRag, TextRagConfig, render_nodes
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retrieval import named_in
 from orienteer.retriever import failure

@@ -7,9 +7,9 @@ import pytest
 from fakes.limits import limits_in
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
-from orienteer.evaluation import work_of
+from orienteer.lab.baselines import ThinkOnGraph, ThinkOnGraphConfig
+from orienteer.lab.evaluation import work_of
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import ThinkOnGraph, ThinkOnGraphConfig
 from orienteer.records import Edge, Node, Question
 
 

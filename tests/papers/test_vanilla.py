@@ -5,8 +5,8 @@ import pytest
 from coast import QUESTION, prompts
 from fakes import Answer
 from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.lab.baselines import VANILLA_NOTE, Vanilla
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import VANILLA_NOTE, Vanilla
 from orienteer.records import Question
 from orienteer.retriever import failure
 

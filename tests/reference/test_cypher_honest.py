@@ -14,7 +14,7 @@ from opencypher_kit import SPELLINGS, spelled
 from orienteer.cypher import Cypher
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
-from orienteer.quizzes import generate_questions
+from orienteer.lab.quizzes import generate_questions
 
 pytest.importorskip("ladybug")
 

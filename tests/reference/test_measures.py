@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.evaluation import rank_measure
+from orienteer.lab.evaluation import rank_measure
 
 NODES = [f"n{number:02d}" for number in range(30)]
 NAMES = ("Hit@1", "Hit@5", "Hit@20", "Recall@5", "Recall@20", "Precision@1", "Precision@5", "MRR", "MAP", "nDCG@10")

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput
-from orienteer.ingest import (
+from orienteer.lab.formats import (
     ALLOWED_INSTRUCTIONS,
     ArrayState,
     BadPickle,

@@ -4,8 +4,8 @@ import pytest
 
 import quiz_oracle as oracle
 from hetionet import hetionet
-from orienteer.evaluation import QUIZ_CELLS
-from orienteer.quizzes import generate_quiz
+from orienteer.lab.evaluation import QUIZ_CELLS
+from orienteer.lab.quizzes import generate_quiz
 
 pytest.importorskip("ladybug")
 pytestmark = pytest.mark.data

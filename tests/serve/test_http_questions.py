@@ -15,7 +15,7 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from fakes.http_site import events_of, serving, until
 from fakes.inside import inside
 from orienteer.errors import BadOption, ModelError, Refused
-from orienteer.evaluation import read_jsonl_questions
+from orienteer.lab.evaluation import read_jsonl_questions
 from orienteer.llm import Budget, ScriptedModel
 from orienteer.records import Usage
 from orienteer.serve import (

@@ -8,10 +8,10 @@ import pytest
 
 from e2e.conftest import cli, home, process, users_file  # noqa: F401  fixtures of the command line
 from orienteer.graph import Graph
+from orienteer.lab.training import CollectConfig, collect_trajectories, collected_trajectories
 from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training import CollectConfig, collect_trajectories, collected_trajectories
 from training import tiny
 
 
@@ -102,7 +102,7 @@ def lesson(worlds, scratch):
 @pytest.fixture(scope="session")
 def pupil(base, lesson, scratch):
     """Give the folder of a training in which a student learns the lesson nearly by heart."""
-    from orienteer.training import SftConfig, distil
+    from orienteer.lab.training import SftConfig, distil
 
     folder = scratch()
     settings = {**tiny.SETTINGS, "epochs": "48", "learning_rate": "5e-3", "schedule": "constant", "save_steps": "16"}

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.training import collected_trajectories, read_collection
+from orienteer.lab.training import collected_trajectories, read_collection
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import pytest
 
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import read_questions
 from orienteer.graph import Graph
+from orienteer.lab.evaluation import read_questions
+from orienteer.lab.quizzes import nodes_of_quiz
+from orienteer.lab.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
 from orienteer.llm import ScriptedModel
-from orienteer.quizzes import nodes_of_quiz
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
 from training import tiny
 
 

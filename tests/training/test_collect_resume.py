@@ -12,9 +12,9 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.recorder import canonical
+from orienteer.lab.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
 from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.settings import Settings
-from orienteer.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
 from training.tiny import NOVELS, wait_for
 
 TEACHER = "ark agents=1"

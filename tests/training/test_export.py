@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from orienteer.errors import BadInput, Error
-from orienteer.training import SftConfig, Training, distil, export_student, open_student, save_student
+from orienteer.lab.training import SftConfig, Training, distil, export_student, open_student, save_student
 from training import tiny
 
 torch = pytest.importorskip("torch")

@@ -12,10 +12,8 @@ import pytest
 from fakes.inside import inside
 from orienteer.agents import read_trajectories, replay_trajectory
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import Reward
-from orienteer.records import Message, Question, Raw, Reply, Step, Trajectory
-from orienteer.settings import Settings
-from orienteer.training import (
+from orienteer.lab.evaluation import Reward
+from orienteer.lab.training import (
     GrpoConfig,
     RewardCollapse,
     StudentPolicy,
@@ -26,6 +24,8 @@ from orienteer.training import (
     samples_by_vllm,
     vllm_sampler,
 )
+from orienteer.records import Message, Question, Raw, Reply, Step, Trajectory
+from orienteer.settings import Settings
 from training import tiny
 
 torch = pytest.importorskip("torch")

@@ -70,8 +70,8 @@ def test_each_episode_has_one_reward(killed):
 def train(kind, folder, lesson, base, pupil, ships):
     """Train for some steps, with a checkpoint after each."""
     from orienteer.graph import Graph
+    from orienteer.lab.training import GrpoConfig, SftConfig, distil, reinforce
     from orienteer.settings import Settings
-    from orienteer.training import GrpoConfig, SftConfig, distil, reinforce
     from training import tiny
 
     shared = {**tiny.SETTINGS, "max_steps": str(STEPS), "save_steps": "1", "learning_rate": "1e-4"}

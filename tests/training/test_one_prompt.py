@@ -9,9 +9,9 @@ import pytest
 
 from fakes import Answer, FakeServer
 from orienteer.agents import requests_of
+from orienteer.lab.training import IGNORED_TOKEN, collected_trajectories, training_rows
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training import IGNORED_TOKEN, collected_trajectories, training_rows
 from training.tiny import END, Bytes
 
 SCOUT = (
@@ -110,7 +110,7 @@ class Marked(Bytes):
 def test_a_policy_in_training_gets_what_was_learnt_from_token_by_token(told, books, method):
     torch = pytest.importorskip("torch")
     pytest.importorskip("trl")
-    from orienteer.training import StudentPolicy
+    from orienteer.lab.training import StudentPolicy
 
     episode, said = told(method)
     tokenizer = Marked()

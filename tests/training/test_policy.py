@@ -10,10 +10,10 @@ import pytest
 
 from orienteer.agents import requests_of
 from orienteer.errors import ModelError
+from orienteer.lab.training import StudentPolicy, collected_trajectories, open_student, prompt_tokens_of
 from orienteer.records import Message, Price, Sampling
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training import StudentPolicy, collected_trajectories, open_student, prompt_tokens_of
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")

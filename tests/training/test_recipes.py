@@ -8,11 +8,13 @@ from importlib.resources import files
 import pytest
 
 from orienteer.errors import BadInput, BadOption
+from orienteer.lab.training import GrpoConfig, SftConfig, read_recipe
 from orienteer.settings import Settings
-from orienteer.training import GrpoConfig, SftConfig, read_recipe
 from training import tiny
 
-NAMES = sorted(file.name.removesuffix(".toml") for file in files("orienteer.training").joinpath("recipes").iterdir())
+NAMES = sorted(
+    file.name.removesuffix(".toml") for file in files("orienteer.lab.training").joinpath("recipes").iterdir()
+)
 KINDS = {name: GrpoConfig if "graphscout" in name or "grpo" in name else SftConfig for name in NAMES}
 ARK = {
     # 001, section 4.3 and appendix A.2
@@ -73,7 +75,7 @@ def test_without_a_recipe_training_by_reward_is_the_papers():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_recipe_says_of_itself_names_its_source(name):
-    text = files("orienteer.training").joinpath("recipes", f"{name}.toml").read_text(encoding="utf-8")
+    text = files("orienteer.lab.training").joinpath("recipes", f"{name}.toml").read_text(encoding="utf-8")
     assert text.startswith('about = "')
     assert read_recipe(KINDS[name], name, {"random_seed": "7"}).random_seed == 7, "an option goes before it"
 
@@ -126,7 +128,7 @@ STEP = {"max_steps": "1", "threads": "1", "save_steps": "1"}
 @pytest.mark.parametrize("name", [name for name in NAMES if KINDS[name] is SftConfig])
 def test_a_recipe_of_distillation_takes_a_step(qwen3, taught, tmp_path, name):
     """With as few rows and tokens as there are here; all else as it stands."""
-    from orienteer.training import distil
+    from orienteer.lab.training import distil
 
     given = read_recipe(SftConfig, name, {})
     fewer = {"validation": "2"} if given.validation else {}
@@ -142,7 +144,7 @@ def test_a_recipe_of_distillation_takes_a_step(qwen3, taught, tmp_path, name):
 @pytest.mark.parametrize("name", [name for name in NAMES if KINDS[name] is GrpoConfig])
 def test_a_recipe_of_training_by_reward_takes_a_step(qwen3, lesson, quizzed, worlds, tmp_path, name):
     """With few questions, turns and tokens; all else as it stands."""
-    from orienteer.training import reinforce
+    from orienteer.lab.training import reinforce
 
     few = {"batch": "1", "turns": "1", "most_tokens": "4", "group": "2", "max_length": "6000", "micro_batch": "1"}
     chosen = read_recipe(GrpoConfig, name, {**STEP, **few})

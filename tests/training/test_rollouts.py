@@ -15,11 +15,8 @@ from hypothesis import strategies as st
 
 from orienteer.agents import read_trajectories, replay_trajectory
 from orienteer.errors import BadInput
-from orienteer.evaluation import Example, Gold, node_reward
-from orienteer.llm import ScriptedModel
-from orienteer.records import Message, Observed, Question, Raw, Reply, Step, ToolCall, ToolSpec, Trajectory
-from orienteer.settings import Settings
-from orienteer.training import (
+from orienteer.lab.evaluation import Example, Gold, node_reward
+from orienteer.lab.training import (
     IGNORED_TOKEN,
     CollectConfig,
     EpisodePlayer,
@@ -30,6 +27,9 @@ from orienteer.training import (
     collect_trajectories,
     row_of_episode,
 )
+from orienteer.llm import ScriptedModel
+from orienteer.records import Message, Observed, Question, Raw, Reply, Step, ToolCall, ToolSpec, Trajectory
+from orienteer.settings import Settings
 
 
 def config(**options):

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from orienteer.agents import requests_of
 from orienteer.errors import BadInput
-from orienteer.llm import calls_in
-from orienteer.records import Message, Raw, Reply, ToolCall
-from orienteer.training import (
+from orienteer.lab.training import (
     IGNORED_TOKEN,
     RowCount,
     learnt_texts,
@@ -21,6 +19,8 @@ from orienteer.training import (
     prompt_tokens_of,
     training_rows,
 )
+from orienteer.llm import calls_in
+from orienteer.records import Message, Raw, Reply, ToolCall
 from training.tiny import CHATML, END, QWEN, Bytes
 
 WIDE = 1_000_000
@@ -237,7 +237,7 @@ def smollm2():
         pytest.importorskip(module)
     from transformers import AutoTokenizer
 
-    from orienteer.training import source_of
+    from orienteer.lab.training import source_of
 
     try:
         file = source_of("smollm2")

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from orienteer.errors import BadInput, BadOption, Error
-from orienteer.training import (
+from orienteer.lab.training import (
     IGNORED_TOKEN,
     SftConfig,
     Training,
@@ -151,7 +151,7 @@ def test_training_stops_when_the_loss_of_validation_has_risen_twice(stopped, tau
 
 
 def test_the_student_that_is_saved_is_the_best_one(stopped, taught):
-    from orienteer.training import choose_trajectories
+    from orienteer.lab.training import choose_trajectories
 
     folder, _ = stopped
     student = open_student(str(folder / "model"))

@@ -3,7 +3,8 @@
 import pytest
 
 from orienteer.graph import Graph
-from orienteer.methods import Anchor, AnchorConfig, PhraseLinker, SchemaWords, words_of_question
+from orienteer.methods import Anchor
+from orienteer.reading import AnchorConfig, PhraseLinker, SchemaWords, words_of_question
 from orienteer.records import Question
 
 NODES = (

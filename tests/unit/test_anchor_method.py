@@ -11,7 +11,8 @@ from orienteer.errors import BadOption
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.ingest import demo_records
 from orienteer.llm import Allowance
-from orienteer.methods import Anchor, AnchorConfig
+from orienteer.methods import Anchor
+from orienteer.reading import AnchorConfig
 from orienteer.records import Edge, Node, Question
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,8 @@ from orienteer import Edge, Graph, Node, Question, give_vectors
 from orienteer.errors import BadOption
 from orienteer.graph import embed_graph
 from orienteer.llm import Allowance
-from orienteer.methods import Anchor, AnchorConfig
+from orienteer.methods import Anchor
+from orienteer.reading import AnchorConfig
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,8 @@
 import pytest
 
 from orienteer.graph import Graph
-from orienteer.methods import Anchor, abbreviates_type, split_label, stem_likeness
+from orienteer.methods import Anchor
+from orienteer.reading import abbreviates_type, split_label, stem_likeness
 from orienteer.records import Edge, Node, Question
 
 # Paintings, their makers and places: types in three spellings, codes with labels, parallel and one-type edges.

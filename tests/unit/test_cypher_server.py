@@ -9,16 +9,8 @@ from pathlib import Path
 import pytest
 
 from opencypher_kit import SPELLINGS, spelled
-from orienteer.cypher import (
-    CopyCatalog,
-    NameProperties,
-    PropertyColumn,
-    ServerFields,
-    ServerNames,
-    TypeLabels,
-    parse_cypher,
-    written_for_server,
-)
+from orienteer.connect import NameProperties, ServerFields, ServerNames, TypeLabels, written_for_server
+from orienteer.cypher import CopyCatalog, PropertyColumn, parse_cypher
 from orienteer.errors import BadQuery, UnknownProperty, UnknownType
 from orienteer.ingest import demo_records
 from orienteer.records import Schema, Triple

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import read_questions, split_names
+from orienteer.lab.evaluation import read_questions, split_names
 from orienteer.records import Node
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import DATASETS, Example, Gold, read_questions
+from orienteer.lab.evaluation import DATASETS, Example, Gold, read_questions
 from orienteer.records import Question
 
 

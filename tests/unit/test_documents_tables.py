@@ -16,10 +16,10 @@ from orienteer.ingest import (
     describe_column,
     documents_of_table,
     is_question_table,
-    ottqa_segments,
     roles_of_columns,
     table_segments,
 )
+from orienteer.lab.formats import ottqa_segments
 
 
 def rows(count):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation import Gold, answer_measure, items_in_answer, normalise_answer, short_answer
+from orienteer.lab.evaluation import Gold, answer_measure, items_in_answer, normalise_answer, short_answer
 
 
 def score(name, answer, *golds, kind=None, others=()):

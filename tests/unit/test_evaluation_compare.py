@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import (
+from orienteer.lab.evaluation import (
     FEWEST_QUESTIONS,
     FLAT_METHODS,
     Comparison,

@@ -6,7 +6,9 @@ import pytest
 
 from fakes.openai_server import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import (
+from orienteer.files import append_line
+from orienteer.graph import Graph
+from orienteer.lab.evaluation import (
     JUDGE_CRITERIA,
     RUN_TRAJECTORIES,
     Example,
@@ -27,8 +29,6 @@ from orienteer.evaluation import (
     sweep_grid,
     work_of,
 )
-from orienteer.files import append_line
-from orienteer.graph import Graph
 from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory
 from orienteer.settings import Settings
@@ -330,7 +330,7 @@ def test_contexts_are_cut_as_documents_are(tmp_path):
 
 
 def test_a_file_that_is_only_called_like_one_is_none(tmp_path):
-    from orienteer.ingest import corpus_texts, recognize_texts
+    from orienteer.lab.formats import corpus_texts, recognize_texts
 
     (tmp_path / "x_contexts.json").write_text('{"a": 1}')
     assert recognize_texts(tmp_path) is None

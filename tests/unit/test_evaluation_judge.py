@@ -7,7 +7,7 @@ from threading import Lock
 import pytest
 
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
-from orienteer.evaluation import (
+from orienteer.lab.evaluation import (
     JUDGE_CRITERIA,
     JUDGED_FILE,
     Example,

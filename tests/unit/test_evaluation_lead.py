@@ -5,7 +5,7 @@ import json
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation import (
+from orienteer.lab.evaluation import (
     Example,
     Gold,
     ReportMaterial,

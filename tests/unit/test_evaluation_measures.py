@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation import evidence_recall, rank_measure, ranking_of
+from orienteer.lab.evaluation import evidence_recall, rank_measure, ranking_of
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory
 
 GOLD = {"a": 1.0, "b": 1.0, "c": 2.0, "judged but wrong": 0.0}

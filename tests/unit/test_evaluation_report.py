@@ -16,7 +16,9 @@ from markupsafe import Markup
 
 from fakes.inside import inside
 from orienteer.errors import BadOption
-from orienteer.evaluation import (
+from orienteer.files import append_line
+from orienteer.graph import Graph
+from orienteer.lab.evaluation import (
     RUN_TRAJECTORIES,
     UNSEEN_TYPE,
     Example,
@@ -41,8 +43,6 @@ from orienteer.evaluation import (
     work_of,
     write_report,
 )
-from orienteer.files import append_line
-from orienteer.graph import Graph
 from orienteer.page import LETTER_WIDTH, PLOT_FRAME, PlotPoint, draw_scatter, page_pieces
 from orienteer.records import (
     Message,

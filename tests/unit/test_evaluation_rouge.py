@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation import (
+from orienteer.lab.evaluation import (
     Example,
     Gold,
     RunLine,

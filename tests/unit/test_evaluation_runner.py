@@ -7,7 +7,7 @@ import pytest
 
 from clinic import EDGES, NODES
 from orienteer.errors import BadInput, BadOption, ModelError
-from orienteer.evaluation import (
+from orienteer.lab.evaluation import (
     FAILURES_IN_A_ROW,
     NO_ANSWERS,
     RUN_REPLIES,
@@ -278,7 +278,7 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
     """The n-th of equal requests finds the n-th reply, and the first one that was not kept is asked."""
     from threading import Event
 
-    from orienteer.evaluation import ResumableModel
+    from orienteer.lab.evaluation import ResumableModel
 
     class Numbering:
         name, price, count = "numbering", None, 0

@@ -6,7 +6,8 @@ import os
 import pytest
 
 from orienteer.errors import BadInput, GraphBusy
-from orienteer.evaluation import (
+from orienteer.files import mend, read_lines, write_whole
+from orienteer.lab.evaluation import (
     RUN_MANIFEST,
     RUN_QUESTIONS,
     RUN_REPLIES,
@@ -28,7 +29,6 @@ from orienteer.evaluation import (
     select_questions,
     work_of,
 )
-from orienteer.files import mend, read_lines, write_whole
 from orienteer.records import (
     NOT_RUN,
     Edge,

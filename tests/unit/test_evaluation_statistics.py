@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.evaluation import (
+from orienteer.lab.evaluation import (
     EXACT_PAIRS,
     holm_corrected,
     mean_interval,

@@ -3,7 +3,7 @@
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation import method_variants, options_in_sweep, sweep_axes, sweep_grid
+from orienteer.lab.evaluation import method_variants, options_in_sweep, sweep_axes, sweep_grid
 from orienteer.settings import Settings
 
 

@@ -6,7 +6,8 @@ import math
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation import (
+from orienteer.files import append_line
+from orienteer.lab.evaluation import (
     JUDGED_FILE,
     RUN_TRAJECTORIES,
     STARK_GRAPHS,
@@ -26,7 +27,6 @@ from orienteer.evaluation import (
     score_runs,
     value_order,
 )
-from orienteer.files import append_line
 from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
 

@@ -7,8 +7,9 @@ from collections import Counter
 
 import pytest
 
+from orienteer.connect import KeptReplies, NodeFailure, NodeProcess, ReplyKeeper
 from orienteer.errors import BadOption, BudgetExhausted, Error, MissingExtra, ModelRefused, UnknownNode
-from orienteer.executors import Job, KeptReplies, NodeFailure, NodeProcess, ReplyKeeper, Threads, Worker
+from orienteer.executors import Job, Threads, Worker
 from orienteer.llm import Abilities, ReplyFile, keep_abilities
 from orienteer.records import Message, Reply, Trajectory
 from orienteer.settings import Settings
@@ -221,7 +222,7 @@ def test_a_node_with_another_version_says_so():
 @pytest.mark.parametrize("address", ["", "6379", "ray://192.0.2.1:10001", "192.0.2.1:port", "local"])
 def test_an_address_that_is_none_is_refused(address):
     pytest.importorskip("ray", reason="needs the extra ray")
-    from orienteer.executors import Cluster
+    from orienteer.connect import Cluster
 
     with pytest.raises(BadOption, match=r"--ray must be HOST:PORT"):
         Cluster(address, Settings())
@@ -229,7 +230,7 @@ def test_an_address_that_is_none_is_refused(address):
 
 def test_no_cluster_at_an_address_is_told_at_once():
     pytest.importorskip("ray", reason="needs the extra ray")
-    from orienteer.executors import Cluster
+    from orienteer.connect import Cluster
 
     with pytest.raises(BadOption, match="no Ray cluster answers at 127.0.0.1:1 "), Cluster("127.0.0.1:1", Settings()):
         pass

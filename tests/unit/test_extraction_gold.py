@@ -5,7 +5,6 @@ import json
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation import Example, Gold, QuestionSet, notes_on_selection
 from orienteer.graph import Graph, GraphBuilder
 from orienteer.ingest import (
     BuildConfig,
@@ -20,6 +19,7 @@ from orienteer.ingest import (
     recognize_gold,
     triple_statement,
 )
+from orienteer.lab.evaluation import Example, Gold, QuestionSet, notes_on_selection
 from orienteer.records import Node, Question
 
 PASSAGES = [

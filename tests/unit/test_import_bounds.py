@@ -13,7 +13,6 @@ import pytest
 
 from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.evaluation import rows_of_file
 from orienteer.graph import Graph
 from orienteer.ingest import (
     DEEPEST_JSON,
@@ -33,13 +32,13 @@ from orienteer.ingest import (
     header_of,
     import_graph,
     list_members,
-    load_pickle,
     memory_told,
     object_in_cell,
     open_unpacked,
     parsed_json,
-    pickle_value,
 )
+from orienteer.lab.evaluation import rows_of_file
+from orienteer.lab.formats import load_pickle, pickle_value
 
 pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 

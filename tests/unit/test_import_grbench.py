@@ -7,7 +7,8 @@ import pytest
 from fakes.inside import inside
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph import Graph
-from orienteer.ingest import ImportOptions, grbench_entries, import_graph, ottqa_segments, validate_sources
+from orienteer.ingest import ImportOptions, import_graph, validate_sources
+from orienteer.lab.formats import grbench_entries, ottqa_segments
 
 PAPERS = {
     "paper_nodes": {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.evaluation import read_questions
 from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, import_graph
+from orienteer.lab.evaluation import read_questions
 
 pytestmark = pytest.mark.corpus("attacks by files")
 

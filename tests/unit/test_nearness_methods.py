@@ -8,7 +8,8 @@ from orienteer.errors import BadOption
 from orienteer.graph import Graph, embed_graph
 from orienteer.index import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
-from orienteer.methods import Anchor, AnchorConfig, Dense, Hybrid, HybridConfig
+from orienteer.methods import Anchor, Dense, Hybrid, HybridConfig
+from orienteer.reading import AnchorConfig
 from orienteer.records import Question
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

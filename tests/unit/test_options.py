@@ -11,12 +11,12 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from orienteer.errors import BadOption
-from orienteer.evaluation import RunConfig
 from orienteer.ingest import BuildConfig, BuildOptions, LinkConfig
+from orienteer.lab.evaluation import RunConfig
+from orienteer.lab.quizzes import ExploreConfig
 from orienteer.llm import Budget, OpenAIConfig
 from orienteer.methods import METHODS
 from orienteer.options import Options, options_of, pairs_of
-from orienteer.quizzes import ExploreConfig
 from orienteer.records import Price
 from orienteer.retrieval import BASES
 from orienteer.tools import CodeConfig

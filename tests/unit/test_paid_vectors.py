@@ -14,8 +14,9 @@ from orienteer.agents import Workflow, WorkflowConfig, replay_trajectory
 from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph import Graph, embed_graph
 from orienteer.index import ServedEmbedder
+from orienteer.lab.baselines import MOST_PASSAGES, Hyde, HydeConfig, Kar, KarConfig, React, ReactConfig
 from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
-from orienteer.methods import MOST_PASSAGES, Ark, ArkConfig, Hyde, HydeConfig, Kar, KarConfig, React, ReactConfig
+from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Price, Question, Usage
 
 pytestmark = pytest.mark.server

@@ -5,7 +5,7 @@ import pytest
 
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
-from orienteer.quizzes import (
+from orienteer.lab.quizzes import (
     EdgeStep,
     QuestionPlan,
     QuestionWriter,

@@ -10,11 +10,11 @@ import pytest
 
 from orienteer.display import escape_json
 from orienteer.errors import BadInput, BadOption, ModelError, UnknownType, UsageError
-from orienteer.evaluation import graph_hash
 from orienteer.graph import Graph
 from orienteer.ingest import build_graph
-from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.quizzes import (
+from orienteer.lab.cli import questions_command
+from orienteer.lab.evaluation import graph_hash
+from orienteer.lab.quizzes import (
     PLAN_PATTERNS,
     anchor_fault,
     generate_questions,
@@ -22,8 +22,9 @@ from orienteer.quizzes import (
     paraphrase_questions,
     questions_as_lines,
 )
+from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Edge, Node
-from orienteer.serve import CommandOutput, TotalBudgetFlags, questions_command
+from orienteer.serve import CommandOutput, TotalBudgetFlags
 
 pytestmark = pytest.mark.slow
 
@@ -72,8 +73,8 @@ def generated(library):
 @pytest.mark.process
 def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
     code = (
-        "import sys; from orienteer.graph import Graph; from orienteer.quizzes import questions_as_lines as as_lines;"
-        "from orienteer.quizzes import generate_questions as ask; graph = Graph.open(sys.argv[1]);"
+        "import sys; from orienteer.graph import Graph; from orienteer.lab.quizzes import questions_as_lines as as_lines;"
+        "from orienteer.lab.quizzes import generate_questions as ask; graph = Graph.open(sys.argv[1]);"
         "sys.stdout.buffer.write(as_lines(ask(graph, 60, random_seed=7).items).encode())"
     )
     ran = subprocess.run(

@@ -8,7 +8,7 @@ import pytest
 
 import towns
 from fakes.inside import inside
-from orienteer.quizzes import (
+from orienteer.lab.quizzes import (
     PLAN_PATTERNS,
     EdgeStep,
     QuestionPlan,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.methods import (
+from orienteer.reading import (
     AnchorConfig,
     PhraseLinker,
     QueryExecutor,

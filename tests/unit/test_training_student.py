@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orienteer.training import open_student
+from orienteer.lab.training import open_student
 
 
 def test_folder_is_read_from_safetensors_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

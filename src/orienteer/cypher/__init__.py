@@ -17,7 +17,7 @@ A statement takes this road, and no other leads to an engine:
     ladybug.worker, .process  the engine in a process that may neither write nor stay too long
 
     opencypher         the tree as text for the server of a database in place, whose engine is
-                       `orienteer.ingest.in_place.statements`
+                       `orienteer.connect.in_place.statements`
 
 Another engine is another class with `Engine`'s members: `Cypher(graph, MyEngine)`.
 """
@@ -35,13 +35,11 @@ __getattr__, __dir__, __all__ = face(
         "ladybug.process": "Process as EngineProcess",
         "ladybug.translation": "rewrite as rewrite_for_engine",
         "names": "Catalog as CopyCatalog, PropertyColumn",
-        "opencypher.names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
-        "opencypher.statements": "written_for_server",
         "parser": "parse as parse_cypher",
         "session": "Cypher",
-        "syntax": "CypherStatement, Hops, Literal_, MOST_DEEP, MatchClause, Projection, ProjectionItem, Variable",
+        "syntax": "CypherStatement, Hops, Literal_, MatchClause, MOST_DEEP, Projection, ProjectionItem, Variable",
         "table": "Bounds as TableBounds, QueryTable",
         "tokens": "CypherToken, LONGEST as LONGEST_STATEMENT, tokenize as tokenize_cypher",
-        "view": "Identifiers as ViewIdentifiers, View, identifiers as view_identifiers, viewed_schema",
+        "view": "identifiers as view_identifiers, Identifiers as ViewIdentifiers, View, viewed_schema",
     },
 )

@@ -7,9 +7,7 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "cluster": "Cluster",
         "executor": "Job, Worker",
-        "node": "Failure as NodeFailure, KeptReplies, NodeProcess, ReplyKeeper",
         "threads": "Threads",
     },
 )

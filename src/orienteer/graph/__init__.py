@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "adjacency": (
-            "Adjacency, EdgeEnds, EdgeWeights, all_ends as all_edge_ends, bit_widths, write as write_adjacency, "
+            "Adjacency, all_ends as all_edge_ends, bit_widths, EdgeEnds, EdgeWeights, write as write_adjacency, "
             "write_joined as write_joined_adjacency"
         ),
         "builder": "GraphBuilder",
@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = face(
         "edges": "CodedColumn, EdgeBatch, EdgeSpool",
         "embedding": "embed_graph, give_vectors",
         "format": (
-            "AGAIN as IMPORT_AGAIN, FORMAT as GRAPH_FORMAT, MANIFEST, POINTER, generation_of, is_graph, no_link, "
+            "AGAIN as IMPORT_AGAIN, FORMAT as GRAPH_FORMAT, generation_of, is_graph, MANIFEST, no_link, POINTER, "
             "read_manifest, read_pointer"
         ),
         "names.chunk_titles": "DocumentPart, parts_of",
@@ -26,19 +26,17 @@ __getattr__, __dir__, __all__ = face(
         "node_indexer": "NodeIndexer",
         "pieces": "is_damaged as is_piece_damaged, piece as piece_folder, piece_or_made, publish_piece",
         "pieces.incidence": (
-            "ABOUT as NAMES_ABOUT, Lists as NumberLists, PIECE as NAMES_PIECE, lists_of as number_lists_of, "
+            "ABOUT as NAMES_ABOUT, Lists as NumberLists, lists_of as number_lists_of, PIECE as NAMES_PIECE, "
             "read_names as read_incidence_names, write_incidence, write_names as write_incidence_names"
         ),
-        "pieces.similar": (
-            "LayerAbout, SimilarPairs, open_layer as open_similar_layer, publish_layer as publish_similar_layer"
-        ),
-        "pieces.vectors": "PIECE as VECTORS_PIECE, open_vectors, read_about as read_about_vectors",
-        "properties": "Condition, PropertyWriter, number_of as number_of_property, parse as parse_conditions",
-        "publication": "Digests as FileDigests, check_target, publishing",
+        "pieces.similar": "LayerAbout, open_layer as open_similar_layer, publish_layer as publish_similar_layer, SimilarPairs",
+        "pieces.vectors": "open_vectors, PIECE as VECTORS_PIECE, read_about as read_about_vectors",
+        "properties": "Condition, number_of as number_of_property, parse as parse_conditions, PropertyWriter",
+        "publication": "check_target, Digests as FileDigests, publishing",
         "reserved": "PASSAGES",
-        "revision": "Revision as GraphRevision, revise as revise_graph",
-        "search.names": "NameSearch, Rank as NameRank, phrases as quoted_phrases",
-        "search.query_words": "Coverage as WordCoverage, QueryWords, coverage_note",
+        "revision": "revise as revise_graph, Revision as GraphRevision",
+        "search.names": "NameSearch, phrases as quoted_phrases, Rank as NameRank",
+        "search.query_words": "Coverage as WordCoverage, coverage_note, QueryWords",
         "search.read_words": "ReadWords",
         "store": "Graph",
     },

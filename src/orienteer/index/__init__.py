@@ -7,22 +7,22 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "arrays": "Folder as ArrayFolder, StringWriter, Strings",
+        "arrays": "Folder as ArrayFolder, Strings, StringWriter",
         "bm25": "ScoredRows",
         "embedders": "open_embedder",
         "embedders.minilm": "minilm as open_minilm",
         "embedders.onnx": "OnnxEmbedder, TokenReading, unit as unit_rows",
         "embedders.served": "ServedEmbedder",
         "embedders.wordpiece": "bert_words, wordpiece as open_wordpiece",
-        "fusion": "VoteCount, concatenate as concatenate_lists, shuffle as shuffle_lists, vote as vote_lists",
+        "fusion": "concatenate as concatenate_lists, shuffle as shuffle_lists, vote as vote_lists, VoteCount",
         "names": "NameKind, NamesWriter",
         "postings": "PostingsWriter",
         "searchers": (
-            "Memo as KeyedCache, Ranking as RankingMode, TitleBonus, WEIGHT as SEARCH_WEIGHT, "
-            "ranking_of as ranking_mode_of"
+            "Memo as KeyedCache, Ranking as RankingMode, ranking_of as ranking_mode_of, TitleBonus, "
+            "WEIGHT as SEARCH_WEIGHT"
         ),
-        "vector_cache": "CacheWriter, VectorCache, folder_of as vector_folder_of, keys_of as vector_keys_of",
-        "vectors": "LEAST_RECALL, VectorIndex, create_halves, write_index",
-        "words": "WordNumbers, phrase_hash, split as split_words, word_hash",
+        "vector_cache": "CacheWriter, folder_of as vector_folder_of, keys_of as vector_keys_of, VectorCache",
+        "vectors": "create_halves, LEAST_RECALL, VectorIndex, write_index",
+        "words": "phrase_hash, split as split_words, word_hash, WordNumbers",
     },
 )

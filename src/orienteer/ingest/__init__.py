@@ -7,19 +7,7 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "benchmarks.corpus": "recognize_texts, texts as corpus_texts",
-        "benchmarks.grbench": "entries as grbench_entries",
-        "benchmarks.instructions": (
-            "ALLOWED as ALLOWED_INSTRUCTIONS, parts as pickle_parts, references as pickle_references"
-        ),
-        "benchmarks.ottqa": "segments as ottqa_segments",
-        "benchmarks.pickles": "items as pickle_items, load as load_pickle, mapped_pickle, value as pickle_value",
-        "benchmarks.stand_ins": (
-            "ArrayState, BadPickle, Dictionary as PickledDictionary, Dtype as PickledDtype, "
-            "Members as PickledMembers, PickleName"
-        ),
-        "benchmarks.tensors": "TensorStorage, tensor as read_tensor",
-        "bounds": "DEEPEST as DEEPEST_JSON, MOST_HELD, check_readable, memory_told, parsed as parsed_json",
+        "bounds": "check_readable, DEEPEST as DEEPEST_JSON, memory_told, MOST_HELD, parsed as parsed_json",
         "cached": "cached_graphs, cached_path, drop_orphans",
         "database": "import_database",
         "demo": "demo_questions, demo_records",
@@ -33,8 +21,8 @@ __getattr__, __dir__, __all__ = face(
         "documents.cut.contents": "is_contents",
         "documents.cut.document_nodes": "DocumentNodeMaker, FREE as FREE_CHARACTERS, MOST_SAID",
         "documents.cut.metadata": (
-            "Annotator, CHUNK_SCHEMA, CostEstimate, TABLE_SCHEMA, begun_of as begun_reply_of, "
-            "schema_of as metadata_schema_of"
+            "Annotator, begun_of as begun_reply_of, CHUNK_SCHEMA, CostEstimate, schema_of as metadata_schema_of, "
+            "TABLE_SCHEMA"
         ),
         "documents.cut.replies": "FILE as REPLIES_FILE, ReplyCache",
         "documents.cut.segments": "describe as describe_column, joinable_columns, segments as table_segments",
@@ -42,27 +30,19 @@ __getattr__, __dir__, __all__ = face(
         "documents.intake": "Shelf as NodeSpool",
         "documents.join.pairs": "link_edges, mention_edges, order_edges, shared_edges, shared_pairs",
         "documents.join.similar_chunks": "compare as compare_parts, fields_of as compared_fields, similar_edges",
-        "documents.join.similar_nodes": "LinkConfig, link_graph",
+        "documents.join.similar_nodes": "link_graph, LinkConfig",
         "documents.join.similarity": (
-            "Candidates, RowPairs, Sets as NumberSets, candidates as candidate_pairs, "
-            "correlations as signal_correlations, cosines as cosine_signal, nearest as nearest_rows, "
-            "overlaps as overlap_signal, percentile_table"
+            "Candidates, candidates as candidate_pairs, correlations as signal_correlations, "
+            "cosines as cosine_signal, nearest as nearest_rows, overlaps as overlap_signal, percentile_table, "
+            "RowPairs, Sets as NumberSets"
         ),
-        "documents.join.statistics": (
-            "histogram as pair_histogram, joint as joint_histogram, statistics as similarity_statistics"
-        ),
+        "documents.join.statistics": "histogram as pair_histogram, joint as joint_histogram, statistics as similarity_statistics",
         "documents.plots": "page_of as plots_page, write_plots",
         "documents.previous": "Previous as PreviousGraph",
-        "documents.read.blocks": (
-            "Block, Blocks, Document, Grid, MOST_BLOCKS, Place as BlockPlace, Prose, Span as TextSpan"
-        ),
+        "documents.read.blocks": "Block, Blocks, Document, Grid, MOST_BLOCKS, Place as BlockPlace, Prose, Span as TextSpan",
         "documents.read.book": "read_book",
-        "documents.read.collection": (
-            "documents as documents_of_table, is_questions as is_question_table, roles_of as roles_of_columns"
-        ),
-        "documents.read.conversion_worker": (
-            "FileKind as ConvertedKind, KINDS as CONVERTED_KINDS, main as convert_requests"
-        ),
+        "documents.read.collection": "documents as documents_of_table, is_questions as is_question_table, roles_of as roles_of_columns",
+        "documents.read.conversion_worker": "FileKind as ConvertedKind, KINDS as CONVERTED_KINDS, main as convert_requests",
         "documents.read.converter": "Converter",
         "documents.read.encoding": "decoded as decoded_text, read_text",
         "documents.read.files": "File as SourceFile, holds_prose, listing as list_documents",
@@ -76,21 +56,19 @@ __getattr__, __dir__, __all__ = face(
         "documents.read.selection": "ALL as ALL_FILES, Selection",
         "documents.read.titles": "cleaned as cleaned_title",
         "documents.read.webpage": "read_html",
-        "documents.run": "BuildOptions, VECTORS_GONE, build_graph, estimate_build",
+        "documents.run": "build_graph, BuildOptions, estimate_build, VECTORS_GONE",
         "documents.so_far": "Interim as PartialGraph, SoFar as PartialBuilder",
         "export": "export_graph",
         "extraction.collocations": "collocations as collocations_of",
-        "extraction.gold": (
-            "GoldTriple, PassageEvidence, gold_of, read as read_gold_triples, recognize as recognize_gold"
-        ),
+        "extraction.gold": "gold_of, GoldTriple, PassageEvidence, read as read_gold_triples, recognize as recognize_gold",
         "extraction.merger": "Merger",
         "extraction.records": (
-            "ExtractedEntity, ExtractionSummary, Member as StatementMember, Reject as RejectedRecords, Statement, "
-            "edge_type, entity_type, fact as fact_statement, folded as folded_name, relation as relation_statement, "
-            "triple as triple_statement"
+            "edge_type, entity_type, ExtractedEntity, ExtractionSummary, fact as fact_statement, "
+            "folded as folded_name, Member as StatementMember, Reject as RejectedRecords, "
+            "relation as relation_statement, Statement, triple as triple_statement"
         ),
-        "extraction.ties": "CoOccurrences, EntityName, NamePlaces, distinct as distinct_names, synonym_edges",
-        "formats": "FORMATS, GRAPHS as GRAPH_SUFFIXES, RDF as RDF_SUFFIXES, format_of",
+        "extraction.ties": "CoOccurrences, distinct as distinct_names, EntityName, NamePlaces, synonym_edges",
+        "formats": "format_of, FORMATS, GRAPHS as GRAPH_SUFFIXES, RDF as RDF_SUFFIXES",
         "formats.arrow": "CODED_FROM, has_arrow",
         "formats.delimited": "DelimitedText, FieldDialect, named as column_names",
         "formats.edge_list": "is_edge_list",
@@ -103,16 +81,14 @@ __getattr__, __dir__, __all__ = face(
         "formats.jsonl": "JsonLines",
         "formats.neo4j_admin": "header_of",
         "formats.node_link": "NodeLink",
-        "formats.parquet": "MOST_BATCH, Parquet, checked as checked_parquet, fitting as rows_that_fit",
+        "formats.parquet": "checked as checked_parquet, fitting as rows_that_fit, MOST_BATCH, Parquet",
         "formats.parquet_pages": "pages as parquet_pages",
         "formats.rdf.parser": "SYNTAXES as RDF_SYNTAXES",
-        "formats.sqlite": "SUFFIXES as DATABASE_SUFFIXES, SqliteTable, stored_tables",
+        "formats.sqlite": "SqliteTable, stored_tables, SUFFIXES as DATABASE_SUFFIXES",
         "formats.table": "Batch, FEWEST_CELLS, MOST_EMPTY, Reader as FormatReader",
         "formats.xml_stream": "Names as XmlNames",
         "graph": "Graph",
-        "importer": "ImportOptions, import_graph, validate as validate_sources",
-        "in_place.graph": "GraphInPlace",
-        "in_place.words": "full_text_index",
+        "importer": "import_graph, ImportOptions, validate as validate_sources",
         "provenance": "is_stale, skipped_groups, stamps_of",
         "remote.address": "address_of",
         "remote.objects": "Content",
@@ -123,21 +99,18 @@ __getattr__, __dir__, __all__ = face(
         "sources": "graph_at, graph_directory",
         "tables.cells": "prefixed as prefixed_texts",
         "tables.columns": "Columns as ColumnSpec, EDGE_NAMES, ENDS as END_NAMES, NODE_NAMES",
-        "tables.mapping": (
-            "ColumnLink, IGNORED as IGNORED_ROLE, PLAIN as PLAIN_ROLES, PROPERTY as PROPERTY_ROLE, link_of"
-        ),
+        "tables.mapping": "ColumnLink, IGNORED as IGNORED_ROLE, link_of, PLAIN as PLAIN_ROLES, PROPERTY as PROPERTY_ROLE",
         "tables.mapping_file": "read_mappings, written as mappings_as_toml",
         "tables.mirror": "clean as clean_edges",
         "tables.nodes": "NodeMaker",
         "tables.profile": "NULL_WORDS",
-        "tables.references": "TableKey, closeness as key_closeness",
+        "tables.references": "closeness as key_closeness, TableKey",
         "tables.spec": "spec_of",
         "tables.type_names": "edge_type_of, node_type_of, without_key",
         "tables.values": (
             "identifier as id_text, items as list_members, number as number_or_text, opened as object_in_cell, "
             "plain as plain_value"
         ),
-        "update.from_database": "update_database",
         "update.ledger": "read_ledger",
         "update.row_hashes": "row_hashes",
         "update.update": "update_graph",

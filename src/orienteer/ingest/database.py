@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orienteer.bolt.server import Server
+from orienteer.connect.bolt.server import Server
+from orienteer.connect.source import Database
 from orienteer.display import Count
 from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.edges import EdgeTable
-from orienteer.ingest.formats.bolt import Database
 from orienteer.ingest.importer import ImportOptions, import_with
 from orienteer.ingest.report import Ignored, Report, Tally
 from orienteer.ingest.tables.columns import Columns

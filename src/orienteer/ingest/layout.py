@@ -47,9 +47,9 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
 
         return FlatDump(dump) if dump.tables else dump
     # Whoever opens a graph needs none of them.
-    from orienteer.ingest.benchmarks import corpus, grbench, ottqa, stark
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
     from orienteer.ingest.formats.rdf import files
+    from orienteer.lab.formats import corpus, grbench, ottqa, stark
 
     if len(sources) == 1 and not columns.roles:  # who names columns wants tables as they are
         knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)

@@ -21,12 +21,10 @@ __getattr__, __dir__, __all__ = face(
         "address": "is_address as is_model_address, show as shown_address",
         "budget": "Allowance, Budget",
         "conversation": "Conversation, ELISION, MOST_CALLS",
-        "event_stream": "PartReader, completion_in, is_stream",
+        "event_stream": "completion_in, is_stream, PartReader",
         "exchange": "ask as ask_model",
         "gguf": "read_head as read_gguf_head",
-        "local": (
-            "ENGINES, LocalModel, card_of as card_of_file, read_card as read_model_card, threads as engine_threads"
-        ),
+        "local": "card_of as card_of_file, ENGINES, LocalModel, read_card as read_model_card, threads as engine_threads",
         "openai": "OpenAIConfig, OpenAIModel",
         "prices": "price_of",
         "probe": "Probe",

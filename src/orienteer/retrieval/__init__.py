@@ -9,19 +9,15 @@ __getattr__, __dir__, __all__ = face(
     {
         "analysis": "ModelAnalyzer, NameAnalyzer, open_analyzer",
         "bases.hippo": "Hippo, HippoConfig",
-        "bases.hyper": "Hyper, HyperConfig",
         "bases.light": "Light, LightConfig",
-        "bases.mini": "Mini, MiniConfig",
-        "bases.msgraph": "MsGraph, MsGraphConfig",
         "bases.naive": "Naive, NaiveConfig",
-        "bases.path": "Paths, PathsConfig",
-        "bases.table": "BASES, RankedBase, open_base",
-        "evidence": "Evidence, Scored, UNPAID as UNPAID_NOTE, render as render_evidence",
-        "excerpt": "LONGEST as LONGEST_EXCERPT, Shown as SnippetTerms, excerpt as excerpt_of",
-        "expansion.bipartite": "EdgesAsFacts, Handed as SparseScores, NamesInPassages, added as added_scores",
+        "bases.table": "BASES, open_base, RankedBase",
+        "evidence": "Evidence, render as render_evidence, Scored, UNPAID as UNPAID_NOTE",
+        "excerpt": "excerpt as excerpt_of, LONGEST as LONGEST_EXCERPT, Shown as SnippetTerms",
+        "expansion.bipartite": "added as added_scores, EdgesAsFacts, Handed as SparseScores, NamesInPassages",
         "expansion.communities": (
-            "ABOUT as COMMUNITIES_ABOUT, LARGEST as LARGEST_COMMUNITY, PIECE as COMMUNITIES_PIECE, find_communities, "
-            "open_communities"
+            "ABOUT as COMMUNITIES_ABOUT, find_communities, LARGEST as LARGEST_COMMUNITY, open_communities, "
+            "PIECE as COMMUNITIES_PIECE"
         ),
         "expansion.flow": "around as edges_around_seeds, ways as flow_paths",
         "expansion.incidence": "Incidence, open_incidence",
@@ -29,14 +25,14 @@ __getattr__, __dir__, __all__ = face(
         "expansion.relations": "Relations, ScoredRelation",
         "expansion.seeds": "Facts as FactFinder, Seeds as SeedFinder",
         "expansion.votes": "Held as PassageMembership, Holders as MembershipIndex, vote as vote_for_passages",
-        "expansion.walk": "GraphWalk, ListSums, NameWalk, carriers as carrier_names",
+        "expansion.walk": "carriers as carrier_names, GraphWalk, ListSums, NameWalk",
         "fusion": (
-            "FLOOR as FUSION_FLOOR, LEAST_FIT, TRUST as FUSION_TRUST, first_of as first_of_lists, "
-            "fused as fused_rows, in_turns as lists_in_turns, searched as searched_rows, shares as score_shares"
+            "first_of as first_of_lists, FLOOR as FUSION_FLOOR, fused as fused_rows, in_turns as lists_in_turns, "
+            "LEAST_FIT, searched as searched_rows, shares as score_shares, TRUST as FUSION_TRUST"
         ),
         "graph_text": (
-            "PARTIAL as PARTIAL_NOTE, Presentation, arrow as edge_arrow, counts_line, edge_note, "
-            "indented as indented_text, kind_line, present as present_hit, schema_lines, "
+            "arrow as edge_arrow, counts_line, edge_note, indented as indented_text, kind_line, "
+            "PARTIAL as PARTIAL_NOTE, present as present_hit, Presentation, schema_lines, "
             "source_of as source_of_node, title as node_title, type_names"
         ),
         "matching.bindings": "TriplePattern",
@@ -44,8 +40,8 @@ __getattr__, __dir__, __all__ = face(
         "matching.partners": "PARTNERS as MOST_PARTNERS, UNFIT as MOST_UNFIT, UNMATCHED as UNMATCHED_COST",
         "matching.predicate": "AGAINST as AGAINST_DIRECTION, ONE_WAY as ONE_WAY_SHARE, Predicates",
         "mentions": (
-            "AnswerLinker, Policy as LinkPolicy, TypeLinker, is_akin, letter_likeness, link as link_mention, "
-            "longest_names, named_in, occurrences as name_occurrences, spelled as rows_spelled, type_words, "
+            "AnswerLinker, is_akin, letter_likeness, link as link_mention, longest_names, named_in, "
+            "occurrences as name_occurrences, Policy as LinkPolicy, spelled as rows_spelled, type_words, TypeLinker, "
             "word_shares"
         ),
         "near_duplicates": "ALIKE as ALIKE_SHARE, folded as without_near_duplicates, shingles as shingles_of",

@@ -18,8 +18,8 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "confinement": (
-            "CALLS as SYSTEM_CALLS, CLOSE, FCNTL, LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, SERVING, "
-            "SOCKET, WRITE, filter_calls, filter_program, landlock_version, launch_program, server_program"
+            "CALLS as SYSTEM_CALLS, CLOSE, FCNTL, filter_calls, filter_program, landlock_version, launch_program, "
+            "LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, server_program, SERVING, SOCKET, WRITE"
         ),
         "cpython": "CPythonInterpreter, unheld as missing_walls",
         "interpreter": "Interpreter, Limits",
@@ -28,7 +28,7 @@ __getattr__, __dir__, __all__ = face(
         "pipe": "DeadlinePassed, PipeClosed, PipeError",
         "tiers": "open_interpreter",
         "workers": (
-            "NotReady as WorkerNotReady, PYTHON as PYTHON_FLAGS, Worker, packages as package_paths, tie as tie_lifetime"
+            "NotReady as WorkerNotReady, packages as package_paths, PYTHON as PYTHON_FLAGS, tie as tie_lifetime, Worker"
         ),
     },
 )

@@ -10,10 +10,10 @@ import math
 from collections.abc import Collection, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from orienteer.bolt.server import Server, quoted
-from orienteer.bolt.values import is_time
+from orienteer.connect.bolt.server import Server, quoted
+from orienteer.connect.bolt.values import is_time
+from orienteer.connect.source import Database, DatabaseCounts
 from orienteer.errors import BadInput, BadOption
-from orienteer.ingest.formats.bolt import Database, DatabaseCounts
 from orienteer.ingest.formats.elements import EdgeElement, NodeElement
 from orienteer.ingest.tables.values import identifier
 from orienteer.records import Record

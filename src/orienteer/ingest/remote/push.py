@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
+from orienteer.connect.bucket import CHUNK, Bucket, Listed
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, GraphBusy, NotAGraph, ObjectMissing, StoreFailed
 from orienteer.graph.builder import Progress
@@ -32,7 +33,6 @@ from orienteer.graph.format import (
     size_of,
 )
 from orienteer.ingest.remote.address import Address
-from orienteer.ingest.remote.bucket import CHUNK, Bucket, Listed
 from orienteer.ingest.remote.published import (
     PublishedPointer,
     files_of,

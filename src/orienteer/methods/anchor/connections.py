@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.methods.anchor.answer_type import Understanding
 from orienteer.methods.anchor.reach import Reach
+from orienteer.reading.answer_type import Understanding
 
 _GUESSED = 0.5  # sureness of a type that only the size of what joins the anchors speaks for; the prototype's
 

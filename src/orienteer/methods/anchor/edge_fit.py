@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from orienteer.graph.store import Graph
-from orienteer.methods.anchor.answer_type import Understanding
-from orienteer.methods.anchor.linker import LinkedPhrase
-from orienteer.methods.anchor.words import Label, QuestionWords, SchemaHop, SchemaWords, alike
+from orienteer.reading.answer_type import Understanding
+from orienteer.reading.linker import LinkedPhrase
+from orienteer.reading.words import Label, QuestionWords, SchemaHop, SchemaWords, alike
 from orienteer.text import english
 
 _ELSEWHERE = 0.6  # a word that does not stand beside the anchor: it may belong to another anchor

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.methods.anchor.answer_type import Understanding
 from orienteer.methods.anchor.reach import Reach, SchemaWalk
 from orienteer.methods.anchor.scorer import Scores
-from orienteer.methods.anchor.words import SchemaWords
 from orienteer.protocols import Run
+from orienteer.reading.answer_type import Understanding
+from orienteer.reading.words import SchemaWords
 from orienteer.records import (
     JsonValue,
     Message,

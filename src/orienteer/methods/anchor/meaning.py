@@ -12,8 +12,8 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import HybridSearcher
-from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.protocols import Run
+from orienteer.reading.config import AnchorConfig
 from orienteer.records import Usage
 
 _BY_MEANING = 100  # nodes that nearness alone brings in; the prototype's, not varied

@@ -11,20 +11,20 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor import explanation
-from orienteer.methods.anchor.answer_type import understand
-from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.connections import connect, smallest_shared
 from orienteer.methods.anchor.edge_fit import named_by_edges
 from orienteer.methods.anchor.explanation import Finding, Trail
-from orienteer.methods.anchor.linker import PhraseLinker
 from orienteer.methods.anchor.meaning import EmbeddingPayment, Meaning
 from orienteer.methods.anchor.prior import DegreePrior
 from orienteer.methods.anchor.reach import Explorer
-from orienteer.methods.anchor.reading.answer import Answerer, Explainer
-from orienteer.methods.anchor.reading.reader import QuestionReader
 from orienteer.methods.anchor.scorer import NodeScorer, with_first
-from orienteer.methods.anchor.words import LONGEST, SchemaWords
 from orienteer.protocols import Run
+from orienteer.reading.answer import Answerer, Explainer
+from orienteer.reading.answer_type import understand
+from orienteer.reading.config import AnchorConfig
+from orienteer.reading.linker import PhraseLinker
+from orienteer.reading.reader import QuestionReader
+from orienteer.reading.words import LONGEST, SchemaWords
 from orienteer.records import Question, Ranked, Result
 from orienteer.retrieval.graph_text import ends_of
 

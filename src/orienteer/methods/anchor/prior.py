@@ -9,8 +9,8 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, Posting
-from orienteer.methods.anchor.answer_type import Understanding
-from orienteer.methods.anchor.words import SchemaWords
+from orienteer.reading.answer_type import Understanding
+from orienteer.reading.words import SchemaWords
 from orienteer.remembered import remembered
 from orienteer.text import english
 

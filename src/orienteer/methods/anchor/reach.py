@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
-from orienteer.methods.anchor.answer_type import Understanding, Wanted
-from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.edge_fit import EdgeFit
-from orienteer.methods.anchor.linker import LinkedPhrase
-from orienteer.methods.anchor.words import SchemaWords
+from orienteer.reading.answer_type import Understanding, Wanted
+from orienteer.reading.config import AnchorConfig
+from orienteer.reading.linker import LinkedPhrase
+from orienteer.reading.words import SchemaWords
 
 _NEAR_BEST = 0.15  # ways this far below the best one that leads anywhere are walked too: more edges, surer recall
 _ALIKE = 0.8  # parallel edges of at least this share of the best fit are walked together

@@ -17,12 +17,12 @@ from orienteer.retrieval.query import GatherConfig, KnowledgeBase, Query
 
 BASES: Mapping[str, str] = {
     "hippo": "orienteer.retrieval.bases.hippo:Hippo",
-    "hyper": "orienteer.retrieval.bases.hyper:Hyper",
+    "hyper": "orienteer.lab.bases.hyper:Hyper",
     "light": "orienteer.retrieval.bases.light:Light",
-    "mini": "orienteer.retrieval.bases.mini:Mini",
-    "msgraph-local": "orienteer.retrieval.bases.msgraph:MsGraph",
+    "mini": "orienteer.lab.bases.mini:Mini",
+    "msgraph-local": "orienteer.lab.bases.msgraph:MsGraph",
     "naive": "orienteer.retrieval.bases.naive:Naive",
-    "path": "orienteer.retrieval.bases.path:Paths",
+    "path": "orienteer.lab.bases.path:Paths",
 }
 """Where the class of each is: `package.module:Class`, with a configuration beside it named `ClassConfig`."""
 _BETWEEN = 30

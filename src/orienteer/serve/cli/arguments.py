@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_type_hint
 
 import typer
 
-from orienteer.bolt.address import Address, address_in
+from orienteer.addresses import Address, address_in
 from orienteer.display import counted
 from orienteer.errors import BadInput, Error, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
@@ -281,7 +281,7 @@ def open_place(path: Path, out: Output) -> Graph:
     address = address_in(path)
     if address is None:
         return open_graph(path, out)
-    from orienteer.ingest.in_place.graph import SECONDS, GraphInPlace
+    from orienteer.connect.in_place.graph import SECONDS, GraphInPlace
 
     out.note(f"reading {Address.parse(address)} in place")
     graph = GraphInPlace.of(settings().open_database(address, seconds=SECONDS))
@@ -399,7 +399,7 @@ def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]
     if address is None:
         yield Threads()
         return
-    from orienteer.executors.cluster import Cluster
+    from orienteer.connect.cluster import Cluster
 
     with redirect_stdout(sys.stderr), Cluster(address, configured) as cluster:  # where Ray tells of nodes that died
         yield cluster

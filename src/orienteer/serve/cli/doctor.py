@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orienteer.bolt.address import address_in
+from orienteer.addresses import address_in
 from orienteer.display import counted
 from orienteer.errors import Error, ModelError, NotAGraph
 from orienteer.files import cache_folder
@@ -113,7 +113,7 @@ def _examine_database(address: str) -> dict[str, Any]:
 
     Raises `DatabaseAway`, `DatabaseRefused`, `MissingExtra`.
     """
-    from orienteer.ingest.in_place.examination import examine
+    from orienteer.connect.in_place.examination import examine
 
     server = settings().open_database(address)
     try:

@@ -19,7 +19,7 @@ from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writ
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.bolt.server import Server
+    from orienteer.connect.bolt.server import Server
     from orienteer.ingest.importer import ImportOptions
     from orienteer.ingest.report import Report
 
@@ -141,7 +141,7 @@ def import_(
 
 def _updated(out: Output, sources: list[str], target: Path, options: ImportOptions) -> Report:
     """Bring a graph up to date with its files or its database. Raises `UsageError` for several of both."""
-    from orienteer.bolt.address import is_address
+    from orienteer.addresses import is_address
 
     if not any(map(is_address, sources)):
         from orienteer.ingest.update.update import update_graph
@@ -151,7 +151,7 @@ def _updated(out: Output, sources: list[str], target: Path, options: ImportOptio
                 "--changed-by is about databases: leave it out, for rows of files tell by themselves what changed"
             )
         return update_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
-    from orienteer.ingest.update.from_database import update_database
+    from orienteer.connect.update.from_database import update_database
 
     with _database(sources) as server:
         return update_database(server, target, options=options, progress=out.progress)
@@ -168,7 +168,7 @@ def _database(sources: list[str]) -> Iterator[Server]:
 
 def _imported(out: Output, sources: list[str], target: Path | None, options: ImportOptions) -> Report:
     """Make a graph of files or of a database; without a target only report. Raises `UsageError` for several of both."""
-    from orienteer.bolt.address import is_address
+    from orienteer.addresses import is_address
     from orienteer.ingest.importer import import_graph
 
     if not any(map(is_address, sources)):

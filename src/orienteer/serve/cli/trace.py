@@ -145,7 +145,7 @@ def lint(
 def _read(file: Path) -> tuple[Trajectory, ...]:
     """Return the trajectories of a file, or those of the agents in the folder of a run. Raises `BadInput`."""
     from orienteer.agents.replay import read
-    from orienteer.evaluation.running.runs import MANIFEST, read_run
+    from orienteer.lab.evaluation.running.runs import MANIFEST, read_run
 
     if not (file / MANIFEST).is_file():
         return read(file)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.ingest.benchmarks import corpus, ottqa
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose
 from orienteer.ingest.documents.read.files import File
@@ -22,6 +21,7 @@ from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.plan import Table, asks, table_of
 from orienteer.ingest.tables.values import identifier, number, plain, text_of
+from orienteer.lab.formats import corpus, ottqa
 from orienteer.records import JsonValue
 
 TEXTS = (

@@ -1,0 +1,1 @@
+"""Talking to a graph database over Bolt."""

@@ -1,0 +1,278 @@
+"""The executor of many machines: the nodes of a Ray cluster that runs already.
+
+A process on each CPU opens the work once and does several pieces at a time; a thread here waits for each piece, so
+that results are taken, kept and ordered by the very code of `Threads`. A process that dies, with its node or alone,
+loses the pieces that it had under way, and nothing else: they are done again by another. Replies of models that it got
+before are found where the caller is, in the files where threads keep theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import time
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from threading import Condition, Thread
+from types import TracebackType
+from typing import Any, Generic, Self
+
+from orienteer.connect.node import Failure, NodeProcess, ReplyKeeper
+from orienteer.errors import BadOption, Error, MissingExtra
+from orienteer.executors.executor import Given, Job, Opener, Piece, Worker
+from orienteer.executors.threads import Threads
+from orienteer.version import __version__
+
+AUTO = "auto"
+"""The address that stands for the cluster of this machine."""
+A_PROCESS = 8
+"""Pieces that wait for a model which a process is given at one time, as many as threads here."""
+_ATTEMPTS = 3
+"""Processes that may die over one piece before it is taken to be what kills them."""
+_PATIENCE = 120.0
+"""Seconds without any process that works, after which the work ends."""
+_LOOK_SECONDS = 5.0
+"""Between two looks for nodes that are new."""
+_CONNECT_SECONDS = 5.0
+
+
+class Cluster:
+    """A Ray cluster that runs already, on one of whose nodes the caller is. A context manager."""
+
+    def __init__(self, address: str, opener: Opener) -> None:
+        """`opener` is pickled to the nodes. Raises `BadOption` for an address that is none, `MissingExtra`."""
+        self._address, self._opener = _checked(address), pickle.dumps(opener)
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingExtra("work on a cluster", "ray") from error
+        self._ray = ray
+        self.places: int | None = None
+
+    def __enter__(self) -> Self:
+        """Connect. Raises `BadOption` where no cluster answers."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        _knock(self._address)
+        try:
+            self._ray.init(address=self._address, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise BadOption(f"--ray {self._address}: {_first_line(error)}; see docs/ray.md") from error
+        self.places = A_PROCESS * self._cpus()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+
+    def results(
+        self, job: Job[Piece, Given], pieces: Iterable[Piece], *, in_order: bool = False
+    ) -> Generator[Given, None, None]:
+        """Yield what comes of each piece; see `Executor.results`. Raises `Error` where no node is left to do them."""
+        pieces = iter(pieces)
+        first = list(islice(pieces, 1))
+        if not first:
+            return
+        processes = self._cpus() if job.limit is None else min(self._cpus(), job.limit)
+        at_once = processes * job.threads if job.limit is None else job.limit
+        with _Crew(self._ray, job, self._opener, processes) as crew:
+            there = Worker(crew.do, None if job.here.stop is None else crew.stop)
+            spread = replace(job, here=there, threads=at_once, waits=True)
+            yield from Threads().results(spread, chain(first, pieces), in_order=in_order)
+
+    def _cpus(self) -> int:
+        return max(1, int(self._ray.cluster_resources().get("CPU", 0)))
+
+
+@dataclass(slots=True, eq=False)
+class _Process:
+    """A process on a node, and how many pieces it has under way."""
+
+    actor: Any  # Ray has no type for it
+    is_ready: bool = False
+    pieces: int = 0
+
+
+class _Crew(Generic[Piece, Given]):
+    """The processes that do a job, each on a CPU of some node. One that dies is replaced where a CPU is free for it."""
+
+    def __init__(self, ray: Any, job: Job[Piece, Given], opener: bytes, processes: int) -> None:
+        self._ray, self._most, self._threads = ray, processes, job.threads
+        self._recipe, self._opener = pickle.dumps(job.recipe), opener
+        self._changed = Condition()
+        self._processes: list[_Process] = []
+        self._failure: Error | None = None
+        self._failed_starts = self._calls = 0
+        self._last_look = self._last_ready = time.monotonic()
+        self._kind = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD")(
+            NodeProcess
+        ).options(max_concurrency=job.threads + 2)  # beside its pieces, it hears `stop`
+        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+            ray.get_runtime_context().get_node_id(), soft=False
+        )
+        # Without arguments, so that it can be restarted: files are opened as they are named.
+        self._keeper = ray.remote(
+            num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=16, scheduling_strategy=here
+        )(ReplyKeeper).remote()
+
+    def __enter__(self) -> Self:
+        with self._changed:
+            self._fill()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Wait for pieces that are under way, which keep what they have paid for, and end all processes."""
+        try:
+            with self._changed:
+                self._changed.wait_for(lambda: self._calls == 0)
+        finally:
+            with self._changed:
+                self._failure = Error("the work has ended")
+                self._changed.notify_all()
+            for process in self._processes:
+                self._ray.kill(process.actor)
+            self._ray.kill(self._keeper)
+
+    def stop(self) -> None:
+        """Have the pieces under way end soon."""
+        for process in self._processes:
+            process.actor.stop.remote()
+
+    def do(self, piece: Piece) -> Given:
+        """Return what comes of a piece, by whichever process is least busy.
+
+        Raises what the piece raises, and `Error` where processes die over it, or none is left.
+        """
+        lost = ""
+        for _ in range(_ATTEMPTS):
+            process = self._take()
+            try:
+                given = self._ray.get(process.actor.do.remote(piece))
+            except self._ray.exceptions.RayTaskError:  # a mistake of ours: it would happen again
+                self._give_back(process)
+                raise
+            except self._ray.exceptions.RayError as error:
+                lost = _first_line(error)
+                self._bury(process)
+            else:
+                self._give_back(process)
+                if isinstance(given, Failure):
+                    raise given.error
+                return given  # type: ignore[no-any-return]  # what the work gives
+        raise Error(f"{_ATTEMPTS} processes died over one piece of work, the last one so: {lost}")
+
+    def _take(self) -> _Process:
+        with self._changed:
+            while True:
+                if self._failure is not None:
+                    raise self._failure
+                self._fill()
+                free = [one for one in self._processes if one.is_ready and one.pieces < self._threads]
+                if free:
+                    process = min(free, key=lambda one: one.pieces)
+                    process.pieces += 1
+                    self._calls += 1
+                    return process
+                self._changed.wait(1.0)
+                self._check_patience()
+
+    def _check_patience(self) -> None:
+        now = time.monotonic()
+        if any(process.is_ready for process in self._processes):
+            self._last_ready = now
+        elif now - self._last_ready > _PATIENCE:
+            nodes = sum(node["Alive"] for node in self._ray.nodes())
+            raise Error(
+                f"no process could work for {_PATIENCE:g} s, with {nodes} nodes alive: look at ray status. What is "
+                "done is kept: the same command goes on from there"
+            )
+
+    def _give_back(self, process: _Process) -> None:
+        with self._changed:
+            process.pieces -= 1
+            self._calls -= 1
+            self._changed.notify()
+
+    def _bury(self, process: _Process) -> None:
+        """Count a process as dead. It may be alive and out of reach: then it is ended as soon as it is heard of."""
+        self._give_back(process)
+        with self._changed:
+            if process in self._processes:
+                self._processes.remove(process)
+                self._ray.kill(process.actor)
+                self._last_look, self._last_ready = 0.0, time.monotonic()
+                self._changed.notify_all()
+
+    def _fill(self) -> None:
+        """Start a process for each CPU that is there and has none: at the beginning, and where nodes died or came."""
+        if self._processes and time.monotonic() - self._last_look < _LOOK_SECONDS:
+            return
+        self._last_look = time.monotonic()
+        alive = sum(int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"])
+        for _ in range(min(self._most, alive) - len(self._processes)):
+            process = _Process(self._kind.remote())
+            self._processes.append(process)
+            Thread(target=self._begin, args=(process,), daemon=True).start()
+
+    def _begin(self, process: _Process) -> None:
+        """Have a process open the work, and give it to those who wait for one."""
+        try:
+            begun = process.actor.begin.remote(
+                __version__,
+                self._recipe,
+                self._opener,
+                self._keeper,
+                at_once=self._threads,
+                processes=self._most,
+            )
+            failure = self._ray.get(begun)
+        except self._ray.exceptions.RayTaskError as error:
+            failure = Failure(Error(f"a node cannot begin: {error}"))
+        except self._ray.exceptions.RayError as error:
+            self._note_failed_start(process, str(error).strip().rpartition("\n")[2])  # the cause comes last
+            return
+        with self._changed:
+            if failure is not None:
+                self._failure = self._failure or failure.error
+            process.is_ready = failure is None
+            self._changed.notify_all()
+
+    def _note_failed_start(self, process: _Process, why: str) -> None:
+        with self._changed:
+            if process in self._processes:
+                self._processes.remove(process)
+            self._failed_starts += 1
+            if self._failed_starts >= _ATTEMPTS * self._most:
+                self._failure = self._failure or Error(
+                    f"processes die on the nodes before they can work ({why}): is this version of Orienteer, with its "
+                    "extra ray, installed on every node?"
+                )
+            self._changed.notify_all()
+
+
+def _checked(address: str) -> str:
+    """Return an address. Raises `BadOption` where it is none of a cluster that runs."""
+    host, _, port = address.rpartition(":")
+    if address != AUTO and not (host and "/" not in host and port.isdecimal()):
+        raise BadOption(
+            f"--ray must be HOST:PORT of a cluster's head, such as 192.0.2.1:6379, or {AUTO}, is {address!r}: start "
+            "one with ray start --head, and join this machine to it; see docs/ray.md"
+        )
+    return address
+
+
+def _knock(address: str) -> None:
+    """Raise `BadOption` where nothing listens: Ray itself would try for minutes."""
+    if address == AUTO:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise BadOption(f"no Ray cluster answers at {address} ({error}): is it started, and the port right?") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

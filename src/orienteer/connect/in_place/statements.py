@@ -1,0 +1,281 @@
+"""Cypher over a database in place: the guard's trees, written as openCypher, answered by the server.
+
+A statement has a session of its own, on a connection of its own. It ends after its time, whatever the server does: the
+server is asked to stop it by itself, and if it does not, the connection is cut and the server told to end it. Rows are
+counted here, for some servers cut results without a word: one more is asked for than is wanted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from queue import Empty, LifoQueue
+from typing import Any, NamedTuple
+
+from orienteer.connect.bolt.server import Server, complaint
+from orienteer.connect.bolt.values import is_edge, is_node, is_path
+from orienteer.connect.in_place.described import Described
+from orienteer.connect.in_place.seen import SeenNodes, needs_import
+from orienteer.connect.opencypher.statements import ServerStatement, written_for_server
+from orienteer.cypher.syntax import CypherStatement
+from orienteer.cypher.table import Bounds, QueryTable
+from orienteer.errors import BadOption, BadQuery, DatabaseAway, QueryStopped
+from orienteer.ingest.tables.values import plain
+from orienteer.records import JsonValue
+
+SESSIONS = 3
+"""Statements that the server is asked at once. ArcadeDB takes four on two cores, and lets all others wait."""
+GRACE = 1.0
+"""Seconds beyond its time that a statement has, for the server to say itself that it has stopped it."""
+RAW_FACTOR = 10
+"""What the server sends may have so many times the characters of an answer, which leaves properties out."""
+_TOO_MUCH = "the server could not carry it out, perhaps for its memory; ask for less, with types in the pattern"
+_SERVER_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
+"""It is of no use to who asks, and tells of the server's machine."""
+
+
+class StatementsInPlace:
+    """Answers statements over a database. Safe to share among threads: each takes a session, or waits for one."""
+
+    def __init__(self, server: Server, described: Described, seen: SeenNodes) -> None:
+        self._server, self._seen = server, seen
+        self.names, self._shown = described.names, described.shown
+        self._idle: LifoQueue[Server | None] = LifoQueue()  # None: one that is still to be opened
+        for _ in range(SESSIONS):
+            self._idle.put(None)
+
+    def check(self, statement: CypherStatement, parameters: Mapping[str, JsonValue]) -> None:
+        """Raise what `answer` raises before it asks the server."""
+        self._written(statement, parameters, 1)
+
+    def answer(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> QueryTable:
+        """Return the answer to a statement. Raises what `Cypher.query` raises, and `DatabaseAway`."""
+        written = self._written(statement, parameters, bounds.rows + 1)
+        until = time.monotonic() + bounds.seconds
+        fetched = self._asked(written, until, bounds)
+        rows = self._rows(fetched.rows[: bounds.rows], bounds)
+        total, notes = len(rows), written.notes
+        if fetched.is_cut or len(fetched.rows) > len(rows):
+            total, told = self._counted(written, until, at_least=len(fetched.rows))
+            notes = (*notes, *told)
+        return QueryTable(columns=written.columns, rows=rows, total=total, truncated=len(rows) < total, notes=notes)
+
+    def close(self) -> None:
+        """Let go of the sessions once their statements have ended; the next statement opens another."""
+        for _ in range(SESSIONS):
+            if (server := self._idle.get()) is not None:
+                server.close()
+        for _ in range(SESSIONS):
+            self._idle.put(None)
+
+    def _written(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], most: int) -> ServerStatement:
+        if statement.view is not None:
+            raise BadOption(f"the names of a view need whole columns: {needs_import(self._server)}")
+        return written_for_server(statement, self.names, parameters, most=most)
+
+    # -------------------------------------------------------------------------------------------------- sessions
+
+    def _asked(self, written: ServerStatement, until: float, bounds: Bounds) -> _Fetched:
+        most = RAW_FACTOR * bounds.characters
+        with self._session_until(until) as server:
+            try:
+                return _within(server, until, lambda: _fetched(server, written.text, written.parameters, until, most))
+            except DatabaseAway as error:
+                if (what := complaint(error)) is not None:
+                    raise BadQuery(_advice(what)) from error
+                self._server.rows("RETURN 1")  # raises where it is the server that is away
+                raise QueryStopped(f"the query broke off: {_TOO_MUCH}") from error
+            except QueryStopped as error:
+                raise QueryStopped(_too_long(bounds.seconds)) from error
+
+    def _counted(self, written: ServerStatement, until: float, *, at_least: int) -> tuple[int, tuple[str, ...]]:
+        """Return how many rows there are, with a note where the server could not say in the time that is left."""
+        if written.counting is not None and until - time.monotonic() > 0:
+            text = written.counting
+            try:
+                with self._session_until(until) as server:
+                    counted = _within(server, until, lambda: _fetched(server, text, written.parameters, until, 1_000))
+                return max(int(counted.rows[0][0]), at_least), ()
+            except (QueryStopped, DatabaseAway):
+                pass  # the rows are there all the same
+        return at_least, ("there are more rows; how many, the server did not say",)
+
+    @contextmanager
+    def _session_until(self, until: float) -> Iterator[Server]:
+        """Wait for a session and take it; one that was cut is opened anew. Raises `QueryStopped`, `DatabaseAway`."""
+        try:
+            server = self._idle.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty as fault:
+            raise QueryStopped("other queries kept the database busy for too long: ask again") from fault
+        try:
+            server = server or self._server.another()
+            yield server
+        except BaseException as error:
+            if server is not None and not isinstance(error, BadQuery):  # what comes late is of no use to anybody
+                self._give_up(server)
+                server = None
+            raise
+        finally:
+            self._idle.put(server)
+
+    def _give_up(self, server: Server) -> None:
+        """Cut a session's connection, and have the server end its statement, however long it takes to hear of that."""
+        server.close()
+        if server.mark is not None:
+            ending = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end", daemon=True)
+            ending.start()
+
+    # ---------------------------------------------------------------------------------------------------- values
+
+    def _rows(self, records: Sequence[Sequence[Any]], bounds: Bounds) -> tuple[tuple[JsonValue, ...], ...]:
+        """Return records as rows with nodes, edges and paths as maps, as many as there is room for."""
+        ends = dict.fromkeys(element for record in records for value in record for element in _ends(value))
+        nodes = dict.fromkeys(node for record in records for value in record for node in _nodes(value))
+        self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
+        rows_of = self._seen.rows_by_element(list(ends))
+        reader = _Values(self._seen, rows_of, self._shown, self.names.catalog.edge_columns)
+        rows: list[tuple[JsonValue, ...]] = []
+        left = bounds.characters
+        for record in records:
+            row = tuple(map(reader.read, record))
+            left -= len(json.dumps(row, ensure_ascii=False))
+            if left < 0:
+                break
+            rows.append(row)
+        return tuple(rows)
+
+
+class _Fetched(NamedTuple):
+    """What a server has sent."""
+
+    rows: list[list[Any]]  # Any: values of the database
+    is_cut: bool
+    """It would have sent more than may be held."""
+
+
+def _fetched(server: Server, text: str, parameters: Mapping[str, JsonValue], until: float, most: int) -> _Fetched:
+    """Take rows of a statement, up to `most` characters."""
+    rows: list[list[Any]] = []
+    with closing(server.ask(text, parameters, max(until - time.monotonic(), 0.001))) as records:
+        for record in records:
+            rows.append(record)
+            most -= _size(record)
+            if most < 0:
+                return _Fetched(rows, True)
+    return _Fetched(rows, False)
+
+
+def _within(server: Server, until: float, work: Callable[[], _Fetched]) -> _Fetched:
+    """Return what some work gives; after its time its connection is cut. Raises what it raises, and `QueryStopped`."""
+    results: list[_Fetched] = []
+    faults: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001  # it is raised where somebody waits
+            faults.append(error)
+
+    thread = threading.Thread(target=run, name="orienteer-statement", daemon=True)
+    thread.start()
+    thread.join(max(0.0, until - time.monotonic()) + GRACE)
+    if thread.is_alive():
+        raise QueryStopped("the server did not end the statement in its time")
+    if faults:
+        raise faults[0]
+    return results[0]
+
+
+class _Values:
+    """Reads the driver's values."""
+
+    def __init__(
+        self, seen: SeenNodes, rows_of: Mapping[str, int], of_nodes: Collection[str], of_edges: Collection[str]
+    ) -> None:
+        """`rows_of` has every node; `of_nodes` and `of_edges` are the properties that nodes and edges show."""
+        self._seen, self._rows_of, self._of_nodes, self._of_edges = seen, rows_of, of_nodes, of_edges
+
+    def read(self, value: Any) -> JsonValue:  # Any: a value of the database
+        """Return a value as JSON: a node, an edge, a path as maps, a time as its text, a point as its coordinates."""
+        if is_node(value):
+            return self._node(value)
+        if is_edge(value):
+            return self._edge(value)
+        if is_path(value):
+            return {"nodes": [*map(self.read, value.nodes)], "edges": [*map(self.read, value.relationships)]}
+        if isinstance(value, dict):
+            return {str(key): self.read(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.read(item) for item in value]
+        return value if isinstance(value, str) else plain(value)
+
+    def _node(self, value: Any) -> JsonValue:  # Any: the driver's node
+        node = self._seen.nodes[self._rows_of[value.element_id]]
+        own = {name: value for name, value in node.properties.items() if name in self._of_nodes}
+        return {"id": node.id, "type": node.type, "name": node.name, "properties": own}
+
+    def _edge(self, value: Any) -> JsonValue:  # Any: the driver's relationship
+        ends = [value.start_node.element_id, value.end_node.element_id]
+        source, target = (self._seen.nodes[self._rows_of[end]].id if end in self._rows_of else end for end in ends)
+        edge: dict[str, JsonValue] = {"source": source, "type": value.type, "target": target}
+        carried = {name: plain(item) for name, item in value.items() if name in self._of_edges}
+        if carried := {name: item for name, item in carried.items() if item is not None}:
+            edge["properties"] = carried
+        return edge
+
+
+def _nodes(value: Any) -> Iterator[Any]:  # Any: values of the database
+    """Yield the nodes of a value that came with their labels and properties."""
+    if is_node(value):
+        yield value
+    elif is_path(value):
+        yield from value.nodes
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _nodes(item)
+
+
+def _ends(value: Any) -> Iterator[str]:  # Any: values of the database
+    """Yield the element ids of the ends of a value's edges, and of its nodes."""
+    if is_node(value):
+        yield value.element_id
+    elif is_edge(value):
+        yield from (end.element_id for end in value.nodes if end is not None)
+    elif is_path(value):
+        for part in (*value.nodes, *value.relationships):
+            yield from _ends(part)
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _ends(item)
+
+
+def _size(value: Any) -> int:  # Any: a value of the database
+    """Return roughly how many characters a value has."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return 8 + sum(len(str(key)) + _size(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return 8 + sum(map(_size, value))
+    if is_path(value):
+        return sum(map(_size, (*value.nodes, *value.relationships)))
+    return 8 + sum(map(_size, value.values())) if is_node(value) or is_edge(value) else 8
+
+
+def _advice(what: str) -> str:
+    """Return a server's complaint as an error for who wrote the statement, without its paths."""
+    return (
+        f"the database cannot answer this form ({_SERVER_PATH.sub('...', what)}): write the query in simpler steps, "
+        "with WITH"
+    )
+
+
+def _too_long(seconds: float) -> str:
+    return (
+        f"the query took longer than {seconds:g} s and was stopped: begin with a node by its id, give types to nodes "
+        "and edges, and use fewer hops"
+    )

@@ -1,0 +1,272 @@
+"""A database that speaks Bolt (Neo4j, ArcadeDB, Memgraph) -> a graph, read in one stream of nodes and one of edges.
+
+Of several labels the one that the fewest nodes bear is the type, for it says the most; the others are the property
+`labels`. Labels that begin with `__` are other programs' marks and come last; one that every node bears tells nothing
+and is left out where a node has others. The id is the first property, by the
+names that tables have for ids, that every node has and no two share; else the database's own element id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orienteer.connect.bolt.server import Server, quoted
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeTable
+from orienteer.ingest.formats.apoc import LABELS, labelled
+from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
+from orienteer.ingest.formats.graph_file import AttributedGraph
+from orienteer.ingest.formats.table import shown
+from orienteer.ingest.report import EMPTY_ID, Tally
+from orienteer.ingest.tables.columns import NODE_RANKS, Columns, plainly
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.values import identifier
+
+MARK = "__"
+"""What a label begins with that another program marks its nodes with (`__Entity__`, `__KGBuilder__`)."""
+SHORTEST_VECTOR = 64
+"""Numbers in a list from which on it is a vector, and no property that anybody reads."""
+TOLD_EVERY = 2_000
+"""Rows between two reports of progress."""
+READING_NODES, READING_EDGES = "reading nodes", "reading edges"
+"""Stages, as the builder calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseCounts:
+    """How much there is to read."""
+
+    nodes: int
+    edges: int
+    labels: Mapping[str, int]
+    """Nodes by label."""
+    sets: Mapping[tuple[str, ...], int]
+    """Nodes by all their labels, sorted."""
+
+
+@dataclass(slots=True)
+class Database:
+    """A database, from which nodes and edges are read."""
+
+    server: Server
+    columns: Columns
+    tally: Tally
+    totals: dict[str, int]
+    """The counts of nodes and edges by stage, once they are known: progress tells them."""
+    id_property: str = ""
+    """The property whose values are the ids; empty for the element ids."""
+    edge_names: dict[str, None] = field(default_factory=dict)
+    counts: DatabaseCounts | None = None
+    """How much there was to read; None before it was read."""
+    see_rows: Callable[[EdgeTable], None] | None = None
+    """Is shown all edges before any is left out."""
+    own_ids: list[str] = field(default_factory=list)
+    """Where all edges are shown, the database's own ids of the nodes, in the order of reading."""
+    node_ids: list[str] = field(default_factory=list)
+    """The ids of these in the graph."""
+    _given: int = 0
+    """Rows of the last statement."""
+    _vectors: Counter[str] = field(default_factory=Counter)
+
+    node_type = LABELS
+    edge_type = ""
+    declares_edges = False
+    types_edges = True
+    files: tuple[Path, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Return the address."""
+        return str(self.server.address)
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read nodes, then edges. Raises `BadInput`, `BadOption`, `DatabaseAway`, `DatabaseRefused`."""
+        columns = self.columns_but_the_id
+        builder.tell("counting", 0)
+        self.counts = counts = count_all(self.server)
+        if not counts.nodes:
+            raise BadInput(f"{self.path} holds no node: check the name of the database")
+        self.totals |= {READING_NODES: counts.nodes, READING_EDGES: counts.edges}
+        self.id_property = self.choose_ids()
+        graph = AttributedGraph(self, columns, builder, self.tally)
+        for node in self.nodes(counts):
+            if node.line % TOLD_EVERY == 0:
+                builder.tell(READING_NODES, node.line)
+            if self.see_rows is not None:
+                self.own_ids.append(node.own_id)
+                self.node_ids.append(node.id)
+            graph.add_node(node)
+        for edge in self.edges(counts):
+            if edge.line % TOLD_EVERY == 0:
+                builder.tell(READING_EDGES, edge.line)
+            graph.add_edge(edge)
+        graph.flush()
+        if self.see_rows is not None:
+            self.see_rows(builder.edges)
+        labels = graph.finish()
+        self._tell()
+        return labels
+
+    @property
+    def columns_but_the_id(self) -> Columns:
+        """Return the roles that are left when the id has been chosen. Raises `BadOption` for those of edges' ends."""
+        for role in ("source", "target"):
+            if role in self.columns.roles:
+                raise BadOption(f"--column {role} has no meaning for {self.path}, which tells it: leave it out")
+        others = {role: name for role, name in self.columns.roles.items() if role != "id"}
+        return Columns(others, self.columns.private, self.columns.explode)
+
+    def choose_ids(self) -> str:
+        """Return the property that tells every node from every other, empty if there is none.
+
+        Raises `BadInput` if the one that was named does not.
+        """
+        named = self.columns.roles.get("id")
+        if named is None:
+            return unique_property(self.server, without=self.columns.private)
+        count = count_values(self.server, named)
+        if not count.tells_nodes:
+            raise BadInput(
+                f"--column id={named}: of {count.nodes:,} nodes in {self.path} {count.have:,} have it, with "
+                f"{count.differ:,} values; name a property that each node has and no two share, or leave it out"
+            )
+        return named
+
+    def nodes(self, counts: DatabaseCounts) -> Iterator[NodeElement]:
+        """Yield every node. Raises `BadInput` if the server keeps some back."""
+        yield from self.chosen_nodes(counts)
+        self._require(counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
+
+    def chosen_nodes(self, counts: DatabaseCounts, where: str = "", **values: Any) -> Iterator[NodeElement]:
+        """Yield the nodes `n` of which a condition is true; `values` are its parameters."""  # Any: of the database
+        condition = f"WHERE {where} " if where else ""
+        statement = f"MATCH (n) {condition}RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
+        for number, (own_id, names, properties) in enumerate(self._counted(statement, values), start=1):
+            node_id = identifier(properties.pop(self.id_property, "")) if self.id_property else own_id
+            if not node_id.strip():  # it came after the ids were counted
+                self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
+                continue
+            fields = self._fields(properties, number)
+            yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number, own_id)
+
+    def edges(self, counts: DatabaseCounts) -> Iterator[EdgeElement]:
+        """Yield every edge. Raises `BadInput` if the server keeps some back."""
+        yield from self.chosen_edges("MATCH (a)-[r]->(b)")
+        self._require(counts.edges, "MATCH ()-[r]->() RETURN count(r) AS count", "edges")
+
+    def chosen_edges(self, match: str, **values: Any) -> Iterator[EdgeElement]:
+        """Yield the edges `r` from `a` to `b` that a MATCH finds; `values` are its parameters."""  # Any: as above
+        ends = [self.id_of(end) for end in "ab"]
+        statement = f"{match} RETURN {ends[0]} AS a, type(r) AS type, {ends[1]} AS b, properties(r) AS more"
+        for number, row in enumerate(self._counted(statement, values), start=1):
+            source, kind, target, properties = identifier(row[0]), row[1], identifier(row[2]), row[3]
+            if not (source.strip() and target.strip()):  # of a node that came after the ids were counted
+                self.tally.dropping(self.path)(EMPTY_ID, number, shown(f"{source} -> {target}"))
+                continue
+            fields = self._fields(properties, number) if properties else {}
+            yield EdgeElement(source, target, kind, True, fields, number)
+
+    def _counted(self, statement: str, values: Mapping[str, Any]) -> Iterator[list[Any]]:  # Any: as above
+        """Yield the rows of a statement; `_given` has their number when they end."""
+        self._given = 0
+        for row in self.server.stream(statement, **values):
+            self._given += 1
+            yield row
+
+    def id_of(self, node: str) -> str:
+        """Return what gives the id of a node in a statement."""
+        return f"{node}.{quoted(self.id_property)}" if self.id_property else f"elementId({node})"
+
+    def _fields(self, properties: Mapping[str, Any], number: int) -> Fields:  # Any: values of the database
+        """Return properties without those that no text can hold; they are counted."""
+        fields: Fields = {}
+        for name, value in properties.items():
+            if isinstance(value, bytes | bytearray):
+                self.tally.dropping(self.path)("bytes", number, shown(name))
+            elif is_vector(value):
+                self._vectors[name] += 1
+            else:
+                fields[name] = value
+        return fields
+
+    def _require(self, counted: int, statement: str, what: str) -> None:
+        """Raise `BadInput` if fewer came than were counted, and are there still: a server may cut a reader short."""
+        if self._given < counted and self.server.rows(statement)[0][0] > self._given:
+            raise BadInput(
+                f"{self.path} gave {self._given:,} of {counted:,} {what} and no error: its user is given only so many "
+                "rows (in ArcadeDB resultSetLimit); import as one who is given all"
+            )
+
+    def _tell(self) -> None:
+        """Note what was chosen and what was left out."""
+        ids = f"the property {self.id_property!r}" if self.id_property else "the database's own, which may change"
+        self.tally.notes.append(f"ids of nodes: {ids}")
+        for name, count in sorted(self._vectors.items()):
+            self.tally.notes.append(
+                f"left out {count:,} vectors of the property {name!r}: orienteer embed makes others"
+            )
+
+
+def count_all(server: Server) -> DatabaseCounts:
+    """Count what a database holds. Raises `DatabaseAway`, `DatabaseRefused`."""
+    labels, sets = Counter[str](), Counter[tuple[str, ...]]()
+    for names, count in server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count"):
+        sets[tuple(sorted(names))] += count
+        for name in names:
+            labels[name] += count
+    edges = server.rows("MATCH ()-[r]->() RETURN count(r) AS count")
+    return DatabaseCounts(sets.total(), edges[0][0], labels, sets)
+
+
+class ValueCount(NamedTuple):
+    """The values of a property among the nodes of a database."""
+
+    nodes: int
+    """All nodes."""
+    have: int
+    """Those that have the property."""
+    differ: int
+    """Its distinct values."""
+
+    @property
+    def tells_nodes(self) -> bool:
+        """Say whether each node has a value of its own."""
+        return self.nodes == self.have == self.differ
+
+
+def count_values(server: Server, name: str) -> ValueCount:
+    """Count the nodes that have a property, and its distinct values."""
+    value = f"n.{quoted(name)}"
+    statement = f"MATCH (n) RETURN count(n) AS nodes, count({value}) AS have, count(DISTINCT {value}) AS differ"
+    return ValueCount(*server.rows(statement)[0])
+
+
+def unique_property(server: Server, *, without: Collection[str] = ()) -> str:
+    """Return the best known property for ids that each node has with a value of its own; empty for none."""
+    # What every node has, the first one has too.
+    first = server.rows("MATCH (n) RETURN properties(n) AS properties LIMIT 1")[0][0]
+    ranked = sorted(
+        (rank, name)
+        for name, value in first.items()
+        for role, rank in [NODE_RANKS.get(plainly(name), ("", 0))]
+        if role == "id" and isinstance(value, str | int) and name not in without
+    )
+    return next((name for _, name in ranked if count_values(server, name).tells_nodes), "")
+
+
+def telling_labels(names: Sequence[str], counts: DatabaseCounts) -> list[str]:
+    """Return the labels of a node that tell something, the one that is its type first."""
+    telling = [name for name in names if counts.labels.get(name, 0) < counts.nodes]
+    return sorted(telling or names, key=lambda name: (name.startswith(MARK), counts.labels.get(name, 0), name))
+
+
+def is_vector(value: Any) -> bool:  # Any: a value of the database
+    """Say whether a value is a vector: a long list of numbers, or the driver's own kind."""
+    if isinstance(value, list):
+        return len(value) >= SHORTEST_VECTOR and all(isinstance(member, float | int) for member in value)
+    return type(value).__name__ == "Vector"

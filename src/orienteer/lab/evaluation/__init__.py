@@ -1,0 +1,65 @@
+"""From questions and gold to figures: data sets, runs, scores, reports."""
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "datasets": "DATASETS, read_questions",
+        "datasets.grbench": "split_names",
+        "datasets.hypergraphrag": "recognises as is_hypergraphrag",
+        "datasets.jsonl": "read as read_jsonl_questions",
+        "datasets.rows": "rows as rows_of_file",
+        "examples": "Example, Gold, QuestionSet",
+        "quiz_item": "Cell as QuizCell, CELLS as QUIZ_CELLS, QuizItem",
+        "report.breakdowns": "by_node_property, length_of_text, script_of_name, UNSEEN as UNSEEN_TYPE",
+        "report.material": "GoldNode, Material as ReportMaterial, sweeps as sweeps_of",
+        "report.page": "write_report",
+        "report.payload": "packed as packed_texts, question_texts, TrajectoryPacker",
+        "report.tools": "count_calls, TrajectoryCounts",
+        "running.asker": "outcome_of, Task as AskTask",
+        "running.journal": "Journal as RunJournal",
+        "running.manifest": (
+            "differences as manifest_differences, graph_hash, joined as joined_manifest, "
+            "prompt_hashes as run_prompt_hashes"
+        ),
+        "running.replies": "ReplyFolder, ResumableModel",
+        "running.runner": "evaluate, FAILURES as FAILURES_IN_A_ROW, NO_ANSWERS, RunConfig",
+        "running.runs": (
+            "by_method as lines_by_method, held as held_run, Line as RunLine, MANIFEST as RUN_MANIFEST, "
+            "QUESTIONS as RUN_QUESTIONS, read_manifest, read_run, REPLIES as RUN_REPLIES, RESULTS as RUN_RESULTS, "
+            "RunManifest, StoredRun, Told as QuestionTrajectories, TRAJECTORIES as RUN_TRAJECTORIES, "
+            "Work as WorkCounts, work_of"
+        ),
+        "running.selection": "notes_on as notes_on_selection, select as select_questions",
+        "running.sweep": (
+            "axes as sweep_axes, grid as sweep_grid, options_in as options_in_sweep, Variant as MethodVariant, "
+            "variants as method_variants"
+        ),
+        "scores.answers": "answer_measure, items_in as items_in_answer, normalise as normalise_answer, short_answer",
+        "scores.comparison": (
+            "compare as compare_methods, Comparison, FEWEST as FEWEST_QUESTIONS, FLAT as FLAT_METHODS, "
+            "kind_of as kind_of_method"
+        ),
+        "scores.judge": (
+            "carries_evidence, CRITERIA as JUDGE_CRITERIA, gold_evidence, judge_run, JUDGED as JUDGED_FILE, "
+            "Judgement, prompt_hashes as judge_prompt_hashes, read_judgements"
+        ),
+        "scores.lead": "lead_of",
+        "scores.measures": "evidence_recall, rank_measure, ranking_of",
+        "scores.published": "published_rows, STARK as STARK_GRAPHS",
+        "scores.rewards": (
+            "by_cases as reward_by_cases, FAILED_COST, FEW_NODES, FEW_STRINGS, final_answer, MOST_COST, node_reward, "
+            "Reward, reward, squad_f1, THRESHOLD as REWARD_THRESHOLD"
+        ),
+        "scores.rouge": "common_subsequence, rouge_l, rouge_n, rouge_words",
+        "scores.scorer": "default_measures, scorer as scorer_of",
+        "scores.statistics": (
+            "differences as paired_differences, EXACT as EXACT_PAIRS, holm as holm_corrected, mean_interval, "
+            "mean_intervals, permutation_ps, questions_needed"
+        ),
+        "scores.table": "score_runs, value_order",
+    },
+)

@@ -1,0 +1,63 @@
+"""Benchmarks and files of questions: one module each, one line each in the table, recognised by their content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orienteer.errors import BadInput, BadOption, nearest
+from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.datasets import grbench, hypergraphrag, jsonl, multihop, ottqa, stark, trec
+from orienteer.lab.evaluation.datasets.dataset import Dataset
+from orienteer.lab.evaluation.examples import QuestionSet
+from orienteer.plugins import load, refused, registered
+
+DATASETS: tuple[Dataset, ...] = (
+    stark.DATASET,
+    grbench.DATASET,
+    ottqa.DATASET,
+    *multihop.DATASETS,
+    hypergraphrag.DATASET,
+    trec.DATASET,
+    jsonl.DATASET,
+)
+"""In the order in which they are tried: the particular before the general."""
+
+
+def read_questions(
+    path: Path, *, dataset: str | None = None, split: str | None = None, graph: Graph | None = None
+) -> QuestionSet:
+    """Return the questions of a file or a folder, as the data set that its content shows or that is named.
+
+    The graph resolves answers that are names to nodes. Raises `BadInput` if nothing is recognised or a file is
+    broken, and `BadOption` for an unknown data set or split.
+    """
+    if not path.exists():
+        raise BadInput(f"{path} does not exist: name a file of questions, or the folder of a data set")
+    return (recognise(path) if dataset is None else named(dataset)).read(path, split=split, graph=graph)
+
+
+def named(name: str) -> Dataset:
+    """Return a data set by its name, ours or an installed package's. Raises `BadOption` that lists them."""
+    own = {dataset.name: dataset for dataset in DATASETS}
+    dataset = own[name] if name in own else load("datasets", name, own)
+    if dataset is None:
+        names = [*own, *registered("datasets", own)]
+        near = "".join(f" Did you mean {near_name}?" for near_name in nearest(name, names, most=1))
+        raise BadOption(f"No data set {name!r}.{near} There are: {', '.join(names)}.")
+    if not isinstance(dataset, Dataset) or dataset.name != name:
+        raise refused("datasets", name, f"{dataset!r} is no Dataset of that name")
+    return dataset
+
+
+def recognise(path: Path) -> Dataset:
+    """Return the data set that lies at a path. Raises `BadInput` that says what was looked for."""
+    dataset = next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
+    if dataset is None:
+        looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)
+        raise BadInput(
+            f"{path} holds no questions in a known form. Looked for: {looked}. Name the data set with --dataset."
+        )
+    return dataset
+
+
+__all__ = ["DATASETS", "Dataset", "named", "read_questions", "recognise"]

@@ -1,0 +1,197 @@
+"""Files of questions as rows, in any form that a benchmark publishes, and the hash that identifies them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+
+from orienteer.errors import BadInput, Error
+from orienteer.ingest.bounds import parsed
+from orienteer.ingest.formats import format_of
+from orienteer.ingest.formats.files import opened, suffix, whole_json
+from orienteer.ingest.formats.jsonl import parse
+from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.tables.plan import listing
+from orienteer.ingest.tables.values import identifier, plain
+from orienteer.lab.evaluation.examples import Example
+from orienteer.records import JsonValue
+
+QuestionRow: TypeAlias = dict[str, Any]  # Any: a cell of any file format
+"""A question as a file holds it: cells by column, or values by key."""
+PEEKED_BYTES = 1 << 20
+"""The bytes of a JSON file that are read to see the keys of its first object."""
+SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
+
+
+def files_in(path: Path, *, root: Path | None = None) -> list[Path]:
+    """Return the visible files of a folder, or the one file; none if there is nothing.
+
+    Links that lead out of the folder, or out of the `root` that holds it, are left out.
+    """
+    if path.is_dir():
+        return listing(path, root)
+    return [path] if path.is_file() else []
+
+
+def keys(path: Path) -> frozenset[str]:
+    """Return the columns of a file, or the keys of its first object; none if no rows can be read."""
+    try:
+        form = format_of(path)
+        if form is not None:
+            return frozenset(form.reader.columns(path))
+        if suffix(path) != ".json":
+            return frozenset()
+        first = _first(path)
+    except Error:
+        return frozenset()  # reading it will say what is wrong with it
+    return frozenset(first) if isinstance(first, dict) else frozenset()
+
+
+def rows(path: Path) -> list[QuestionRow]:
+    """Return the rows of a table, of JSON lines, or of a JSON list of objects.
+
+    Raises `BadInput` if any row cannot be read.
+    """
+    form = format_of(path)
+    if form is None:
+        return list(_json_rows(path))
+
+    def refuse(reason: str, line: int, value: str) -> NoReturn:
+        raise BadInput(f"{path}, line {line}: {reason} ({value}); correct or remove the line")
+
+    batches = form.reader.batches(path, rows=NODE_ROWS, drop=refuse, header=True)
+    return [
+        dict(zip(batch.columns, values, strict=True))
+        for batch in batches
+        for values in zip(*batch.columns.values(), strict=True)
+    ]
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """Return the sha256 of one file, as `sha256sum` prints it, or of the names and hashes of several files.
+
+    Raises `BadInput` if a `SHA256SUMS` beside a file lists another hash for it.
+    """
+    hashes = {}
+    for path in paths:
+        with path.open("rb") as raw:
+            hashes[path.name] = sha256 = hashlib.file_digest(raw, "sha256").hexdigest()
+        promised = _promised(path)
+        if promised not in (None, sha256):
+            raise BadInput(
+                f"{path} has the sha256 {sha256}, and {SUMS} beside it says {promised}: download the file again; "
+                "a newer release may have replaced it"
+            )
+    if len(hashes) == 1:
+        return next(iter(hashes.values()))
+    listed = "".join(f"{sha}  {name}\n" for name, sha in sorted(hashes.items()))
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def fields(row: Mapping[str, Any], *, but: Iterable[str] = ()) -> dict[str, JsonValue]:
+    """Return the columns of a row as JSON, without those in `but` and empty ones."""
+    left_out = set(but)
+    values = {name: plain(value) for name, value in row.items() if name not in left_out}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def required(row: Mapping[str, Any], name: str, *, path: Path) -> str:
+    """Return a cell as text. Raises `BadInput` if it is missing or empty."""
+    value = identifier(row.get(name))
+    if not value.strip():
+        raise BadInput(f"{path}: a row has no {name!r} ({str(dict(row))[:80]}); fill it or remove the row")
+    return value
+
+
+def examples_of(table: Iterable[QuestionRow], make: Callable[[QuestionRow], Example], *, path: Path) -> list[Example]:
+    """Return an example for each row. Raises `BadInput` for two with the same id, and for a row of another form."""
+    examples = []
+    for number, row in enumerate(table, 1):
+        try:
+            examples.append(make(row))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise BadInput(
+                f"{path}, question {number} does not have the form of this data set "
+                f"({type(error).__name__}: {str(error)[:80]}); download the file again"
+            ) from error
+    unique((example.question.id for example in examples), path=path)
+    return examples
+
+
+def listed(value: Any) -> list[Any]:  # Any: what a table holds
+    """Return a list, or the list that a cell holds as JSON; an empty cell is an empty list. Raises `TypeError`."""
+    value_list = unpacked(value)
+    if value_list is not None and value_list != "" and not isinstance(value_list, list):
+        raise TypeError(f"{value_list!r} where a list is expected")
+    return value_list or []
+
+
+def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
+    """Return the list if a value is the JSON text of one, else the value as it is."""
+    if isinstance(value, str) and value[:1] == "[":
+        try:
+            return parsed(value)
+        except ValueError:
+            return value
+    return value
+
+
+def unique(ids: Iterable[str], *, path: Path) -> None:
+    """Raise `BadInput` where two questions have one id: results could not be told apart."""
+    for question_id, count in Counter(ids).items():
+        if count > 1:
+            raise BadInput(f"{path}: two questions have the id {question_id!r}; give each its own")
+
+
+def _first(path: Path) -> Any:  # Any: JSON
+    """Return the first object of a JSON list or of JSON lines, None for anything else; reads only the beginning."""
+    with opened(path) as raw:
+        head = raw.read(PEEKED_BYTES).decode("utf-8-sig", "ignore").lstrip()
+    try:
+        return json.JSONDecoder().raw_decode(head.removeprefix("[").lstrip())[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _json_rows(path: Path) -> Iterator[QuestionRow]:
+    """Read a `.json` file: a list of objects, or JSON lines under that name, as some benchmarks publish them."""
+    if suffix(path) != ".json":
+        raise BadInput(f"{path}: {path.suffix or 'a file without a suffix'} is not a format of question files")
+    with opened(path) as raw:
+        try:
+            text = raw.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{path}: byte {error.start:,} is not UTF-8: save it as UTF-8") from error
+    if text.lstrip().startswith("["):
+        objects = whole_json(path)
+        if not all(isinstance(item, dict) for item in objects):
+            raise BadInput(f"{path} is a list whose members are not all objects: each question must be a JSON object")
+        yield from objects
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            yield parse(line, path, number)
+
+
+def _promised(path: Path) -> str | None:
+    """Return the hash of a file in the folder's list of hashes, None without one."""
+    sums = path.with_name(SUMS)
+    if not sums.is_file():
+        return None
+    for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
+        sha, _, name = line.partition(" ")
+        if name.lstrip(" *").removeprefix("./") == path.name:
+            return sha.lower()
+    return None
+
+
+def the_one(candidates: Sequence[Path], path: Path, *, of: str) -> Path:
+    """Return the one file that was found. Raises `BadInput` where there are none, or several."""
+    if len(candidates) != 1:
+        names = ", ".join(file.name for file in candidates) or "none"
+        raise BadInput(f"{path} holds {len(candidates)} files of {of} ({names}): name the file itself")
+    return candidates[0]

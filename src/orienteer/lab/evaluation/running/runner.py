@@ -1,0 +1,340 @@
+"""Every method over every question, written down as it goes, to be taken up again after any end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from pydantic import Field
+
+from orienteer.errors import BadInput, BadOption, ModelError
+from orienteer.executors.executor import Executor, Job, Worker
+from orienteer.executors.threads import Threads
+from orienteer.files import write_whole
+from orienteer.graph.store import Graph
+from orienteer.ingest.remote.pull import address_of_copy
+from orienteer.lab.evaluation.examples import Example, QuestionSet
+from orienteer.lab.evaluation.running.asker import Asker, Outcome, Task
+from orienteer.lab.evaluation.running.elsewhere import AskingRecipe, model_for
+from orienteer.lab.evaluation.running.journal import Journal
+from orienteer.lab.evaluation.running.manifest import differences, graph_hash, joined, now, prompt_hashes, versions
+from orienteer.lab.evaluation.running.replies import ReplyFolder
+from orienteer.lab.evaluation.running.runs import (
+    LOCK,
+    MANIFEST,
+    QUESTIONS,
+    REPLIES,
+    RESULTS,
+    TRAJECTORIES,
+    Line,
+    RunManifest,
+    held,
+    read_manifest,
+)
+from orienteer.lab.evaluation.running.selection import notes_on, select
+from orienteer.lab.evaluation.running.sweep import Variant, variants
+from orienteer.llm.budget import Budget
+from orienteer.options import Options
+from orienteer.protocols import LanguageModel, manner_of
+from orienteer.records import Usage
+from orienteer.retriever import LIMITS
+from orienteer.settings import Settings, read_settings
+
+WORKERS = 8
+"""Questions at once under methods that need a model: all their waiting is on it."""
+FAILURES = 20
+"""Questions in a row whose model fails, after which a run ends: a dead server is no measurement."""
+NO_ANSWERS = "answers were asked for without a model: methods that only rank give none"
+ANSWERS_ONLY = "vanilla"
+"""The method that ranks nothing."""
+Outcomes: TypeAlias = Generator[Outcome, None, None]
+
+
+class RunConfig(Options):
+    """How questions are asked."""
+
+    k: int = Field(default=20, ge=0)
+    """Hits of a ranking at the most."""
+    random_seed: int = 0
+    """What is random derives from it: the sample that a limit draws, and what methods draw."""
+    split: str | None = None
+    """Which split of the data set the questions are, to be written down."""
+    where: tuple[str, ...] = ()
+    """Conditions on the questions' fields."""
+    limit: int | None = None
+    """How many of the questions are asked, drawn with the random seed."""
+    answers: bool = False
+    """Ask for answers too: a further call of the model under methods that only rank."""
+    workers: int | None = Field(default=None, ge=1)
+    """Questions at once. None is 8 under methods that call a model and 1 under others, which are asked alone whatever
+    is given here where both run: their time is their own."""
+    retry_failed: bool = False
+    """Ask those questions again that failed in an earlier attempt."""
+
+
+class Progress(NamedTuple):
+    """How far a run has come."""
+
+    done: int
+    """Results that are there, those of earlier attempts included."""
+    total: int
+    failed: int
+    usage: Usage
+    """What all results of the run took together."""
+    asked: int
+    """Results of this attempt."""
+    seconds: float
+    """Since this attempt began."""
+
+    def after(self, line: Line, seconds: float) -> Progress:
+        """Return how far it has come with one more result."""
+        failed = self.failed + (line.error is not None)
+        return Progress(self.done + 1, self.total, failed, self.usage + line.usage, self.asked + 1, seconds)
+
+
+def evaluate(
+    graph: Graph,
+    questions: QuestionSet,
+    methods: Sequence[str],
+    path: Path,
+    *,
+    config: RunConfig | None = None,
+    options: Mapping[str, str] | None = None,
+    model: LanguageModel | None = None,
+    budget: Budget | None = None,
+    settings: Settings | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    executor: Executor | None = None,
+) -> Progress:
+    """Ask every question under every method, and write the run at `path`; what is written there already stays.
+
+    A method may carry options, `ark agents=1`; `options` hold for each method that knows them. A question that fails
+    is written down with its error. Whatever ends this, the same call goes on from there: no result is made twice, and
+    no reply that came is paid twice. `progress` is told of each result. `executor` says where questions are asked, in
+    threads of this process if nothing else is said; elsewhere the model is opened by its name and the settings.
+
+    Raises `BadInput` where the run was made under other conditions, and `ModelError` where the model has failed one
+    question after another.
+    """
+    config = RunConfig() if config is None else config
+    settings = read_settings() if settings is None else settings
+    budget = settings.limits() if budget is None else budget
+    chosen = variants(methods, options=options, settings=settings)
+    if not config.answers and any(variant.method.name == ANSWERS_ONLY for variant in chosen):
+        raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
+    examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
+    if model is None:
+        model = _model(chosen, config, settings)
+    replies = ReplyFolder(path)
+    asker = Asker(
+        graph,
+        replies,
+        model=model,
+        budget=budget,
+        k=config.k,
+        random_seed=config.random_seed,
+        answers=config.answers,
+        settings=settings,
+    )
+    asker.prepare(chosen, examples[0].question.text)
+    used = model if any(map(asker.uses_model, chosen)) else None
+    manifest = _manifest(graph, questions, examples, chosen, config, model=used, budget=budget)
+    _claim(path)
+    with held(path):
+        manifest = _begin(path, manifest, examples)
+        recipe = AskingRecipe(
+            graph=graph.path.absolute(),
+            published_at=None if (address := address_of_copy(graph.path)) is None else str(address),
+            graph_sha256=manifest.graph_sha256,
+            run=path.absolute(),
+            variants=tuple(chosen),
+            question=examples[0].question.text,
+            model=None if used is None else used.name,
+            budget=budget,
+            k=config.k,
+            random_seed=config.random_seed,
+            answers=config.answers,
+            settings=settings,
+        )
+        journal = Journal(path, forgets_failed=config.retry_failed)
+        run = _Run(path, manifest, asker, recipe, replies, journal, executor or Threads())
+        return run.work(examples, chosen, config.workers, progress or (lambda _: None))
+
+
+class _Run:
+    """One attempt at a run whose folder is ours."""
+
+    def __init__(
+        self,
+        path: Path,
+        manifest: RunManifest,
+        asker: Asker,
+        recipe: AskingRecipe,
+        replies: ReplyFolder,
+        journal: Journal,
+        executor: Executor,
+    ) -> None:
+        self._path, self._manifest, self._asker, self._recipe = path, manifest, asker, recipe
+        self._replies, self._journal, self._executor = replies, journal, executor
+        self._again = "" if journal.forgets_failed else " with --retry-failed"
+
+    def work(
+        self,
+        examples: Sequence[Example],
+        methods: Sequence[Variant],
+        workers: int | None,
+        progress: Callable[[Progress], None],
+    ) -> Progress:
+        """Ask what has no result yet: first under methods without a model, one by one, then question by question."""
+        plain = [variant for variant in methods if not self._asker.uses_model(variant)]
+        costly = [variant for variant in methods if self._asker.uses_model(variant)]
+        alone = [Task(example, variant) for variant in plain for example in examples]
+        together = [Task(example, variant) for example in examples for variant in costly]
+        so_far = self._so_far([*alone, *together])
+        alone, together = self._pending(alone), self._pending(together)
+        self._note_replies(together)
+        progress(so_far)
+        is_alone = (workers or self._executor.places or 1) == 1 or bool(costly)
+        executor, at_once = (Threads(), 1) if is_alone else (self._executor, workers or 1)
+        first = executor.results(self._job(at_once, None if is_alone else workers, waits=False), alone)
+        so_far = self._write_all(first, so_far, progress, has_replies=False)
+        second = self._executor.results(self._job(workers or WORKERS, workers, waits=True), together)
+        so_far = self._write_all(second, so_far, progress, has_replies=True)
+        self._replies.clear()
+        return so_far
+
+    def _job(self, threads: int, limit: int | None, *, waits: bool) -> Job[Task, Outcome]:
+        here = Worker(self._asker.ask, self._asker.stopping.set)
+        return Job(name="eval", here=here, recipe=self._recipe, threads=threads, limit=limit, waits=waits)
+
+    def _write_all(
+        self, results: Outcomes, so_far: Progress, progress: Callable[[Progress], None], *, has_replies: bool
+    ) -> Progress:
+        started = time.monotonic() - so_far.seconds
+        failures = 0
+        with closing(results) as outcomes:
+            for line, trajectories, served in outcomes:
+                self._journal.add(line, trajectories)
+                if has_replies and line.error is None:  # asked again, one that failed takes up where it was
+                    self._replies.forget((line.id, line.method))
+                self._note_served(served)
+                so_far = so_far.after(line, time.monotonic() - started)
+                progress(so_far)
+                failures = failures + 1 if line.error is not None and line.stopped_by not in LIMITS else 0
+                if failures >= FAILURES:
+                    raise ModelError(
+                        f"{failures} questions in a row failed, the last with: {line.error}. What is done stays in "
+                        f"{self._path}; when that is fixed, repeat the command{self._again}"
+                    )
+        return so_far
+
+    def _pending(self, tasks: Iterable[Task]) -> list[Task]:
+        return [task for task in tasks if task.pair not in self._journal.done]
+
+    def _so_far(self, tasks: Iterable[Task]) -> Progress:
+        pairs = [task.pair for task in tasks]
+        done, failed = self._journal.done.intersection(pairs), self._journal.failed.intersection(pairs)
+        return Progress(len(done), len(pairs), len(failed), self._journal.usage, 0, 0.0)
+
+    def _note_replies(self, tasks: Sequence[Task]) -> None:
+        """Make room for replies, and tell in the manifest how many of them earlier attempts have left."""
+        if tasks:
+            self._replies.prepare()
+        if count := self._replies.count([task.pair for task in tasks]):
+            note = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
+            self._write({"notes": (*self._manifest.notes, note)})
+
+    def _note_served(self, served: Collection[str]) -> None:
+        before = self._manifest.served_model
+        names = {*(before.split(", ") if before else ()), *served}
+        if (now := ", ".join(sorted(names)) or None) != before:
+            self._write({"served_model": now})
+
+    def _write(self, update: Mapping[str, object]) -> None:
+        self._manifest = self._manifest.model_copy(update=update)
+        write_whole(self._path / MANIFEST, self._manifest.model_dump_json(indent=1) + "\n")
+
+
+def _model(methods: Sequence[Variant], config: RunConfig, settings: Settings) -> LanguageModel | None:
+    """Open the model that is set, where anything is asked of it, with a place for each call that may be under way."""
+    if settings.model is None or not (config.answers or any(variant.method.needs_model for variant in methods)):
+        return None
+    return model_for(settings, methods, config.workers or WORKERS)
+
+
+def _manifest(
+    graph: Graph,
+    questions: QuestionSet,
+    examples: Sequence[Example],
+    methods: Sequence[Variant],
+    config: RunConfig,
+    *,
+    model: LanguageModel | None,
+    budget: Budget,
+) -> RunManifest:
+    settled = {variant.label: variant.settled() for variant in methods}
+    return RunManifest(
+        graph=graph.path.name,
+        graph_sha256=graph_hash(graph),
+        nodes=graph.arrays.manifest.nodes,
+        edges=graph.arrays.manifest.edges,
+        dataset=questions.name,
+        questions_sha256=questions.sha256,
+        split=config.split,
+        where=config.where,
+        limit=config.limit,
+        count=len(examples),
+        candidates=questions.candidates,
+        methods=json.loads(json.dumps(settled, default=repr)),  # as it will be read again
+        prompts=prompt_hashes(
+            (variant.method.name for variant in methods), answers=config.answers and model is not None
+        ),
+        model=None if model is None else model.name,
+        base_url=getattr(model, "base_url", None),
+        dialect=None if model is None else manner_of(model).dialect,
+        k=config.k,
+        random_seed=config.random_seed,
+        answers=config.answers,
+        budget={} if model is None else budget.model_dump(),
+        notes=(
+            *notes_on(questions, examples, graph),
+            *([NO_ANSWERS] if config.answers and model is None else []),
+        ),
+        **versions(),
+    )
+
+
+def _claim(path: Path) -> None:
+    """Make the folder, or see that it is a run's. Raises `BadInput` where something else lies there."""
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{path} is a file: name a folder for the run")
+    if path.is_dir() and not (path / MANIFEST).exists():
+        ours = {QUESTIONS, RESULTS, TRAJECTORIES, REPLIES, LOCK}
+        foreign = sorted(
+            entry.name for entry in path.iterdir() if entry.name not in ours and not entry.name.startswith(".")
+        )
+        if foreign:
+            raise BadInput(f"{path} is no run and holds {foreign[0]}: name a folder that does not exist yet")
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def _begin(path: Path, manifest: RunManifest, examples: Sequence[Example]) -> RunManifest:
+    """Write conditions and questions, or take up those that are there. Raises `BadInput` where they differ."""
+    for left in [file for name in (MANIFEST, QUESTIONS) for file in path.glob(f".{name}.*")]:
+        left.unlink()  # by a process that was killed while it wrote
+    old = read_manifest(path) if (path / MANIFEST).exists() else None
+    if old is not None:
+        if differs := differences(old, manifest):
+            raise BadInput(
+                f"{path} holds a run with other settings: {'; '.join(differs)}. "
+                "Use the same settings, or another folder"
+            )
+        manifest = joined(old, manifest)
+    if manifest != old:
+        write_whole(path / QUESTIONS, "".join(f"{example.model_dump_json()}\n" for example in examples))
+        write_whole(path / MANIFEST, manifest.model_dump_json(indent=1) + "\n")
+    return manifest

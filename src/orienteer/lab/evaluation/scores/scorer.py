@@ -1,0 +1,257 @@
+"""Every measure by its name, as a function of one line of a run.
+
+A question that failed, or that got no answer, scores 0. A question whose gold cannot be compared with what a measure is
+about has no score at all: one without gold nodes for a ranking, one without gold answers for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from orienteer.errors import BadOption
+from orienteer.lab.evaluation.running.runs import Line, StoredRun, by_method
+from orienteer.lab.evaluation.scores import answers
+from orienteer.lab.evaluation.scores.answers import answer_measure, short_answer, without_citations
+from orienteer.lab.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, Judgement, read_judgements
+from orienteer.lab.evaluation.scores.lead import Lead, lead_of
+from orienteer.lab.evaluation.scores.measures import (
+    EVIDENCE,
+    RANKING,
+    RAW,
+    evidence_recall,
+    evidence_step,
+    rank_measure,
+    ranking_of,
+    unknown_measure,
+)
+
+if TYPE_CHECKING:
+    from orienteer.lab.evaluation.scores.rewards import Mode
+
+GRBENCH = "grbench"
+"""The data set whose papers report Rouge."""
+_RANKING_NAMES = (*RANKING, "AllGold@5", "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
+_JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
+REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
+"""What the trajectories of a run over a quiz are worth; see `rewards`."""
+Judgements: TypeAlias = Mapping[tuple[str, str, str], Judgement]
+"""Judgements by question, method and score."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineScorer:
+    """A measure of one run's lines."""
+
+    name: str
+    of: Callable[[Line], float | None]
+    """The score of a line; None where the question has no gold for it, or the judge gave no judgement."""
+    is_of_answers: bool = False
+    scale: float = 1.0
+    """The highest score there is."""
+
+
+def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> LineScorer:
+    """Return a measure by its name, for the lines of this run.
+
+    Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
+    """
+    if answers.is_answer_measure(name):
+        return LineScorer(name, _answer_score(name), is_of_answers=True)
+    if name in _JUDGED_NAMES:
+        judgements = judgements_of(run) if judgements is None else judgements
+        return LineScorer(
+            name,
+            _judged_score(name, judgements),
+            is_of_answers=True,
+            scale=1.0 if name == "QwenScore" else FULL_MARKS,
+        )
+    if name in REWARDS:
+        return LineScorer(name, _reward_score(REWARDS[name], run), is_of_answers=True)
+    if (step := evidence_step(name)) is not None:
+        return LineScorer(name, _evidence_score(run, step))
+    try:
+        return LineScorer(name, _rank_score(name, run.manifest.candidates))
+    except BadOption as error:
+        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
+
+
+def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lead:
+    """Return the measure that the questions of runs call for, or the chosen one, with the reason."""
+    runs = list(runs)
+    examples = {
+        (run.manifest.questions_sha256, example.question.id): example for run in runs for example in run.examples
+    }
+    return lead_of(examples.values(), chosen=chosen, has_answers=any(run.manifest.answers for run in runs))
+
+
+def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tuple[str, ...]:
+    """Return the measures that a table shows, the leading one first: of rankings, of answers and judgements if any.
+
+    If the data set says which node types may answer, the raw measures stand beside the official ones.
+    """
+    judgements = judgements_of(run) if judgements is None else judgements
+    names: list[str] = []
+    if any(example.gold.nodes for example in run.examples):
+        lead = lead_of(run.examples)
+        names += dict.fromkeys((lead.measure, *lead.beside, *RANKING))
+        names += [name + RAW for name in names if run.manifest.candidates is not None]
+    if run.manifest.answers and any(example.gold.answers for example in run.examples):
+        names += answers.ANSWERS
+        names += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
+        names += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
+    for score in SCORES:
+        if any(key[2] == score for key in judgements):
+            names += [score, *CRITERIA[score]]
+    return tuple(names)
+
+
+def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
+    """Return a note that names the measures that look at more places than the rankings have, if there are any."""
+    k = run.manifest.k
+    longer = [name for name in dict.fromkeys(names) if (places := _places(name)) is not None and places > k]
+    return (f"rankings hold only k={k} hits, and {', '.join(longer)} sees no more than these",) if longer else ()
+
+
+def _places(name: str) -> int | None:
+    """Return how many places of a ranking a measure looks at; None for all, and for measures of no ranking."""
+    try:
+        return rank_measure(name).k
+    except BadOption:
+        return None
+
+
+def judgements_of(run: StoredRun) -> Judgements:
+    """Return the judgements of a run; none if no judge was asked.
+
+    A judge is a model with a prompt. For each score only the last judge's judgements count, so that the marks of two
+    judges are never mixed; so do only those on the answer that the line now holds.
+    """
+    responses = {(line.id, line.method): line.response for line in run.lines}
+    judged = read_judgements(run.path)
+    judges = {judgement.score: (judgement.model, judgement.prompt_sha256) for judgement in judged}
+    return {
+        (judgement.id, judgement.method, judgement.score): judgement
+        for judgement in judged
+        if (judgement.model, judgement.prompt_sha256) == judges[judgement.score]
+        and judgement.is_about(responses.get((judgement.id, judgement.method)))
+    }
+
+
+def latest(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """Group lines by method; where a question was asked again, its last line counts."""
+    return {method: list({line.id: line for line in group}.values()) for method, group in by_method(lines).items()}
+
+
+def _rank_score(name: str, candidates: Sequence[str] | None) -> Callable[[Line], float | None]:
+    measure = rank_measure(name)
+    allowed = None if measure.is_raw else candidates
+
+    def of(line: Line) -> float | None:
+        if not is_ranked(line):
+            return None
+        return 0.0 if line.error is not None else measure(ranking_of(line.hits, allowed), line.gold.nodes)
+
+    return of
+
+
+def _evidence_score(run: StoredRun, step: int) -> Callable[[Line], float | None]:
+    """Return the scores for `Evidence@step`, step 0 being the last; None for a method that observes nothing."""
+    gold = {line.id: line.gold.nodes for line in run.lines if is_ranked(line)}
+    curves: dict[tuple[str, str], list[float]] = {}
+    observing: set[str] = set()
+    for question, method, trajectories in run.trajectories():
+        if any(step.observations for trajectory in trajectories for step in trajectory.steps):
+            observing.add(method)
+        if question in gold:
+            curves[question, method] = evidence_recall(trajectories, gold[question])
+
+    def of(line: Line) -> float | None:
+        if not is_ranked(line) or line.method not in observing:
+            return None
+        curve = curves.get((line.id, line.method), []) if line.error is None else []
+        return (curve[:step] if step else curve)[-1] if curve else 0.0
+
+    return of
+
+
+def _reward_score(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
+    """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
+    # Here, since it loads the solver: a second that other measures need not wait.
+    from orienteer.lab.evaluation.scores.rewards import item_of, reward, spellings_of
+
+    items = {
+        line.id: item
+        for line in run.lines
+        if (item := item_of(line.id, line.question, line.gold, line.fields)) is not None
+    }
+    values: dict[tuple[str, str], float] = {}
+    for question, method, trajectories in run.trajectories():
+        if question in items and trajectories:
+            item, course = items[question], trajectories[0]  # the others are of fallback searches
+            spellings = spellings_of(course, item)
+            values[question, method] = reward(course, item, mode=mode, spellings=spellings).total
+
+    def of(line: Line) -> float | None:
+        if line.id not in items:
+            return None
+        return 0.0 if line.error is not None else values.get((line.id, line.method), 0.0)
+
+    return of
+
+
+def _answer_score(name: str) -> Callable[[Line], float | None]:
+    measure = answer_measure(name)
+
+    def of(line: Line) -> float | None:
+        if not line.gold.answers:
+            return None
+        answer, whole = ("", "") if line.error is not None else (line.answer or "", line.response or "")
+        names, whole = [hit.name for hit in line.hits], without_citations(whole, line.citations)
+        score = measure(short_answer(answer, line.citations), line.gold, others=names, whole=whole)
+        return score if answer or score is None else 0.0
+
+    return of
+
+
+def _judged_score(name: str, judgements: Judgements) -> Callable[[Line], float | None]:
+    score = next(score for score in SCORES if name == score or name in CRITERIA[score])
+    if not any(key[2] == score for key in judgements):
+        raise BadOption(f"this run has no verdicts for {name}: run eval judge with --score {score} first")
+
+    def of(line: Line) -> float | None:
+        if not _has_gold(line, score):
+            return None
+        if line.error is not None or not line.answer:
+            return 0.0
+        judgement = judgements.get((line.id, line.method, score))
+        if judgement is None or judgement.error is not None:
+            return None
+        return judgement.mean if name == score else judgement.criteria[name]
+
+    return of
+
+
+def gives_answers(lines: Sequence[Line]) -> bool:
+    """Whether a method answers in words at all; one that only ranks is left out of the measures of answers."""
+    return any(line.answer is not None for line in lines) or all(line.error is not None for line in lines)
+
+
+def is_ranked(line: Line) -> bool:
+    """Whether a question has gold nodes, so that a ranking can be measured."""
+    return any(relevance > 0 for relevance in line.gold.nodes.values())
+
+
+def lacks_judgement(line: Line, score: str, judgements: Judgements) -> bool:
+    """Whether an answer that can be judged has no judgement: it was never asked for, or could not be read."""
+    if line.error is not None or not line.answer or not _has_gold(line, score):
+        return False
+    judgement = judgements.get((line.id, line.method, score))
+    return judgement is None or judgement.error is not None
+
+
+def _has_gold(line: Line, score: str) -> bool:
+    if score == "E-Score":
+        return is_ranked(line) or bool(line.gold.evidence)
+    return bool(line.gold.answers)

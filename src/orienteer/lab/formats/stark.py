@@ -1,0 +1,245 @@
+"""STaRK's processed knowledge bases, as its hub publishes them: pickles and tensors, read without torch.
+
+    node_info.pkl                            node number -> fields
+    edge_index.pt, edge_types.pt             ends (2, edges) and types of the edges
+    node_types.pt                            type of each node, in the order of the numbers
+    node_type_dict.pkl, edge_type_dict.pkl   type number -> name; MAG has neither, its names stand here
+
+They lie in `processed/`, AMAZON's with brands, categories and colours in `processed/cache/brand-category-color/`.
+Every edge is kept as it was written, in its direction and as often (STaRK's own loader averages the types of parallel
+ones and doubles all). A product's reviews and its questions become one table each, a node of type `table`; with
+`--explode review=EDGE_TYPE` each review becomes a node instead, whose stars can be counted (SAGE, tables 9 to 11).
+
+Memory: the ends and types of the edges, 24 bytes each, and one node's fields; node_info.pkl is read as it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
+from orienteer.ingest.formats.table import EDGE_ROWS
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.nodes import node_of_fields
+from orienteer.ingest.tables.values import plain, text_of
+from orienteer.lab.formats import pickles
+from orienteer.lab.formats.tensors import tensor
+from orienteer.records import JsonValue, Node
+
+NODE_INFO, EDGE_INDEX, EDGE_TYPES = "node_info.pkl", "edge_index.pt", "edge_types.pt"
+NODE_TYPES, NODE_NAMES, EDGE_NAMES = "node_types.pt", "node_type_dict.pkl", "edge_type_dict.pkl"
+FOLDERS = ("", "processed", "processed/cache/brand-category-color", "cache/brand-category-color")
+"""Where the files may lie below what was named; the last that holds them is taken."""
+MAG_NODES = {"0": "author", "1": "institution", "2": "field_of_study", "3": "paper"}
+MAG_EDGES = {
+    "0": "author___affiliated_with___institution",
+    "1": "paper___cites___paper",
+    "2": "paper___has_topic___field_of_study",
+    "3": "author___writes___paper",
+}
+JOINT = "___"
+"""MAG writes an edge type as source, verb, target."""
+UNKNOWN = ("-1", "-1.0", "nan", "")
+"""What MAG and PRIME write where they know nothing."""
+LISTS = ("review", "qa")
+"""Lists of rows that an AMAZON product carries."""
+TABLE = "table"
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "review": ("summary", "reviewText", "overall", "vote", "verified", "style", "reviewTime", "reviewerID"),
+    "qa": ("question", "answer", "questionType", "answerType", "answerTime"),
+}
+"""Columns of the tables, in this order; those that no row fills are left out."""
+ROW_NAME: Mapping[str, str] = {"review": "summary", "qa": "question"}
+ROW_TEXT: Mapping[str, str] = {"review": "reviewText", "qa": "answer"}
+
+
+@dataclass(frozen=True, slots=True)
+class StarkBase:
+    """A folder with one processed knowledge base."""
+
+    folder: Path
+    explode: Mapping[str, str]
+    """Edge type by list whose rows become nodes."""
+    private: Collection[str] = ()
+    """Fields that are stored nowhere."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that are there."""
+        names = (NODE_INFO, EDGE_INDEX, EDGE_TYPES, NODE_TYPES, NODE_NAMES, EDGE_NAMES)
+        return tuple(path for name in names if (path := self.folder / name).is_file())
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read the knowledge base into the builder. Raises `BadInput` if its parts do not fit together."""
+        node_names, edge_names = self._names()
+        node_types = self._node_types()
+        seen = 0
+        row_edges: list[tuple[str, str, str]] = []
+        """Source, type and target of the edges from products to their rows."""
+        for seen, (node_id, fields) in enumerate(pickles.items(self.folder / NODE_INFO), 1):  # noqa: B007 (counted)
+            node_type = self._type(node_id, node_types, node_names)
+            row_edges += self._add_node(builder, node_id, node_type, fields)
+        if node_types is not None and len(node_types) != seen:
+            raise BadInput(
+                f"{self.folder / NODE_TYPES} has {len(node_types):,} types for {seen:,} nodes: fetch both again"
+            )
+        self._add_edges(builder, edge_names, seen)
+        if row_edges:
+            sources, types, targets = zip(*row_edges, strict=True)
+            builder.add_edges(EdgeBatch(sources, types, targets, file=str(self.folder / NODE_INFO)))
+        labels = Labels()
+        for name in edge_names.values():
+            if name.count(JOINT) == 2:
+                labels.add(name, name.split(JOINT)[1].replace("_", " "))
+        return labels
+
+    def _names(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Return the names of node types and edge types by number."""
+        has_nodes, has_edges = ((self.folder / name).is_file() for name in (NODE_NAMES, EDGE_NAMES))
+        if not has_nodes and not has_edges:
+            return MAG_NODES, MAG_EDGES
+        if not has_edges:
+            raise BadInput(f"{self.folder / EDGE_NAMES} is missing: fetch the whole folder again")
+        nodes = _by_number(self.folder / NODE_NAMES) if has_nodes else {"0": "product"}  # AMAZON without brands
+        return nodes, _by_number(self.folder / EDGE_NAMES)
+
+    def _node_types(self) -> NDArray[np.int64] | None:
+        """Return the type of each node; None for AMAZON without brands, which has products alone."""
+        path = self.folder / NODE_TYPES
+        if not path.is_file():
+            if (self.folder / EDGE_NAMES).is_file() and not (self.folder / NODE_NAMES).is_file():
+                return None
+            raise BadInput(f"{path} is missing: fetch the whole folder again")
+        types = _whole(path)
+        if types.ndim != 1:
+            raise BadInput(f"{path} has the shape {types.shape} where one type a node is expected: fetch it again")
+        return types
+
+    def _type(self, node_id: str, types: NDArray[np.int64] | None, names: Mapping[str, str]) -> str:
+        if not node_id.isascii() or not node_id.isdigit():
+            raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id!r} is no number; fetch it again")
+        if types is None:
+            return names["0"]
+        number = int(node_id)
+        if number >= len(types):
+            raise BadInput(f"{self.folder / NODE_TYPES} has no type for the node {node_id}: fetch both files again")
+        return self._named(str(types[number]), names, NODE_NAMES)
+
+    def _named(self, number: str, names: Mapping[str, str], file: str) -> str:
+        try:
+            return names[number]
+        except KeyError as error:
+            raise BadInput(
+                f"{self.folder / file} has no name for the type {number}: fetch the whole folder again"
+            ) from error
+
+    # ---- nodes
+
+    def _add_node(
+        self, builder: GraphBuilder, node_id: str, node_type: str, fields: JsonValue
+    ) -> Iterator[tuple[str, str, str]]:
+        """Add a node and those of its rows; yield the edges to these."""
+        if not isinstance(fields, dict):
+            raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id} has no fields but {str(fields)[:40]!r}")
+        stated = {key: value for key, value in fields.items() if key not in self.private and str(value) not in UNKNOWN}
+        if stated.get("type") == node_type:
+            del stated["type"]
+        lists = {name: stated.pop(name) for name in LISTS if isinstance(stated.get(name), list)}
+        node = node_of_fields(node_id, node_type, stated)
+        builder.add_node(node)
+        for name, rows in lists.items():
+            rows = [row for row in rows if isinstance(row, dict) and row]
+            row_nodes = _row_nodes(node, name, rows) if name in self.explode else _tables(node, name, rows)
+            edge_type = self.explode.get(name, f"has_{name}")
+            for row_node in row_nodes:
+                builder.add_node(row_node)
+                yield node_id, edge_type, row_node.id
+
+    # ---- edges
+
+    def _add_edges(self, builder: GraphBuilder, names: Mapping[str, str], nodes: int) -> None:
+        ends, types = _whole(self.folder / EDGE_INDEX), _whole(self.folder / EDGE_TYPES)
+        if ends.ndim != 2 or len(ends) != 2 or types.ndim != 1 or ends.shape[1] != len(types):
+            raise BadInput(
+                f"{self.folder / EDGE_INDEX} and {EDGE_TYPES} have the shapes {ends.shape} and {types.shape}, "
+                "where (2, edges) and (edges,) are expected: fetch both again"
+            )
+        if ends.size and not 0 <= int(ends.min()) <= int(ends.max()) < nodes:
+            raise BadInput(
+                f"{self.folder / EDGE_INDEX} has ends outside of 0 to {nodes - 1}: fetch the whole folder again"
+            )
+        file = str(self.folder / EDGE_INDEX)
+        for first in range(0, len(types), EDGE_ROWS):
+            part = slice(first, first + EDGE_ROWS)
+            builder.add_edges(
+                EdgeBatch(
+                    sources=list(map(str, ends[0, part].tolist())),
+                    types=[self._named(str(number), names, EDGE_NAMES) for number in types[part].tolist()],
+                    targets=list(map(str, ends[1, part].tolist())),
+                    file=file,
+                    lines=range(first + 1, first + 1 + len(types[part])),
+                )
+            )
+
+
+def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> StarkBase | None:
+    """Return the knowledge base in a folder, or None."""
+    holding = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
+    if not holding:
+        if (source / "processed.zip").is_file():
+            raise BadInput(f"{source / 'processed.zip'} is packed: unpack it where it lies")
+        return None
+    folder = holding[-1]
+    missing = next((name for name in (EDGE_INDEX, EDGE_TYPES) if not (folder / name).is_file()), None)
+    if missing is not None:
+        raise BadInput(f"{folder / missing} is missing from the knowledge base: fetch the whole folder again")
+    if unknown := sorted(set(explode) - set(LISTS)):
+        raise BadOption(f"--explode: STaRK's nodes have no list {unknown[0]!r}. There are: {', '.join(LISTS)}.")
+    return StarkBase(folder, explode, private)
+
+
+def _whole(path: Path) -> NDArray[np.int64]:
+    """Return a tensor of whole numbers, even if they are written as floats. Raises `BadInput` for other numbers."""
+    numbers = tensor(path)
+    if numbers.dtype.kind == "f" and not (np.isfinite(numbers) & (numbers == np.rint(numbers))).all():
+        raise BadInput(f"{path} holds numbers that are not whole, where nodes and types are numbered: fetch it again")
+    return numbers.astype(np.int64, copy=False)
+
+
+def _by_number(path: Path) -> dict[str, str]:
+    names = pickles.load(path)
+    if not isinstance(names, dict):
+        raise BadInput(f"{path} is no table of types: fetch it again")
+    return {number: str(name) for number, name in names.items()}
+
+
+def _row_nodes(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node]:
+    """Make a node of each row of a product's list."""
+    for number, row in enumerate(rows):
+        row_name, text = (_cell(row.get(key)) for key in (ROW_NAME[name], ROW_TEXT[name]))
+        rest = {key: value for key, cell in row.items() if (value := plain(cell)) is not None}
+        properties = {key: value for key, value in rest.items() if key not in (ROW_NAME[name], ROW_TEXT[name])}
+        yield Node(f"{name}:{owner.id}:{number}", name, row_name or f"{name} of {owner.name}", text, (), properties)
+
+
+def _tables(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node]:
+    """Make one table of a product's list: a line with the columns, a line for each row."""
+    if not rows:
+        return
+    columns = [key for key in COLUMNS[name] if any(plain(row.get(key)) is not None for row in rows)]
+    lines = [columns, *([_cell(row.get(key)) for key in columns] for row in rows)]
+    text = "\n".join(" | ".join(" ".join(cell.split()) for cell in line) for line in lines)
+    yield Node(f"{name}:{owner.id}", TABLE, f"{owner.name}: {name}", text, (), {"rows": len(rows)})
+
+
+def _cell(value: JsonValue) -> str:
+    content = plain(value)
+    return "" if content is None else text_of(content)

@@ -1,0 +1,45 @@
+"""Questions made from a graph, with proved answers: by rules, or by a model that explores. GraphScout (003), 3.3.
+
+`questions` and `quiz` call one `generator`. A `plan` is a question as data; a `sampler` or a `drawer` draws it over the
+graph's `steps`. `gold` finds its answers and `proof` asks Cypher for them, `checks` holds the reasons to drop a draft,
+and `question_writer` puts it into words.
+"""
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "checks": (
+            "anchor_fault, faults as item_faults, is_leaking as is_leaking_answer, Ledger as QuestionLedger, "
+            "MOST_EDGES, node_fault, REASONS as DROP_REASONS"
+        ),
+        "drawer": "Drawer as PlanDrawer",
+        "english": "base_of as verb_base_of, participle_of, words_of",
+        "explore.exploration": "explore as explore_graph, ExploreConfig",
+        "explore.orders": "ATTEMPTS as ORDER_ATTEMPTS, Objectives, QuizOrder",
+        "explore.query_shape": "read_shape",
+        "explore.query_walk": "walked as ids_walked",
+        "explore.report": "check as check_report, CheckedReport, Maker as ItemMaker, report_of",
+        "explore.scout": "Scout, ScoutConfig",
+        "explore.walker": "piece as subgraph_text, walk as random_walk, Walker",
+        "file": "as_lines as questions_as_lines, nodes_of as nodes_of_quiz, read_quiz",
+        "gold": "holding as rows_that_satisfy, MOST_IN_SET, solve as solve_plan",
+        "kinds": (
+            "AXES as KIND_AXES, definitions as kind_definitions, kappa as cohen_kappa, sort_questions, statistics_of"
+        ),
+        "paraphrase": "paraphrase as paraphrase_questions",
+        "plan": (
+            "Constraint, difficulty as plan_difficulty, EdgeStep, fits as fits_cell, PATTERNS as PLAN_PATTERNS, "
+            "QuestionPlan, WalkCondition"
+        ),
+        "proof": "Fault as ProofFault, literal_query, prove as prove_query",
+        "question_writer": "QuestionWriter, singular as singular_predicate, whether as whether_question",
+        "questions": "generate_questions",
+        "quiz": "balance as quiz_balance, generate_quiz",
+        "relations": "relation as relation_phrases",
+        "steps": "Steps as GraphSteps",
+    },
+)

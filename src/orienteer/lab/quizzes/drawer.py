@@ -1,0 +1,247 @@
+"""The drawer of quiz plans: a seed, then walks out of it that end in a number of nodes which fits the question.
+
+003, section 3.3.2: a node type is drawn uniformly, then a node of it, the seed. From there every step is drawn among
+those that the schema knows, each equally likely, so that rare edge types are asked about as often as common ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.lab.evaluation.quiz_item import Cell, Difficulty, QuizPattern
+from orienteer.lab.quizzes.checks import is_hub, node_fault
+from orienteer.lab.quizzes.gold import MANY, Sizes, ends, of_type, solve, take
+from orienteer.lab.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition, fits
+from orienteer.lab.quizzes.steps import Steps
+
+_T = TypeVar("_T")
+_MOST_BETWEEN = 200  # nodes halfway along a walk
+_MOST_ENDS = 50_000  # edges that are looked at in one step
+_SEEDS = 20  # nodes of a type that are looked at for one that can be named
+_LOOKS = 6  # second nodes that are tried for one first walk
+_WAYS = 12  # steps that are tried for the end of one walk
+
+Shape: TypeAlias = tuple[int, ...]
+"""The length of each walk; a second walk of 0 is a node that the first has to end in."""
+SHAPES: Mapping[tuple[QuizPattern, Difficulty], tuple[Shape, ...]] = {
+    ("<h,_,_>", "simple"): ((1,),),
+    ("<h,_,_>", "medium"): ((2,),),
+    ("<h,_,_>", "hard"): ((3,),),
+    ("<h,r,_>", "simple"): ((1,), (2,)),
+    ("<h,r,_>", "medium"): ((2,), (3,)),
+    ("<h,r,_>", "hard"): ((3,), (4,)),
+    ("<h,*,t>", "simple"): ((1, 1),),
+    ("<h,*,t>", "medium"): ((1, 2),),
+    ("<h,*,t>", "hard"): ((2, 2),),
+    ("<h,r,t>", "simple"): ((1, 1),),
+    ("<h,r,t>", "medium"): ((1, 1), (1, 2)),
+    ("<h,r,t>", "hard"): ((1, 2), (2, 2)),
+}
+OF_BOOLEANS: Mapping[tuple[QuizPattern, Difficulty], tuple[Shape, ...]] = {
+    **SHAPES,
+    ("<h,*,t>", "simple"): ((1, 0),),
+    ("<h,*,t>", "medium"): ((1, 1), (1, 2)),
+    ("<h,r,t>", "simple"): ((1, 0),),
+}
+"""Booleans ask whether two nodes are joined, not for the nodes between them."""
+FIRSTS: Mapping[QuizPattern, tuple[Shape, ...]] = {
+    "<h,_,_>": ((1,), (2,)),
+    "<h,r,_>": ((1,), (2,)),
+    "<h,*,t>": ((1, 1),),
+    "<h,r,t>": ((1, 1),),
+}
+"""The walks that describe the first node of a hybrid."""
+SECONDS: Mapping[QuizPattern, tuple[Shape, ...]] = {
+    "<h,_,_>": ((1,), (2,)),
+    "<h,r,_>": ((1,), (2,)),
+    "<h,*,t>": ((1, 1), (1, 2)),
+    "<h,r,t>": ((1, 1), (1, 2)),
+}
+
+
+class Drawer:
+    """Draws plans of one graph. The same generator state gives the same ones."""
+
+    def __init__(self, graph: Graph, chance: np.random.Generator, avoid: Collection[int] = ()) -> None:
+        self._graph, self._chance = graph, chance
+        self._avoid = frozenset(avoid)
+        self._steps = Steps(graph)
+        self._types = [of_type(graph, name) for name in graph.arrays.types.nodes]
+        self._types = [rows for rows in self._types if len(rows)]
+        self._named = _by_start(self._steps.named)
+        self._unnamed = _by_start(self._steps.unnamed)
+
+    def draw(self, cell: Cell, is_true: bool) -> QuestionPlan | str:
+        """Return a plan for a place in the grid, or why the seed gave none, by `checks.REASONS`.
+
+        `is_true` is the answer that a boolean should have.
+        """
+        seed, fault = self.seed()
+        if fault is not None:
+            return fault
+        sizes = Sizes.of(cell.answer_type, is_true)
+        if cell.pattern == "hybrid":
+            plan = self._hybrid(seed, cell, sizes)
+        else:
+            shapes = OF_BOOLEANS if cell.answer_type == "boolean" else SHAPES
+            shape = self._one_of(shapes[cell.pattern, cell.difficulty])
+            plan = self._shaped(seed, cell.pattern, shape, sizes, is_plain=cell.difficulty == "simple")
+        if plan is None:
+            return "no way"
+        return plan if fits(plan, cell) else "illegal"
+
+    def seed(self) -> tuple[int, str | None]:
+        """Return a node that can be named, its type drawn first; without any, the last node drawn and its fault."""
+        rows = self._one_of(self._types)
+        *others, last = (int(row) for row in self._chance.choice(rows, _SEEDS))
+        for seed in others:
+            if node_fault(self._graph, seed, self._avoid) is None:
+                return seed, None
+        return last, node_fault(self._graph, last, self._avoid)
+
+    # ------------------------------------------------------------------------------------------------------- shapes
+
+    def _shaped(
+        self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_plain: bool
+    ) -> QuestionPlan | None:
+        is_named = pattern in ("<h,r,_>", "<h,r,t>")
+        if len(shape) == 1:
+            condition = self._chain(start, shape[0], sizes, is_named=is_named, is_plain=is_plain)
+            return None if condition is None else QuestionPlan(pattern, (condition,))
+        if shape[1] == 0:
+            return self._joined(start, pattern, sizes, is_named=is_named)
+        return self._meeting(start, pattern, shape, sizes, is_named=is_named, is_plain=is_plain)
+
+    def _chain(self, start: int, length: int, sizes: Sizes, *, is_named: bool, is_plain: bool) -> WalkCondition | None:
+        """Draw a walk that ends in a fitting number of nodes."""
+        rows, steps = np.array([start], np.int32), list[EdgeStep]()
+        for hop in range(1, length + 1):
+            fitting = sizes if hop == length else Sizes(1, _MOST_BETWEEN)
+            for step in islice(self._onward(rows, is_named=is_named), _WAYS):
+                if is_plain and steps and step.edge_type != steps[0].edge_type:
+                    continue
+                onward = take(self._graph, rows, step)
+                onward = onward[onward != start]
+                if fitting.hold(len(onward)):
+                    break
+            else:
+                return None
+            rows, steps = onward, [*steps, step]
+        return WalkCondition(start, tuple(steps))
+
+    def _onward(self, rows: Rows, *, is_named: bool) -> Iterator[EdgeStep]:
+        """Yield the steps that the schema knows from these nodes, in chance order; none where they have many edges."""
+        if int(self._graph.arrays.adjacency.degree(rows).sum()) > _MOST_ENDS:
+            return
+        steps_by_start = self._named if is_named else self._unnamed
+        steps = steps_by_start.get(self._graph.arrays.type_at(int(rows[0])), ())
+        for at in self._chance.permutation(len(steps)).tolist():
+            yield steps[at]
+
+    def _joined(self, start: int, pattern: QuizPattern, sizes: Sizes, *, is_named: bool) -> QuestionPlan | None:
+        """Draw two nodes that one step joins, or nearly joins where the answer is to be false."""
+        condition = self._chain(start, 1, Sizes(1, MANY), is_named=is_named, is_plain=True)
+        if condition is None:
+            return None
+        targets = ends(self._graph, condition)
+        if sizes.most == 0:
+            targets = self._near_misses(start, condition.steps[0], targets)
+        target = self._nameable(targets)
+        return None if target is None else QuestionPlan(pattern, (condition,), target=target)
+
+    def _near_misses(self, start: int, step: EdgeStep, reached: Rows) -> Rows:
+        """Return nodes that a step does not reach from `start` and might have, ascending.
+
+        First choice: nodes that it reaches from another node which shares an end with `start`. Second: neighbours of an
+        end that it reaches from anywhere. Third: any node that it reaches.
+        """
+        some = reached[:_MOST_BETWEEN]
+        alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
+        sources = self._steps.table(step.turned).rows
+        beside = np.intersect1d(self._graph.arrays.adjacency.around(some), sources) if len(some) else sources
+        ways = (take(self._graph, alike, step), beside, sources)
+        misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
+        return next((rows for rows in misses if len(rows)), np.array([], np.int32))
+
+    def _meeting(
+        self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_named: bool, is_plain: bool
+    ) -> QuestionPlan | None:
+        """Draw a walk, and a second node whose own walk shares some ends with it, or none where that is asked."""
+        first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, MANY), is_named=is_named, is_plain=True)
+        if first is None:
+            return None
+        reached = ends(self._graph, first)
+        common = reached
+        if sizes.most == 0:
+            common = self._near_misses(start, first.steps[-1], reached)
+        for _ in range(_LOOKS if len(common) else 0):
+            middle = int(common[int(self._chance.integers(len(common)))])
+            only = first.steps[-1].turned if is_plain and is_named else None
+            second = self._second(middle, shape[1], only, is_named=is_named)
+            if second is None or second.anchor in (start, middle):
+                continue
+            both = np.intersect1d(reached, ends(self._graph, second), assume_unique=True)
+            if sizes.hold(len(both[(both != start) & (both != second.anchor)])):
+                return QuestionPlan(pattern, (first, second))
+        return None
+
+    def _second(self, middle: int, length: int, only: EdgeStep | None, *, is_named: bool) -> WalkCondition | None:
+        """Draw a walk out of a node, one node after another, and return it reversed, so that it ends there."""
+        row, steps = middle, list[EdgeStep]()
+        for _ in range(length):
+            here = np.array([row], np.int32)
+            ways = [only] if only is not None else islice(self._onward(here, is_named=is_named), _WAYS)
+            for step in ways:
+                around = take(self._graph, here, step)
+                after = self._nameable(around[around != middle])
+                if after is not None:
+                    break
+            else:
+                return None
+            row, steps = after, [step.turned, *steps]
+        return WalkCondition(row, tuple(steps))
+
+    def _hybrid(self, seed: int, cell: Cell, sizes: Sizes) -> QuestionPlan | None:
+        """Draw a plan that one node answers, and go on from that node by another pattern."""
+        patterns = list(FIRSTS)
+        own = self._one_of(patterns)
+        other = self._one_of([pattern for pattern in patterns if pattern != own])
+        first = self._shaped(seed, own, self._one_of(FIRSTS[own]), Sizes(1, 1), is_plain=False)
+        if first is None:
+            return None
+        solution = solve(self._graph, first)
+        if solution is None or len(solution.rows) != 1 or is_hub(self._graph, int(solution.rows[0])):
+            return None
+        is_joined = cell.answer_type == "boolean" and len(SECONDS[other][0]) == 2
+        shapes = ((1, 0), *SECONDS[other]) if is_joined else SECONDS[other]
+        plan = self._shaped(int(solution.rows[0]), other, self._one_of(shapes), sizes, is_plain=False)
+        if plan is None or set(first.named) & {*plan.named[1:]}:
+            return None
+        return QuestionPlan(plan.pattern, plan.conditions, plan.target, first)
+
+    # ------------------------------------------------------------------------------------------------------ chances
+
+    def _nameable(self, rows: Rows) -> int | None:
+        """Return a row that a question can name, after a few looks; None where none of them can be named."""
+        if not len(rows):
+            return None
+        for row in self._chance.choice(rows, _LOOKS).tolist():
+            if node_fault(self._graph, row, self._avoid) is None:
+                return int(row)
+        return None
+
+    def _one_of(self, ways: Sequence[_T]) -> _T:
+        return ways[int(self._chance.integers(len(ways)))]
+
+
+def _by_start(steps: Sequence[EdgeStep]) -> dict[str, tuple[EdgeStep, ...]]:
+    steps_by_start = dict[str, list[EdgeStep]]()
+    for step in steps:
+        steps_by_start.setdefault(step.start, []).append(step)
+    return {start: tuple(onward) for start, onward in steps_by_start.items()}

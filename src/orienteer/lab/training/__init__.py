@@ -1,0 +1,35 @@
+"""Small models that learn to use the tools: episodes of a teacher, what is learnt from them, and what is made of it.
+
+collect     a teacher's trajectories over questions, in a folder (ARK, 001, section 4.3)
+episodes    episodes of teachers that are no models: the trail of `anchor`, the program of a quiz
+rows        trajectories as token ids, with the tokens that are the model's own marked
+sft, grpo   training (ARK, 001, section 4.3 and A.2; GraphScout, 003, section 3.4): the extra `train`
+export      a student as a GGUF file with its card
+"""
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "collect": "collect as collect_trajectories, CollectConfig",
+        "collection": "read_collection, trajectories as collected_trajectories",
+        "export": "export as export_student",
+        "grpo": "grpo_trainer, reinforce, samples_by_vllm, vllm_sampler",
+        "policy": "Policy as StudentPolicy",
+        "recipes": "GrpoConfig, read_recipe, SftConfig",
+        "rollouts": (
+            "Asked as GraphQuestion, Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
+            "row_of as row_of_episode"
+        ),
+        "rows": (
+            "IGNORED as IGNORED_TOKEN, learnt_texts, parts_of as parts_of_trajectory, prompt_of as prompt_tokens_of, "
+            "RowCount, rows as training_rows"
+        ),
+        "runs": "read_training, save as save_student, Training",
+        "sft": "choose_trajectories, distil",
+        "student": "open_student, source_of",
+    },
+)

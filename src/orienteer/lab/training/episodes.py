@@ -1,0 +1,236 @@
+"""Episodes of teachers that are no models: what they did, said by an agent in its own dialect.
+
+The turns are recited by a scripted model, so an episode is a trajectory of the agent like any other: its requests are
+those that a student gets, and its observations those of its tools.
+
+anchor   the call that found what `anchor` answers with (docs/anchor.md), nodes by the names that the question has for
+         them, in as few words as find the same; then the answer. For `ark tools=compact`.
+quiz     the query that proves a question's answer (GraphScout, 003, section 3.3.3), run as code; then the answer. For
+         `graphscout`.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orienteer.errors import Error, Unknown
+from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.examples import Example
+from orienteer.lab.evaluation.running.sweep import Variant
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm.spoken import as_calls, as_text
+from orienteer.records import Message, Sampling, ToolCall, ToolSpec, Trajectory
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
+from orienteer.tools.toolbox import Toolbox, open_compact
+
+_WALKS = ("follow", "intersect")
+"""The calls of `anchor` that find a whole set by names and types."""
+_TRIES = 4
+_OF_NAMES = 0.7
+"""Share of mistakes that are made in names of nodes, not in types: what a model of 135M parameters gets wrong."""
+_WIDEST = 100
+"""Nodes of an answer at the most, for it to be compared with a call's result."""
+Call = tuple[str, Mapping[str, Any]]  # Any: JSON
+"""A tool's name, and its arguments."""
+
+
+class Stage:
+    """An agent over a graph that recites what it is given. Not safe to share among threads."""
+
+    def __init__(self, graph: Graph, variant: Variant, settings: Settings) -> None:
+        self._turns: Sequence[str] = ()
+        self._agent = Retriever(
+            graph,
+            variant.method.name,
+            model=ScriptedModel(self._said, name="teacher"),
+            settings=replace(settings, model=None, options=variant.options),
+        )
+
+    def play(self, example: Example, turns: Sequence[str]) -> Trajectory:
+        """Return the trajectory in which the agent says these turns, one after another."""
+        self._turns = turns
+        [trajectory, *_] = self._agent.search(example.question.text).trajectories
+        # Without its times, so that one seed gives the same bytes.
+        steps = tuple(step.model_copy(update={"seconds": 0.0}) for step in trajectory.steps)
+        return trajectory.model_copy(update={"question": example.question, "steps": steps})
+
+    def _said(self, messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling) -> str:
+        said = sum(message.role == "assistant" for message in messages)
+        return self._turns[said] if said < len(self._turns) else ""
+
+
+def _calls(calls: Sequence[Call]) -> list[ToolCall]:
+    return [ToolCall(id="", name=name, arguments=json.dumps(given, ensure_ascii=False)) for name, given in calls]
+
+
+def spoken(*calls: Call) -> str:
+    """Return calls as a turn of the dialect `terse` says them."""
+    return as_calls(_calls(calls))
+
+
+class AnchorTrail:
+    """The teacher `anchor`. Not safe to share among threads.
+
+    A share of its episodes, `mistakes`, begins with a call gone wrong: a name misspelt, or a type that there is not. A
+    student of flawless episodes has never read an error, and ends at the first one; `SftConfig.learns_failed` leaves
+    such a call out of what is learnt.
+    """
+
+    def __init__(
+        self, graph: Graph, stage: Stage, settings: Settings, *, mistakes: float = 0.0, random_seed: int = 0
+    ) -> None:
+        self._graph, self._stage, self._mistakes, self._random_seed = graph, stage, mistakes, random_seed
+        self._anchor = Retriever(graph, "anchor", settings=replace(settings, model=None, options={}))
+
+    def episode(self, example: Example) -> Trajectory | None:
+        """Return an episode that ends with what `anchor` answers; None where it is sure of no answer, or no call is.
+
+        It is sure where it has read all of the question exactly.
+        """
+        [trail, *_] = self._anchor.ask(example.question.text, k=_WIDEST).trajectories
+        if trail.reading is None or not trail.reading.complete or not 0 < len(trail.selected) < _WIDEST:
+            return None
+        call = next(self._finding(trail, example.question.text), None)
+        if call is None:
+            return None
+        whole = f"@{len(call[1].get('steps', [call]))}"  # a walk keeps a set for each of its steps
+        answer = spoken(("add_to_answer", {"nodes": [whole]}), ("finish", {}))
+        wrong = self._mistaken(call, example)
+        played = self._stage.play(example, [*([spoken(wrong)] if wrong else []), spoken(call), answer])
+        is_same = set(played.selected) == set(trail.selected)
+        return played if is_same and played.stopped_by == "finish" else None
+
+    def _mistaken(self, call: Call, example: Example) -> Call | None:
+        """Return the call with one mistake that the tool refuses; None where none is due, or it takes them all."""
+        digest = hashlib.sha256(f"{self._random_seed} {example.question.text}".encode()).digest()
+        chance = np.random.default_rng(list(digest[:16]))
+        if chance.random() >= self._mistakes:
+            return None
+        for _ in range(_TRIES):
+            wrong = _with_mistake(call[1], chance)
+            if wrong is not None and self._is_refused(call[0], wrong):
+                return call[0], wrong
+        return None
+
+    def _is_refused(self, name: str, arguments: Mapping[str, Any]) -> bool:  # Any: JSON
+        toolbox: Toolbox = open_compact(self._graph, "lexical")
+        try:
+            toolbox.call(name, arguments)
+        except Unknown:
+            return True
+        except Error:
+            return False
+        return False
+
+    def _finding(self, trail: Trajectory, question: str) -> Iterator[Call]:
+        """Yield calls that find just what was selected, those with the fewest words first."""
+        calls = [call for step in trail.steps for call in step.reply.message.tool_calls if call.name in _WALKS]
+        for call in calls:
+            named = self._named(json.loads(call.arguments), question)
+            for arguments in () if named is None else (_without_direction(named), named):
+                if self._found(call.name, arguments) == set(trail.selected):
+                    yield call.name, arguments
+                    break
+
+    def _found(self, name: str, arguments: Mapping[str, Any]) -> set[str]:  # Any: JSON
+        """Return the ids of the whole set that a call finds; nothing where it fails."""
+        toolbox: Toolbox = open_compact(self._graph, "lexical")
+        try:
+            toolbox.call(name, arguments)
+        except Error:
+            return set()
+        session = toolbox.session
+        return {self._graph.arrays.ids[row] for row in session.sets[-1]} if session.sets else set()
+
+    def _named(self, arguments: dict[str, Any], question: str) -> dict[str, Any] | None:  # Any: JSON
+        """Return arguments with names in place of ids, and without `k`; None where the question has not the names."""
+        named: dict[str, Any] = {}
+        for parameter, value in arguments.items():
+            if parameter in ("start", "nodes"):
+                if any(node.startswith("@") for node in ([value] if parameter == "start" else value)):
+                    return None  # a set of an earlier call, which the episode has not
+                names = [self._name(node, question) for node in ([value] if parameter == "start" else value)]
+                if None in names:
+                    return None
+                named[parameter] = names[0] if parameter == "start" else names
+            elif parameter != "k":
+                named[parameter] = value
+        return named
+
+    def _name(self, node: str, question: str) -> str | None:
+        """Return how the question names a node, with its type where the name alone means others too."""
+        arrays, row = self._graph.arrays, self._graph.arrays.row(node)
+        names = [name for name in (arrays.names[row], *arrays.aliases_at(row)) if name]
+        name = next((name for name in names if name in question), None)
+        if name is None:
+            return None
+        called = {link.row for link in arrays.name_index.called(" ".join(arrays.tokenizer.words(name)))}
+        return name if called <= {row} else f"{name} ({arrays.type_at(row)})"
+
+
+def _with_mistake(arguments: Mapping[str, Any], chance: np.random.Generator) -> dict[str, Any] | None:  # Any: JSON
+    """Return arguments with one of their names misspelt; None where there is none to misspell."""
+    wrong: dict[str, Any] = copy.deepcopy(dict(arguments))
+    names: list[tuple[Any, str | int]] = [(wrong, "start")] if "start" in wrong else []  # where each stands
+    names += [(wrong["nodes"], place) for place in range(len(wrong.get("nodes", ())))]
+    types: list[tuple[Any, str | int]] = [(wrong[key], 0) for key in ("node_types", "edge_types") if wrong.get(key)]
+    types += [(step, key) for step in wrong.get("steps", ()) for key in ("edge", "type") if key in step]
+    places = names if not types or chance.random() < _OF_NAMES else types
+    holder, place = places[chance.integers(len(places))]
+    misspelt = _misspelt(str(holder[place]), chance)
+    if misspelt == holder[place]:
+        return None
+    holder[place] = misspelt
+    return wrong
+
+
+def _misspelt(name: str, chance: np.random.Generator) -> str:
+    """Return a name as a small model copies it: letters lost, swapped or others, or its end cut off."""
+    letters = list(name)
+    at, kind = int(chance.integers(len(letters))), int(chance.integers(4))
+    if kind == 0:
+        del letters[at : at + int(chance.integers(1, 3))]
+    elif kind == 1:
+        others = "abcdefghiklmnoprstuw" if letters[at].islower() else "ABCDEFGHKLMNPRST123456"
+        letters[at] = others[chance.integers(len(others))]
+    elif kind == 2:
+        letters[at : at + 2] = letters[at : at + 2][::-1]
+    else:
+        del letters[max(2, at, len(letters) // 2) :]
+    return "".join(letters).strip()
+
+
+def _without_direction(arguments: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
+    """Return arguments whose steps leave the direction open, as the prompt advises."""
+    steps = [{key: value for key, value in step.items() if key != "direction"} for step in arguments.get("steps", ())]
+    return {**arguments, "steps": _in_order(steps)} if steps else dict(arguments)
+
+
+def _in_order(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:  # Any: JSON
+    """Return steps with the members of each in the order of the tool's schema: `edge` first."""
+    return [{key: step[key] for key in ("edge", "type", "direction") if key in step} for step in steps]
+
+
+def quiz_program(stage: Stage, example: Example) -> Trajectory | None:
+    """Return the episode that runs the query which proves a question's answer; None where there is none."""
+    query, answers = example.fields.get("gold_query"), example.gold.answers
+    if not isinstance(query, str) or not answers:
+        return None
+    given = example.fields.get("gold_parameters")
+    parameters = f", {given!r}" if given else ""
+    code = f"for row in cypher({query!r}{parameters}):\n    print(row)"
+    said = ", ".join(answers) if example.gold.answer_type == "set" else answers[0]
+    [call] = _calls([("code_interpreter", {"code": code})])
+    played = stage.play(example, [f"<tool_call>\n{as_text(call)}\n</tool_call>", f"\\answer{{{said}}}"])
+    is_sound = played.stopped_by == "finish" and all(
+        not seen.error for step in played.steps for seen in step.observations
+    )
+    return played if is_sound else None

@@ -1,0 +1,297 @@
+"""What both kinds of training share: the folder, its log and checkpoints, and the student that is saved.
+
+FOLDER/
+  training.json   the conditions, and what came of it
+  log.jsonl       a line for each step; curves.html draws them
+  learnt.txt      of a distillation: what is learnt of the first rows, for a person to look at first
+  rollouts/, rewards.jsonl   of training by reward: episodes, which `orienteer trace` reads, and their rewards
+  checkpoints/    from which an unfinished training goes on
+  model/          the student, as transformers writes one, with its tokenizer, its template and its card
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from orienteer.display import Count
+from orienteer.errors import BadInput, Error
+from orienteer.files import append_line, mend, read_lines, write_whole
+from orienteer.lab.training.collection import MANIFEST as COLLECTION
+from orienteer.lab.training.curves import CURVES, write_curves
+from orienteer.lab.training.recipes import StudentConfig
+from orienteer.lab.training.student import BASE, Student, torch
+from orienteer.records import JsonValue, Record
+
+TRAINING, LOG, MODEL, CARD = "training.json", "log.jsonl", "model", "card.json"
+_CHECKPOINTS, _WHOLE = "checkpoints", "whole"
+Progress = Callable[[str, int], None]
+"""Told what is counted, `rows` or `steps`, and how many there are or are done."""
+
+
+class Training(Record):
+    """The conditions of a training, and what came of it."""
+
+    version: Literal[1] = 1
+    kind: Literal["sft", "grpo"]
+    student: str
+    collection_sha256: str
+    graphs: tuple[str, ...] = ()
+    """Of training by reward, the graphs that are asked about."""
+    agent: str
+    """The method whose requests the student answers."""
+    dialect: str
+    settings: dict[str, JsonValue]
+    sampled_by: Literal["transformers", "vllm"] | None = None
+    """What sampled the episodes of training by reward."""
+    rows: int = 0
+    tokens: int = 0
+    learnt: int = 0
+    left_out: dict[str, int] = {}
+    steps: int = 0
+    seconds: float = 0.0
+    """Of its last session, where it was taken up again."""
+    loss: float | None = None
+    """Of the last step."""
+    checked_loss: float | None = None
+    """On the questions kept for validation, at the last look."""
+    reward: float | None = None
+    """Mean of the last step's episodes."""
+    stopped: str | None = None
+    """Why training ended before its steps."""
+    is_complete: bool = False
+
+
+def sha256_of(collection: Path) -> str:
+    """Return the hash by which a training knows its collection."""
+    return hashlib.sha256((collection / COLLECTION).read_bytes()).hexdigest()
+
+
+def begin(folder: Path, training: Training) -> Training:
+    """Write the conditions of a training, or return those that are there. Raises `BadInput` where they differ."""
+    file = folder / TRAINING
+    if not file.exists():
+        if foreign := sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(".")):
+            raise BadInput(f"{folder} holds {foreign[0]} and no training: name a folder that does not exist yet")
+        write_whole(file, training.model_dump_json(indent=1) + "\n")
+        return training
+    there = _read(file)
+    conditions = {"kind", "student", "collection_sha256", "graphs", "settings", "sampled_by"}
+    old, new = there.model_dump(include=conditions), training.model_dump(include=conditions)
+    old, new = old.pop("settings") | old, new.pop("settings") | new
+    differs = [name for name in new if old.get(name) != new[name]]
+    if (
+        differs and not there.is_complete and last_checkpoint(folder) is None
+    ):  # it went wrong before its first checkpoint
+        write_whole(file, training.model_dump_json(indent=1) + "\n")
+        return training
+    if differs:
+        told = ", ".join(
+            "collection" if name == "collection_sha256" else f"{name} ({old.get(name)}, now {new[name]})"
+            for name in differs
+        )
+        raise BadInput(f"{folder} holds a training with other conditions: {told}. Train as before, or elsewhere")
+    return there
+
+
+def read_training(folder: Path) -> Training:
+    """Read what a training came to. Raises `BadInput` where the folder holds none, or an unfinished one."""
+    file = folder / TRAINING
+    if not file.is_file():
+        inner = next((place.name for place in sorted(folder.glob(f"*/{TRAINING}"))), None)
+        other = folder.parent if (folder.parent / TRAINING).is_file() else folder / inner if inner else None
+        raise BadInput(
+            f"{folder} holds no training ({TRAINING}): name "
+            + (f"{other}" if other else "a folder that train sft or train grpo wrote")
+        )
+    training = _read(file)
+    if not training.is_complete:
+        raise BadInput(f"the training in {folder} is not at its end: repeat the command that began it, it goes on")
+    return training
+
+
+def _read(file: Path) -> Training:
+    try:
+        return Training.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise BadInput(f"{file} is no training of this version: train anew, in another folder") from error
+
+
+def save(
+    student: Student, model: Any, folder: Path, training: Training
+) -> None:  # Any: a model of transformers or peft
+    """Write the student, LoRA merged into it, with its tokenizer, its template and what it is for."""
+    place = folder / MODEL
+    merged = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+    card = {
+        "agent": training.agent,
+        "dialect": training.dialect,
+        "student": Path(training.student).name,
+        "kind": training.kind,
+    }
+    with saving(folder):
+        merged.save_pretrained(place)
+        student.tokenizer.save_pretrained(place)
+        if student.base is not None:
+            write_whole(place / BASE, f"{student.base}\n")
+        write_whole(place / CARD, json.dumps(card, indent=1) + "\n")
+
+
+def lora_of(config: Any) -> Any:  # Any: a config of this package; peft's
+    """Return the settings of LoRA, None where all weights are trained."""
+    if not config.lora:
+        return None
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=config.lora,
+        lora_alpha=config.lora_alpha or 2 * config.lora,
+        lora_dropout=config.lora_dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+
+
+def arguments(folder: Path, config: StudentConfig, *, max_steps: int) -> dict[str, Any]:  # Any: transformers'
+    """Return the settings that both kinds share. `max_steps` is -1 where epochs are counted."""
+    pytorch = torch()
+    has_gpu = pytorch.cuda.is_available()
+    if not has_gpu:
+        pytorch.set_num_threads(config.threads or max(1, (os.cpu_count() or 2) - 1))
+    return {
+        "output_dir": str(folder / _CHECKPOINTS),
+        "max_steps": max_steps,
+        "learning_rate": config.learning_rate,
+        "lr_scheduler_type": config.schedule,
+        "warmup_steps": config.warmup,
+        "per_device_train_batch_size": config.micro_batch,
+        "bf16": config.bf16,
+        "use_cpu": not has_gpu,
+        "gradient_checkpointing": config.gradient_checkpointing,
+        "logging_steps": 1,
+        "save_strategy": "steps",
+        "save_steps": config.save_steps,
+        "save_total_limit": 2,
+        "report_to": [],
+        "dataloader_pin_memory": has_gpu,
+        "disable_tqdm": True,
+        "seed": config.random_seed,
+    }
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the last checkpoint of a training that is whole, None where there is none; others are removed."""
+    place = folder / _CHECKPOINTS
+    whole = []
+    for checkpoint in place.glob("checkpoint-*"):
+        if (checkpoint / _WHOLE).exists():
+            whole.append(checkpoint)
+        else:
+            shutil.rmtree(checkpoint)
+    return max(whole, key=step_of, default=None)
+
+
+def step_of(checkpoint: Path | None) -> int:
+    """Return the step after which a checkpoint was written; 0 for none."""
+    return 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
+
+
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Turn whatever a disk that is full makes libraries raise into one sentence. Raises `Error`."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise Error(
+            f"the student could not be written to {folder} ({str(error).splitlines()[0]}): make room and repeat the "
+            f"command, which goes on from the last checkpoint in {folder / _CHECKPOINTS}"
+        ) from error
+
+
+def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a callback of transformers
+    """Return a callback that writes a line for each step, and takes up the file where a training was cut off.
+
+    It ends training after so many minutes, 0 for no limit.
+    """
+    from transformers import TrainerCallback
+
+    class StepLog(TrainerCallback):  # type: ignore[misc]  # it has no types
+        def __init__(self) -> None:
+            self._began = time.monotonic()
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            mend(file)
+            kept = [line for line in read_lines(file) if json.loads(line)["step"] <= state.global_step]
+            write_whole(file, b"".join(kept).decode())
+            self._began = time.monotonic()
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+            figures = {name: value for name, value in (logs or {}).items() if isinstance(value, int | float)}
+            if "loss" in figures or "eval_loss" in figures or "reward" in figures:
+                line = {"step": state.global_step, "seconds": round(time.monotonic() - self._began, 1), **figures}
+                append_line(file, json.dumps(line))
+                progress("steps", Count(state.global_step, of=state.max_steps))
+
+        def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            write_whole(checkpoint / _WHOLE, "")  # a kill, or a full disk, leaves one without it
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            if minutes and time.monotonic() - self._began > 60 * minutes:
+                control.should_training_stop = True
+
+    return StepLog()
+
+
+def ended_early(trainer: Any, config: StudentConfig) -> str | None:  # Any: TRL's trainer
+    """Return why a training ended before its steps; None where it did not."""
+    if trainer.state.global_step >= trainer.state.max_steps:
+        return None
+    return f"{config.max_minutes:g} minutes were over" if config.max_minutes else "the loss on validation has risen"
+
+
+def train(trainer: Any, folder: Path) -> None:  # Any: TRL's trainer
+    """Train from the last checkpoint that is whole, or from the beginning."""
+    from transformers import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)  # the log has it
+    last = last_checkpoint(folder)
+    trainer._save_checkpoint = saving(folder)(trainer._save_checkpoint)
+    trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
+
+
+def finish(
+    folder: Path,
+    training: Training,
+    student: Student,
+    trainer: Any,  # Any: TRL's trainer
+    **figures: Any,  # Any: fields of a training
+) -> Training:
+    """Save the student, and return what the training came to, as it is then written down.
+
+    The checkpoints are removed: each has the student and twice as much beside it. Raises `Error` for a full disk.
+    """
+    save(student, trainer.model, folder, training)
+    write_curves(folder / CURVES, {folder.name: folder / LOG})
+    came = {"steps": trainer.state.global_step, "loss": last_of(folder / LOG, "loss"), "is_complete": True}
+    training = training.model_copy(update={**came, **figures})
+    write_whole(folder / TRAINING, training.model_dump_json(indent=1) + "\n")
+    shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
+    return training
+
+
+def last_of(file: Path, figure: str) -> float | None:
+    """Return a figure of the last step whose line has it; None where none does."""
+    figures = [line[figure] for line in map(json.loads, read_lines(file)) if figure in line]
+    return float(figures[-1]) if figures else None

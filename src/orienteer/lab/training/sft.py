@@ -1,0 +1,170 @@
+"""Distillation: a student learns a teacher's turns, the loss on its own tokens alone (ARK, 001, section 4.3)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orienteer.errors import BadInput
+from orienteer.files import locked, write_whole
+from orienteer.lab.training.collection import read_collection, trajectories
+from orienteer.lab.training.recipes import SftConfig
+from orienteer.lab.training.rows import Row, RowCount, learnt_texts, rows
+from orienteer.lab.training.runs import (
+    LOG,
+    Progress,
+    Training,
+    arguments,
+    begin,
+    ended_early,
+    finish,
+    last_of,
+    lora_of,
+    sha256_of,
+    step_log,
+    train,
+)
+from orienteer.lab.training.student import Student, open_student, source_of, torch
+from orienteer.records import Trajectory
+
+SHOWN = "learnt.txt"
+_SHOWN_ROWS = 3
+
+
+def distil(
+    collection: Path,
+    folder: Path,
+    student: str,
+    config: SftConfig,
+    *,
+    progress: Progress = lambda stage, count: None,
+) -> Training:
+    """Train a student on a collection into a folder; an unfinished training there goes on from its last checkpoint.
+
+    Raises `BadInput` where the collection, the student or the folder do not fit, `MissingExtra` without PyTorch.
+    """
+    manifest = read_collection(collection)
+    pytorch = torch()
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
+        chosen, held = choose_trajectories(collection, config)
+        if not chosen:
+            kept = f"validation={config.validation} leaves none of its trajectories" if held else "it has no trajectory"
+            raise BadInput(f"there is nothing to learn from in {collection}: {kept}")
+        dialects = {trajectory.dialect for trajectory in chosen}
+        training = begin(
+            folder,
+            Training(
+                kind="sft",
+                student=str(source_of(student)),
+                collection_sha256=sha256_of(collection),
+                agent=manifest.agent,
+                dialect=", ".join(sorted(dialects)),
+                settings=json.loads(config.model_dump_json()),
+            ),
+        )
+        if training.is_complete:
+            return training
+        opened = open_student(student, template=config.template)
+        count = RowCount()
+        as_rows = partial(rows, max_length=config.max_length, learns_failed=config.learns_failed)
+        learnt = list(as_rows(chosen, opened.tokenizer, count=count))
+        checked = list(as_rows(held, opened.tokenizer))
+        if not learnt:
+            raise BadInput(f"no row fits {config.max_length} tokens: set a greater max_length")
+        _show(folder / SHOWN, learnt, opened)
+        progress("rows", count.rows)
+        pytorch.manual_seed(config.random_seed)
+        began = time.monotonic()
+        trainer = _trainer(opened, folder, config, learnt, checked, progress)
+        train(trainer, folder)
+        return finish(
+            folder,
+            training,
+            opened,
+            trainer,
+            rows=count.rows,
+            tokens=count.tokens,
+            learnt=count.learnt,
+            left_out=count.left_out,
+            seconds=time.monotonic() - began,
+            checked_loss=last_of(folder / LOG, "eval_loss"),
+            stopped=ended_early(trainer, config),
+        )
+
+
+def choose_trajectories(collection: Path, config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
+    """Return the trajectories that are learnt from, and those that are kept for validation, drawn by question."""
+    by_question: defaultdict[tuple[str, str], list[Trajectory]] = defaultdict(list)
+    for graph, trajectory in trajectories(collection, graphs=config.graphs):
+        by_question[graph, trajectory.question.id].append(trajectory)
+    chance = np.random.default_rng(config.random_seed)
+    keys = [key for _, key in sorted(zip(chance.permutation(len(by_question)).tolist(), by_question, strict=True))]
+    held, left = keys[: config.validation], keys[config.validation :]
+    if config.questions:
+        counts: defaultdict[str, int] = defaultdict(int)
+        some = []
+        for key in left:
+            counts[key[0]] += 1
+            if counts[key[0]] <= config.questions:
+                some.append(key)
+        left = some
+    most = config.samples or None
+    return [one for key in left for one in by_question[key][:most]], [one for key in held for one in by_question[key]]
+
+
+def _trainer(
+    student: Student,
+    folder: Path,
+    config: SftConfig,
+    learnt: Sequence[Row],
+    checked: Sequence[Row],
+    progress: Progress,
+) -> Any:  # Any: TRL's trainer
+    """Return TRL's trainer over rows that are tokens already, so that nothing is written or masked anew."""
+    shared = arguments(folder, config, max_steps=config.max_steps or -1)
+    import trl
+    from datasets import Dataset
+    from transformers import EarlyStoppingCallback
+
+    own = trl.SFTConfig(
+        **shared,
+        num_train_epochs=config.epochs,
+        per_device_eval_batch_size=config.micro_batch,
+        gradient_accumulation_steps=config.batch // config.micro_batch,
+        train_sampling_strategy="group_by_length",
+        max_length=None,
+        packing=False,
+        eval_strategy="steps" if checked else "no",
+        eval_steps=config.save_steps,
+        load_best_model_at_end=bool(checked),
+        metric_for_best_model="eval_loss" if checked else None,
+    )
+    return trl.SFTTrainer(
+        model=student.model,
+        args=own,
+        train_dataset=Dataset.from_list([row._asdict() for row in learnt]),
+        eval_dataset=Dataset.from_list([row._asdict() for row in checked]) if checked else None,
+        processing_class=student.tokenizer,
+        peft_config=lora_of(config),
+        callbacks=[
+            step_log(folder / LOG, progress, config.max_minutes),
+            *([EarlyStoppingCallback(2)] if checked else []),
+        ],
+    )
+
+
+def _show(file: Path, learnt: Sequence[Row], student: Student) -> None:
+    """Write what is learnt of the first rows, decoded from their labels: what a person should look at first."""
+    blocks = []
+    for number, row in enumerate(learnt[:_SHOWN_ROWS], 1):
+        texts = "\n---\n".join(learnt_texts(row, student.tokenizer.decode))
+        blocks.append(f"=== row {number}, {len(row.input_ids)} tokens; learnt of it:\n{texts}\n")
+    write_whole(file, "\n".join(blocks))

@@ -1,0 +1,21 @@
+"""A question read exactly: words to a typed query over the schema, executed over the arrays, and put in words."""
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "config": "AnchorConfig",
+        "execution": "Executor as QueryExecutor",
+        "line": "parse as parse_reading_line",
+        "linker": "PhraseLinker",
+        "quantities": "converted as converted_quantity, quantity as quantity_at, Written as WrittenWord",
+        "reader": "QuestionReader",
+        "words": (
+            "abbreviates as abbreviates_type, alike as stem_likeness, read as words_of_question, SchemaWords, "
+            "split_label"
+        ),
+    },
+)

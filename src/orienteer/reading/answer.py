@@ -1,0 +1,269 @@
+"""What an exact reading answers: the nodes that meet it, the answer in words, and the way to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.reading.edge_labels import EdgeLabels
+from orienteer.reading.execution import Executor, QueryOutcome, leads
+from orienteer.reading.line import parse
+from orienteer.reading.linker import LinkedPhrase
+from orienteer.reading.query import Among, Condition, Either, ExactQuery, Filled, Joined, Valued, edges_of, joined_of
+from orienteer.reading.reader import QuestionReader, ReadQuestion, named_rows
+from orienteer.reading.thesaurus import MOST
+from orienteer.reading.wording import QueryWording
+from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
+
+_LISTED = 20  # nodes; more of them are not written out as an answer
+_NEAR = 3  # names that are offered for one that is not there
+
+
+@dataclass(frozen=True, slots=True)
+class ExactAnswer:
+    """What was read of a question, and what it gives."""
+
+    reading: Reading
+    refusal: Refusal | None = None
+    rows: Rows | None = None
+    """The nodes that meet every condition, in their order; None where the question was not understood."""
+    is_ordered: bool = False
+    """The order is what was asked for; else any is right."""
+    answer: str | None = None
+    long_answer: str | None = None
+    kind: AnswerKind | None = None
+    notes: tuple[str, ...] = ()
+
+
+class _Spoken(NamedTuple):
+    """An answer in words."""
+
+    answer: str | None = None
+    long_answer: str | None = None
+    kind: AnswerKind | None = None
+
+
+class Answerer:
+    """Answers the questions about one graph that can be read exactly. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, reader: QuestionReader) -> None:
+        self._graph, self._reader = graph, reader
+        self._wording, self._labels = QueryWording(graph), EdgeLabels(reader.lexicon)
+
+    def answer(self, question: Question, mask: Mask | None) -> tuple[ExactAnswer, Explainer | None]:
+        """Return the answer of a question over the nodes that a mask marks, and what explains its hits.
+
+        Raises `BadOption` where the question's own reading cannot be read.
+        """
+        if question.reading is not None:
+            read = ReadQuestion(parse(question.reading, self._graph))
+        else:
+            read = self._reader.read(question.text)
+        if read.query is None:
+            return self._refused(read), None
+        executor = Executor(self._graph, mask)
+        outcome = executor.run(read.query)
+        return self._answered(read.query, outcome, read.respelled), Explainer(self._graph, read.query, executor)
+
+    def _refused(self, read: ReadQuestion) -> ExactAnswer:
+        words = (*read.unknown_names, *read.not_understood)
+        near: tuple[str, ...] = ()
+        kind: RefusalKind = "not_understood"
+        if read.unknown_names:
+            kind = "unknown_name"
+            names = (name for word in read.unknown_names for name in self._graph.arrays.near_names(word, most=_NEAR))
+            near = tuple(dict.fromkeys(names))
+            text = f"not in this graph: {_quoted(read.unknown_names)}" + (f" (near: {', '.join(near)})" if near else "")
+        elif read.complaint is not None:
+            kind = "not_here" if read.complaint.startswith("nothing here") else "unsupported"
+            left = tuple(word for word in read.not_understood if word.casefold() not in MOST)
+            text = read.complaint + (f"; not understood: {_quoted(left)}" if left else "")
+        elif read.not_understood:
+            text = f"not understood: {_quoted(read.not_understood)}"
+        elif read.reached is not None:
+            text = f"not understood from {read.reached!r} on"
+        else:
+            text = "not understood as a whole"
+        note = f"no exact answer: {text}; what follows was ranked by names and words"
+        return ExactAnswer(
+            Reading(not_understood=words), Refusal(kind=kind, words=words, near=near, text=text), notes=(note,)
+        )
+
+    def _answered(self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase]) -> ExactAnswer:
+        line = self._wording.line(query)
+        reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(outcome.rows))
+        notes = tuple(self._notes(query, outcome, respelled, line))
+        if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
+            outcome = replace(outcome, value=None)
+            notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
+        spoken = self._spoken(query, outcome, line)
+        if spoken.answer is None and not notes and query.form != "list":
+            notes = ("no node has a value to answer with",)
+        if not len(outcome.rows) and query.form in ("list", "value"):
+            notes = (*notes, f"nothing in the graph meets all of it: {line}")
+        is_ordered = query.nodes.best is not None
+        return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
+
+    def _is_of_kinds(self, query: ExactQuery) -> bool:
+        """Tell whether edges from kinds to wider ones are asked about: what is no kind by one may be one by several."""
+        return any(self._labels.is_of_kinds(kind >> 1) for kind in edges_of(query))
+
+    def _notes(
+        self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase], line: str
+    ) -> Iterator[str]:
+        """Yield what was read otherwise than it is written, where it is used, and what an answer leaves out."""
+        named = set(named_rows(query.nodes))
+        for phrase in respelled:
+            if any(candidate.row in named for candidate in phrase.candidates):
+                yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
+        arrays = self._graph.arrays
+        own = () if query.nodes.best is not None else (query.nodes,)  # of "X or Y, which is older" both are named
+        sets = (*own, *(joined.target for joined in joined_of(query.nodes)))
+        for rows in dict.fromkeys(nodes.named for nodes in sets):
+            if len(rows) > 1:
+                bearers = ", ".join(f"{arrays.ids[row]} ({arrays.names[row]}, {arrays.type_at(row)})" for row in rows)
+                yield f"one name of {len(rows)} nodes, and all of them are meant: {bearers}"
+        if query.nodes.best is not None and len(outcome.rows) > query.nodes.best.first:
+            yield f"{len(outcome.rows)} nodes tie"
+        if query.nodes.best is not None and query.nodes.best.skipped and not len(outcome.rows):
+            place = query.nodes.best.skipped + 1
+            yield f"no node is alone in place {place}: too few have a value, or nodes tie before it"
+        if query.form == "every" and outcome.value is False:
+            yield "the first hits are those that do not meet it"
+        if outcome.missing:
+            nodes = "node has" if outcome.missing == 1 else "nodes have"
+            yield f"{outcome.missing:,} {nodes} no value there and count for nothing"
+        types = self._graph.arrays.types
+        used = {types.edges[kind >> 1] for kind in edges_of(query)} | {types.nodes[kind] for kind in query.nodes.types}
+        if partial := sorted(used.intersection(self._graph.schema.partial)):
+            yield f"the graph holds only a part of {', '.join(partial)}: what is counted is that part"
+
+    def _spoken(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> _Spoken:
+        """Return the answer of a query that is one line."""
+        value, rows = outcome.value, outcome.rows
+        if query.form == "value":
+            return self._values(query, rows)
+        if query.form == "list":
+            return self._names(rows)
+        if value is None:
+            return _Spoken()
+        if query.form == "count":
+            meets = "node meets" if value == 1 else "nodes meet"
+            return _Spoken(str(value), f"{value:,} {meets} it: {line.removeprefix('count ')}", "number")
+        if query.form in ("test", "compare", "every"):
+            text = "yes" if value else "no"
+            return _Spoken(text, f"{text}: {line}", "boolean")
+        text = _number(value)
+        return _Spoken(text, f"{line}: {text}, over {len(rows) - outcome.missing:,} nodes", "number")
+
+    def _names(self, rows: Rows) -> _Spoken:
+        """Return the nodes' names, where they are few enough to be an answer."""
+        names = [self._graph.arrays.names[row] for row in rows.tolist()[: _LISTED + 1]]
+        if not names or len(names) > _LISTED:
+            return _Spoken()
+        return _Spoken(", ".join(names), None, "entity" if len(names) == 1 else "set")
+
+    def _values(self, query: ExactQuery, rows: Rows) -> _Spoken:
+        """Return the values of a property, where they are few enough to be an answer."""
+        assert query.measure is not None
+        assert query.measure.property is not None
+        name = query.measure.property
+        few = rows[:_LISTED]
+        values = self._graph.arrays.properties.values(name, few)
+        known = [
+            (self._graph.arrays.names[row], _text(value))
+            for row, value in zip(few.tolist(), values, strict=True)
+            if value is not None
+        ]
+        if not known or len(rows) > _LISTED:
+            return _Spoken()
+        sentence = "; ".join(f"{name} of {node}: {value}" for node, value in known)
+        texts = list(dict.fromkeys(value for _, value in known))
+        is_number = all(isinstance(value, int | float) for value in values if value is not None)
+        return _Spoken(", ".join(texts), sentence, "number" if is_number and len(texts) == 1 else "text")
+
+
+class Explainer:
+    """Says why a node meets a query."""
+
+    def __init__(self, graph: Graph, query: ExactQuery, executor: Executor) -> None:
+        self._graph, self._query, self._executor = graph, query, executor
+        self._wording = QueryWording(graph)
+
+    def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...]]:
+        """Return in words what a node meets, and the edges that lead from it to what the question names."""
+        texts: list[str] = []
+        edges: list[WalkedEdge] = []
+        for condition in self._query.nodes.conditions:
+            for text, walked in self._reasons(row, condition):
+                texts.append(text)
+                edges += walked
+        best, measure = self._query.nodes.best, self._query.measure
+        if best is not None:
+            measured = float(self._executor.measured(np.array([row], np.int32), best.measure)[0])
+            value = self._wording.moment(best.measure.property, measured)
+            texts.append(f"{self._wording.measure(best.measure)}: {value}")
+        if measure is not None and measure.property is not None:
+            text_of_value = self._value(row, measure.property)
+            texts += [f"{measure.property}: {text_of_value}"] if text_of_value is not None else []
+        for condition in self._query.claimed if self._query.form == "every" else ():
+            if isinstance(condition, Valued):
+                texts.append(f"{condition.property}: {self._value(row, condition.property)}")
+        return "; ".join(dict.fromkeys(texts)), tuple(dict.fromkeys(edges))
+
+    def _reasons(self, row: int, condition: Condition) -> Iterator[tuple[str, list[WalkedEdge]]]:
+        if isinstance(condition, Among):
+            yield (self._wording.condition(condition), []) if condition.negated else ("named in the question", [])
+        elif isinstance(condition, Either) and not condition.negated:
+            for option in condition.options:
+                reasons = [
+                    reason for part in option if self._executor.meets(row, part) for reason in self._reasons(row, part)
+                ]
+                if len(reasons) >= len(option):
+                    yield from reasons
+        elif isinstance(condition, Valued | Filled) and not condition.negated:
+            yield f"{condition.property}: {self._value(row, condition.property)}", []
+        elif isinstance(condition, Joined) and leads(condition) and not condition.negated:
+            steps = self._executor.witness(row, condition)
+            if steps:
+                yield self._wording.path(row, steps), list(self._edges(row, steps))
+        elif isinstance(condition, Joined) and condition.comparison is not None:
+            number = int(self._executor.counts(np.array([row], np.int32), condition.kinds, condition.target)[0])
+            yield f"{self._wording.condition(condition)} ({number})", []
+        else:
+            yield self._wording.condition(condition), []
+
+    def _value(self, row: int, name: str) -> str | None:
+        value = self._graph.arrays.properties.values(name, np.array([row], np.int32))[0]
+        return None if value is None else _text(value)
+
+    def _edges(self, row: int, steps: Sequence[tuple[int, int]]) -> Iterator[WalkedEdge]:
+        arrays = self._graph.arrays
+        for kind, neighbor in steps:
+            source, target = (neighbor, row) if kind & 1 else (row, neighbor)
+            yield WalkedEdge(
+                source=arrays.ids[source], type=str(arrays.types.edges[kind >> 1]), target=arrays.ids[target]
+            )
+            row = neighbor
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(repr(word) for word in words)
+
+
+def _text(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return _number(value) if isinstance(value, float) else str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,320 @@
+"""Comparisons with numbers and dates: `over 100 MB`, `before 1800`, `between 2 and 5`, `taller than 1.2 km`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orienteer.reading.context import Context, Parse
+from orienteer.reading.lexicon import PropertyFacts
+from orienteer.reading.others import another, but_not, valued_as
+from orienteer.reading.quantities import Quantity, converted
+from orienteer.reading.query import Comparison, Condition, NodeSet, Valued
+from orienteer.reading.signs import BEHIND, BY_FIRST, OF_COUNTS, OF_DATES, OF_OTHERS, OR_SO, SAME_YEAR
+from orienteer.reading.thesaurus import ADJECTIVES, COMPARATIVES, FACTORS, Adjective
+from orienteer.text.units import UNITS
+
+
+def sign(context: Context, place: int, *, of_dates: bool = False) -> Iterator[Parse[Comparison]]:
+    """Yield the comparisons that begin here: `over`, `at least`; `before` only where they are `of_dates`."""
+    for comparison, phrase in BY_FIRST.get(context.at(place), ()):
+        last = context.starts(place, phrase)
+        if last is not None and (of_dates or phrase not in OF_DATES):
+            yield Parse(last, comparison, 0.0)
+
+
+def adjective(context: Context, place: int) -> Iterator[Parse[tuple[Adjective, bool]]]:
+    """Yield the adjective of `taller`, `more expensive`, `less dear`, with whether more of it is meant."""
+    word = context.at(place)
+    if word in COMPARATIVES:
+        yield Parse(place + 1, (COMPARATIVES[word], True), 0.0)
+    if word in ("more", "less") and context.at(place + 1) in ADJECTIVES:
+        yield Parse(place + 2, (ADJECTIVES[context.at(place + 1)], word == "more"), 0.0)
+
+
+# ------------------------------------------------------------------------------------------------- numbers of things
+
+
+def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, float]]]:
+    """Yield how many of something are asked for: `more than 8`, `exactly two`, `3`, `5 or more`."""
+    for comparison, phrase in BY_FIRST.get(context.at(place), ()):
+        after = context.starts(place, phrase) if phrase in OF_COUNTS else None
+        amount = _bare_number(context, after) if after is not None else None
+        if amount is not None:
+            yield Parse(amount.last, (comparison, amount.value), 0.0)
+    amount = _bare_number(context, place)
+    if amount is not None:
+        yield _number_of_things(context, amount)
+    single = context.starts(place, "a single", "only a single", "just a single")
+    if single is not None:
+        yield Parse(single, ("=", 1.0), 0.0)
+    several = context.starts(place, "several", "multiple", "more than one")
+    if several is not None:
+        yield Parse(several, (">=", 2.0), 0.0)
+
+
+def or_so(context: Context, parse: Parse[NodeSet], amount: tuple[Comparison, float]) -> Parse[tuple[Comparison, float]]:
+    """Return how many are asked for by an amount, and where that ends: `5 ships or more`, where it is `5 ships`."""
+    for comparison, phrases in OR_SO.items():
+        last = context.starts(parse.last, *phrases)
+        if last is not None and amount[0] == "=":
+            return Parse(last, (comparison, amount[1]), 0.0)
+    return Parse(parse.last, amount, 0.0)
+
+
+def _bare_number(context: Context, place: int) -> Quantity | None:
+    """Return the number of a place; None where it has a unit, or is a span of time."""
+    amount = context.units.quantities.get(place)
+    return amount if amount is not None and amount.unit is None and amount.span is None else None
+
+
+def _number_of_things(context: Context, amount: Quantity) -> Parse[tuple[Comparison, float]]:
+    """Return what a number says that nothing stands before: `5`, `5 or more`, `5 or fewer`."""
+    for comparison, phrases in OR_SO.items():
+        last = context.starts(amount.last, *phrases)
+        if last is not None:
+            return Parse(last, (comparison, amount.value), 0.0)
+    if context.reading.text[context.reading.words[amount.last - 1].end :][:1] == "+":
+        return Parse(amount.last, (">=", amount.value), 0.0)
+    return Parse(amount.last, ("=", amount.value), 0.1)
+
+
+# ---------------------------------------------------------------------------------------------- amounts of a property
+
+
+def compared(
+    context: Context, place: int, facts: PropertyFacts, *, default: Comparison | None = "="
+) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield the conditions on a property that a comparison says which begins here.
+
+    An amount with nothing before or behind it compares as the `default`; it says nothing where that is None.
+    """
+    yield from _between(context, place, facts)
+    yield from _dashed(context, place, facts)
+    for parse in sign(context, place, of_dates=facts.kind in ("year", "date")):
+        amount = context.units.quantities.get(context.skip(parse.last, ("the", "year", "a")))
+        if amount is not None:
+            meant, amount = _with_behind(context, amount) if parse.value == "=" else (None, amount)
+            yield from compared_with(context, parse.last, facts, amount, meant or parse.value)
+    yield from _compared_with_another(context, place, facts)
+    yield from _times_another(context, place, facts)
+    yield from _within(context, place, facts)
+    amount = context.units.quantities.get(place)
+    if amount is not None:
+        meant, amount = _with_behind(context, amount)
+        comparison = meant or default
+        if comparison is not None:
+            yield from compared_with(context, place, facts, amount, comparison)
+
+
+def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None, Quantity]:
+    """Return the comparison that is said behind an amount, and where that ends: `1990 or later`."""
+    for comparison in BEHIND:
+        last = behind(context, amount.last, comparison)
+        if last is not None:
+            return comparison, amount._replace(last=last)
+    return None, amount
+
+
+def behind(context: Context, place: int, comparison: Comparison) -> int | None:
+    """Return where `or more`, `or earlier` and their like end that begin here; None where none does."""
+    return context.starts(place, *BEHIND.get(comparison, ()))
+
+
+def compared_twice(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield the conditions of two comparisons: `over 5 and below 8`, `after 1990 but before 2000`."""
+    for first in compared(context, place, facts, default=None):
+        again = context.starts(first.last, "and also", "and", "but also", "but", "yet")
+        for second in compared(context, again, facts, default=None) if again is not None else ():
+            yield Parse(second.last, (*first.value, *second.value), first.cost + second.cost)
+
+
+def _between(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `between 2 and 5`, `from 1890 to 1899`, `ranging from 10 to 50 million`."""
+    begin = context.starts(
+        place, "between", "from", "ranging from", "of between", "ranging between", "anywhere between"
+    )
+    begin = place if begin is None and place in context.units.quantities else begin
+    low = context.units.quantities.get(context.skip(begin, ("the", "years"))) if begin is not None else None
+    joints = ("to",) if begin == place else ("and", "to", "until", "through", "up to")
+    middle = context.starts(low.last, *joints) if low is not None else None
+    high = context.units.quantities.get(middle) if middle is not None else None
+    if low is None or high is None:
+        return
+    if low.scale == 1 and high.scale > 1 and low.value < high.value / high.scale:  # "10 to 50 million"
+        low = low._replace(value=low.value * high.scale)
+    yield from _ranged(facts, low, high)
+
+
+def _dashed(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `40-50 m`, `in 1890-1899`."""
+    low = context.units.quantities.get(context.skip(place, ("in", "from", "of")))
+    high = context.units.quantities.get(low.last) if low is not None and low.last < context.end else None
+    if low is None or high is None:
+        return
+    words = context.reading.words
+    if context.reading.text[words[low.last - 1].end : words[low.last].start].strip() in ("-", "–", "—"):
+        is_year = high.is_year or (low.is_year and high.value == int(high.value))
+        yield from _ranged(facts, low, high._replace(value=abs(high.value), is_year=is_year))
+
+
+def _ranged(facts: PropertyFacts, low: Quantity, high: Quantity) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield the conditions of a range, both ends included; the unit of the last is that of both."""
+    lower = _conditions(facts, ">=", low._replace(unit=low.unit or high.unit))
+    upper = _conditions(facts, "<=", high)
+    if lower and upper:
+        yield Parse(high.last, (*lower, *upper), 0.0)
+
+
+def compared_with(
+    context: Context, place: int, facts: PropertyFacts, amount: Quantity, comparison: Comparison
+) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield the conditions of a comparison with one amount, which ends with it."""
+    conditions = _conditions(facts, comparison, amount)
+    if amount.is_century and not _is_sure(context, facts, amount):
+        context.complain(place, "the first or the last year of a century may be meant: say the years")
+    elif conditions:
+        yield Parse(amount.last, conditions, 0.0)
+    elif amount.unit is not None:
+        context.complain(place, f"{facts.name} is not told in {amount.unit}")
+
+
+def _is_sure(context: Context, facts: PropertyFacts, amount: Quantity) -> bool:
+    """Tell whether no node has a moment of the years that some count to a century and others do not."""
+    arrays = context.lexicon.graph.arrays
+    values = arrays.properties.numbers(facts.name, arrays.properties.rows(facts.name))
+    return not any(bool(((values >= year - 1) & (values < year)).any()) for year in amount.span or ())
+
+
+def _compared_with_another(
+    context: Context, place: int, facts: PropertyFacts
+) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `before X was`, `above that of X`, `in the same year as X`: a comparison with the value of a node."""
+    year = context.starts(place, *SAME_YEAR) if facts.kind in ("year", "date") else None
+    for other in another(context, year, facts.types) if year is not None else ():
+        if conditions := of_same_year(context, facts, other.value):
+            yield Parse(other.last, conditions, other.cost)
+    same = context.starts(place, "the same as", "equal to", "equals", "identical to")
+    for other in another(context, same, facts.types) if same is not None else ():
+        if conditions := valued_as(context, facts, other.value):
+            yield Parse(other.last, conditions, other.cost)
+    if facts.kind not in ("number", "year", "date"):
+        return
+    for parse in sign(context, place, of_dates=facts.kind != "number"):
+        if " ".join(context.words[place : parse.last]) in OF_OTHERS:
+            for other in another(context, parse.last, facts.types):
+                moment = context.lexicon.number(facts, other.value)
+                if moment is not None:
+                    yield Parse(other.last, (Valued(facts.name, parse.value, moment),), other.cost)
+
+
+def factor(context: Context, place: int) -> Parse[tuple[Comparison, float]] | None:
+    """Return how many times as much is asked for here: `twice`, `more than three times`, `at least double`."""
+    comparison: Comparison = "="
+    begin = place
+    for parse in sign(context, place):
+        if parse.last > begin:
+            comparison, begin = parse.value, parse.last
+    times = FACTORS.get(context.at(begin))
+    if times is not None:
+        return Parse(begin + 1, (comparison, times), 0.0)
+    amount = _bare_number(context, begin)
+    last = context.starts(amount.last, "times") if amount is not None else None
+    return Parse(last, (comparison, amount.value), 0.0) if amount is not None and last is not None else None
+
+
+def _times_another(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `twice that of X`, `more than twice as long as X`, `double the duration of X`."""
+    times = factor(context, place) if facts.kind == "number" else None
+    if times is None:
+        return
+    for begin in _times_what(context, times.last, facts):
+        for other in another(context, begin, facts.types):
+            value = context.lexicon.number(facts, other.value)
+            if value is not None:
+                comparison, factor_of = times.value
+                yield Parse(other.last, (Valued(facts.name, comparison, factor_of * value),), other.cost)
+
+
+def _times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[int]:
+    """Yield where another node begins behind `that of`, `the duration of`, `as long as`, `as much as`."""
+    of = context.starts(place, "that of", "what", "as much as", "as many as", "the one of")
+    if of is not None:
+        yield of
+    stem = context.lexicon.vocabulary.stem
+    meant = ADJECTIVES.get(context.at(place + 1)) if context.at(place) == "as" else None
+    if meant is not None and context.at(place + 2) == "as" and {stem(word) for word in meant.words} & set(facts.stems):
+        yield place + 3
+    for unit in context.units.properties.get(context.skip(place, ("the",)), ()):
+        if unit.property == facts.name and context.at(unit.last) == "of":
+            yield unit.last + 1
+
+
+def _within(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `within ten years of 1860`, `within 5 m of 100 m`: both ends included."""
+    begin = context.starts(place, "within")
+    near = context.units.quantities.get(begin) if begin is not None else None
+    of = context.starts(near.last, "of", "either side of", "on either side of") if near is not None else None
+    middle = context.units.quantities.get(context.skip(of, ("the", "year"))) if of is not None else None
+    if near is None or middle is None:
+        return
+    if facts.kind == "year" and middle.is_year and near.unit is not None and UNITS[near.unit] == UNITS["year"]:
+        years = (
+            Valued(facts.name, ">=", middle.value - near.value),
+            Valued(facts.name, "<=", middle.value + near.value),
+        )
+        yield Parse(middle.last, years, 0.0)
+    elif facts.kind == "number":
+        yield from _ranged(
+            facts,
+            middle._replace(value=middle.value - near.value, unit=near.unit or middle.unit),
+            middle._replace(value=middle.value + near.value, unit=near.unit or middle.unit),
+        )
+
+
+def of_same_year(context: Context, facts: PropertyFacts, row: int) -> tuple[Condition, ...]:
+    """Return what it means that something was in the year in which it was of a node; nothing where that is not told."""
+    moment = context.lexicon.number(facts, row) if facts.kind in ("year", "date") else None
+    if moment is None:
+        return ()
+    return (*_conditions(facts, "=", Quantity(0, float(int(moment)), is_year=True)), but_not(row))
+
+
+_CURRENCIES = {"euro": "eur", "dollar": "usd", "sterling": "gbp"}
+"""The unit of an amount without one, by what a property's own unit measures."""
+
+
+def _conditions(facts: PropertyFacts, comparison: Comparison, amount: Quantity) -> tuple[Condition, ...]:
+    """Return what a comparison of a property with an amount means; none where the units do not agree."""
+    if facts.kind in ("year", "date"):
+        return _conditions_of_dates(facts, comparison, amount)
+    if facts.kind != "number" or amount.span is not None:
+        return ()
+    unit = amount.unit
+    if unit is None and amount.scale > 1 and facts.unit is not None:  # "25 million" of `budget_musd`
+        dimension, factor_of = UNITS[facts.unit]
+        unit = _CURRENCIES.get(dimension) if factor_of > 1 else None
+    value = converted(amount.value, unit, facts.unit)
+    return () if value is None else (Valued(facts.name, comparison, value),)
+
+
+def _conditions_of_dates(facts: PropertyFacts, comparison: Comparison, amount: Quantity) -> tuple[Condition, ...]:
+    """Return what a comparison with a span of time means: `after 1990` begins when 1991 does."""
+    span = (amount.value, amount.value + 1) if amount.span is None and amount.is_year else amount.span
+    if span is None:
+        return ()
+    begin, end = _rounded(facts, span[0]), _rounded(facts, span[1])
+    if comparison == "=" and facts.kind == "year" and end <= begin + 1:
+        return (Valued(facts.name, "=", begin),)
+    by_sign: Mapping[Comparison, tuple[Condition, ...]] = {
+        "<": (Valued(facts.name, "<", begin),),
+        "<=": (Valued(facts.name, "<", end),),
+        ">": (Valued(facts.name, ">=", end),),
+        ">=": (Valued(facts.name, ">=", begin),),
+        "=": (Valued(facts.name, ">=", begin), Valued(facts.name, "<", end)),
+    }
+    return by_sign.get(comparison, ())
+
+
+def _rounded(facts: PropertyFacts, moment: float) -> float:
+    """Return a moment for a property: the years that have begun by then, where it holds whole years."""
+    return moment if facts.kind == "date" or moment == int(moment) else float(int(moment) + 1)

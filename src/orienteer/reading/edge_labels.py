@@ -1,0 +1,188 @@
+"""What the labels of edge types say: who does what, parts that somebody plays, and where things are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+
+from orienteer.reading.edge_words import SYNONYM
+from orienteer.reading.lexicon import EdgeUnit, Lexicon
+from orienteer.reading.synonyms import IRREGULAR_VERBS, IS_A, MAKERS, NO_ROLES, ORGANISATIONS, ROLES, SYMMETRIC
+from orienteer.reading.words import SchemaHop
+from orienteer.remembered import remembered
+from orienteer.text import english
+
+SAME_WORD = 0.65
+"""A fit above is of the word itself; below are synonyms, and words that only begin alike."""
+_LONGEST_ENDING = 5  # letters of the ending of a noun for a doer: `direct-ors`
+_MOST_KINDS = 1_024  # of edges, of which is remembered what their labels say
+_FOR = frozenset(["treat", "associate", "use"])
+_PREPOSITIONS: Mapping[str, frozenset[str]] = {
+    "for": _FOR,
+    "against": _FOR,
+    "in": frozenset(["in", "locate", "situate", "base", "part", "section", "contain", "include", "member"]),
+    "at": frozenset(["at", "locate", "base", "station", "work"]),
+    "on": frozenset(["on", "locate"]),
+    "from": frozenset(["from", "locate", "base", "make", "produce", "brew", "come", "origin", "built", "born"]),
+    "by": frozenset(["by", "make", "design", "write", "create", "build", "maintain", "produce", "found", "own", "run"]),
+    "of": frozenset(["of", "part", "member"]),
+    "under": frozenset(["supervise", "belong", "under", "register", "flag"]),
+}
+"""What a bare preposition may say, as beginnings of words of edge types."""
+_OF_ROLES = ("by",)
+"""Prepositions before whoever plays a part: orders *by* a customer."""
+_NEUTRAL = frozenset(["has", "have", "belongs", "is", "of", "in"])
+_VERBS_BARE = frozenset(["treat", "cause", "bind", "depict", "show", "regulate", "cover", "associate", "resemble"])
+"""Labels that are verbs without an ending of one."""
+_AGENTS = (
+    *("er", "ers", "or", "ors", "ent", "ents", "ant", "ants", "ist", "ists"),
+    *("alumni", "alumnus", "graduates", "graduate", "pupil", "pupils", "apprentice", "apprentices", "disciples"),
+)
+"""Endings of nouns for whoever does something."""
+_ROLE_ENDINGS = ("er", "or", "ist", "ant", "ent", "eer", "ian")
+"""Endings of nouns for the part that somebody plays."""
+
+
+class Voice(Enum):
+    """How a relation is said of the nodes that are described."""
+
+    SUBJECT = "they do it"
+    PASSIVE = "it is done to them, by others"
+    OBJECT = "others do it, and they are what it is done to"
+    PASSIVE_OBJECT = "others have it done by them"
+    NOUN_OF = "they are the NOUN of others"
+    HAS_NOUN = "others are their NOUN"
+
+
+class EdgeLabels:
+    """Tells what the edge types of one graph say, by what they are called. Safe to share among threads."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon, self._vocabulary = lexicon, lexicon.vocabulary
+        self._symmetric = frozenset(map(self._vocabulary.stem, SYMMETRIC))
+
+    def words(self, edges: Iterable[int]) -> set[str]:
+        """Return the words that edge types are called by."""
+        return {word for edge in edges for label in self._vocabulary.edge_labels[edge] for word in label.words}
+
+    def of(self, kinds: Iterable[int]) -> set[str]:
+        """Return what the edges of some kinds are called."""
+        return self.called({kind >> 1 for kind in kinds})
+
+    def called(self, edges: Iterable[int]) -> set[str]:
+        """Return what edge types are called."""
+        types, schema = self._lexicon.graph.arrays.types, self._lexicon.graph.schema
+        return {schema.label(types.edges[edge]) for edge in edges}
+
+    def is_called_as(self, edge: int, types: Iterable[int]) -> bool:
+        """Tell whether an edge type is called as one of these node types is: `department`."""
+        called = {label.words for kind in types for label in self._vocabulary.node_labels[kind]}
+        return any(label.words in called for label in self._vocabulary.edge_labels[edge])
+
+    @remembered(_MOST_KINDS)
+    def is_neutral(self, edge: int) -> bool:
+        """Tell whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""
+        for label in self._vocabulary.edge_labels[edge]:
+            first, last = label.words[0], label.words[-1]
+            is_verb = first.endswith(("ed", "en", "ing")) or first in IRREGULAR_VERBS
+            is_third = first.endswith("s") and not first.endswith(("ss", "ments", "tions", "ships", "us"))
+            if first in _NEUTRAL or not (is_verb or is_third or last in english.STOP or first in _VERBS_BARE):
+                return True
+        return False
+
+    def is_doer(self, kind: int) -> bool:
+        """Tell whether somebody at this end of edges does what their label says: of `owned_by` the owner, of `owns`.
+
+        A picture `depicts` something, and is nobody; what is `built_from` something built nothing.
+        """
+        if "by" in self.words([kind >> 1]) or self.is_role(kind >> 1):
+            return bool(kind & 1)
+        ends = {source for source, hops in enumerate(self._vocabulary.hops) for hop in hops if hop.kind == kind}
+        called = {word for end in ends for label in self._vocabulary.node_labels[end] for word in label.words}
+        is_active = not kind & 1 and self.words([kind >> 1]).isdisjoint(english.STOP)
+        return is_active and not called.isdisjoint(ORGANISATIONS)
+
+    def are_makers(self, kinds: Iterable[int]) -> bool:
+        """Tell whether edges lead to or from whoever made things: an `artist` need not have them."""
+        return not self.words(kind >> 1 for kind in kinds).isdisjoint(MAKERS)
+
+    @remembered(_MOST_KINDS)
+    def is_role(self, edge: int) -> bool:
+        """Tell whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
+        for label in self._vocabulary.edge_labels[edge]:
+            word = label.words[-1] if label.words else ""
+            if word in ROLES or (word.endswith(_ROLE_ENDINGS) and not word.endswith("ment") and word not in NO_ROLES):
+                return True
+        return False
+
+    def is_of_kinds(self, edge: int) -> bool:
+        """Tell whether edges lead from a kind to the wider one that it is of: `is_a`."""
+        return any(" ".join(label.words) in IS_A for label in self._vocabulary.edge_labels[edge])
+
+    def says_of(self, edge: int) -> bool:
+        """Tell whether edges lead from what is the NOUN of something: `pupil_of`, `assistant_to`, not `next_of_kin`."""
+        for label in self._vocabulary.edge_labels[edge]:
+            first, last = label.words[0], label.words[-1]
+            if last == "of" or (last == "to" and first.endswith(("ant", "ent", "er", "or"))):
+                return True
+            if "of" in label.words and first in ("member", "part", "kind", "type", "instance"):
+                return True
+        return self.is_of_kinds(edge)
+
+    def names_role(self, unit: EdgeUnit, word: str) -> bool:
+        """Tell whether words are what edge types are called by, and these by the part that their targets play."""
+        if self.words(unit.edges).isdisjoint((word, word.removesuffix("s"))):
+            return False  # "manages" is no manager
+        return all(self.is_role(edge) for edge, fit in unit.edges.items() if fit > SAME_WORD) and (unit.fit > SAME_WORD)
+
+    def is_agent(self, unit: EdgeUnit, word: str) -> bool:
+        """Tell whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
+        if not word.endswith(_AGENTS) or word in IRREGULAR_VERBS:  # who went is no agent
+            return False
+        stem = self._vocabulary.stem(word)
+        labels = [label for edge in unit.edges for label in self._vocabulary.edge_labels[edge]]
+        return all(stem not in label.stems and word not in label.words for label in labels)
+
+    def is_of_doers(self, unit: EdgeUnit, word: str) -> bool:
+        """Tell whether a noun is of whoever does what edges say, and not what they are called by."""
+        label_words = self.words(unit.edges)
+        is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
+        return not is_own and word.endswith(_AGENTS) and not word.endswith(("ment", "ments"))
+
+    def is_own_noun(self, unit: EdgeUnit, word: str) -> bool:
+        """Tell whether a noun is made of a label's word, or says the same: a goalkeeper is nobody who scores goals."""
+        if unit.fit in (SYNONYM, 1.0):
+            return True
+        stems = {stem for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for stem in label.stems}
+        return any(word.startswith(stem) and len(word) - len(stem) <= _LONGEST_ENDING for stem in stems)
+
+    def is_hinted(self, edge: int, preposition: str) -> bool:
+        """Tell whether a preposition may say an edge type: `in` may say `located_in`, and `from` `brewed_by`."""
+        words, hints = self.words([edge]), _PREPOSITIONS.get(preposition, frozenset())
+        if preposition in words or (preposition in _OF_ROLES and self.is_role(edge)):
+            return True
+        return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
+
+    def is_passive(self, hop: SchemaHop) -> bool:
+        """Tell whether a label has a preposition: telescopes observe what is `observed_with` them."""
+        return not english.STOP.isdisjoint(self.words([hop.kind >> 1]))
+
+    def is_done_by(self, hop: SchemaHop) -> bool:
+        """Tell whether a label says by whom something is done: heroes are `wounded_by` dragons, and wound none."""
+        return "by" in self.words([hop.kind >> 1])
+
+    def is_symmetric(self, hop: SchemaHop) -> bool:
+        """Tell whether edges say the same both ways: by the schema, or by their verb, `resembles`."""
+        stems = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}
+        return self._vocabulary.is_symmetric(hop.kind) or bool(stems & self._symmetric)
+
+    def is_against(self, edge: int, frame: Voice) -> bool:
+        """Tell whether the nodes that are described are the targets of these edges."""
+        words = self.words([edge])
+        says_by, says_of = "by" in words or self.is_role(edge), self.says_of(edge)
+        if frame is Voice.NOUN_OF:
+            return not says_of
+        if frame is Voice.HAS_NOUN:
+            return says_of
+        is_active = frame in (Voice.SUBJECT, Voice.PASSIVE_OBJECT)
+        return is_active == says_by

@@ -1,0 +1,70 @@
+"""All of a set, or nothing beside it: `support every paradigm that X supports`, `treat only migraine`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from orienteer.reading.context import Parse
+from orienteer.reading.function_words import HAVING, PREPOSITIONS, phrases_of
+from orienteer.reading.properties import Ground
+from orienteer.reading.query import Extent, Joined, NodeSet
+from orienteer.reading.relations import Relation
+from orienteer.reading.verbs import VerbPhrases
+
+Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
+
+_EXTENTS: tuple[tuple[tuple[Extent, ...], tuple[str, ...]], ...] = (
+    (("every",), phrases_of("every one of the, every, each of the, all of the, all the, all")),
+    (("only",), phrases_of("only, nothing but, solely, exclusively, no more than just")),
+    (("every", "only"), phrases_of("exactly, precisely, all and only, exactly those, precisely those")),
+)
+
+
+class Extents:
+    """Reads relations to all of a set, and to nothing beside it, in one question."""
+
+    def __init__(self, ground: Ground, verb_phrases: VerbPhrases) -> None:
+        self._context, self._relations, _ = ground
+        self._verb_phrases = verb_phrases
+
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
+        context = self._context
+        for action in self._verb_phrases.actions(place):
+            verb, frame = action.verbs.units[0], action.frame
+            for extents, begin in self._openings(action.begin):
+                for target in context.nodes(context.skip(begin, PREPOSITIONS)):
+                    relations = self._relations.named(
+                        nodes, verb.edges, frame, target.value, is_strict=action.is_strict
+                    )
+                    yield from self._covering(relations, target, extents)
+        word = context.at(place)
+        if word in HAVING or word in PREPOSITIONS:
+            for extents, begin in self._openings(place + 1):
+                for target in context.nodes(begin):
+                    relations = self._relations.unnamed(nodes, "with" if word in HAVING else word, target.value)
+                    yield from self._covering(relations, target, extents)
+
+    def _openings(self, place: int) -> Iterator[tuple[tuple[Extent, ...], int]]:
+        """Yield where words end that say how much of a set is meant."""
+        for extents, phrases in _EXTENTS:
+            begin = self._context.starts(place, *phrases)
+            if begin is not None and begin not in self._context.units.quantities:
+                yield extents, begin
+
+    def _covering(
+        self, relations: Iterable[Relation], target: Parse[NodeSet], extents: tuple[Extent, ...]
+    ) -> Iterator[Parse[NodeSet]]:
+        """Yield the nodes that a relation leads from to all of a set, or to nothing else.
+
+        Nothing where no node has two such neighbours: nothing is in every one of several.
+        """
+        is_described = not target.value.named and target.value.best is None
+        for relation in relations:
+            if "every" in extents and (not is_described or self._relations.is_single(relation.kinds)):
+                continue
+            if extents == ("every", "only") and not target.value.conditions:
+                continue
+            conditions = (Joined(relation.kinds, relation.target, extent=extent) for extent in extents)
+            yield Parse(target.last, relation.nodes.that(*conditions), target.cost + relation.cost + 0.05)

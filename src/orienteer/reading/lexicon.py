@@ -1,0 +1,201 @@
+"""What the words of a question may be: names, types, edge types, properties, values and quantities of one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.reading.answer_type import type_likeness
+from orienteer.reading.edge_words import SYNONYM, EdgeWords
+from orienteer.reading.execution import Executor
+from orienteer.reading.linker import LinkedPhrase, PhraseLinker
+from orienteer.reading.partial_names import MOST_NAMESAKES, PartialNames
+from orienteer.reading.property_words import PropertyWords
+from orienteer.reading.quantities import Written, quantity
+from orienteer.reading.query import Measure
+from orienteer.reading.synonyms import TYPES
+from orienteer.reading.units import EdgeUnit, NameUnit, PropertyFacts, PropertyUnit, TypeUnit, Units, ValueUnit
+from orienteer.reading.words import QuestionWords, SchemaWords
+from orienteer.retrieval.mentions import letter_likeness
+
+__all__ = ["EdgeUnit", "Lexicon", "NameUnit", "PropertyFacts", "PropertyUnit", "TypeUnit", "Units", "ValueUnit"]
+
+_SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is another one
+_BY_STEM = 0.86  # quality; names of which the stems alone agree are below
+_TYPE_LIKENESS = 0.6
+_ORIGINS = ("ian", "ean", "ish", "ese", "can")
+"""Endings of adjectives of where something is from."""
+_DATA_WORDS = frozenset(
+    ["node", "nodes", "thing", "things", "item", "items", "entity", "entities", "one", "ones", "entry", "entries"]
+)
+"""Words for nodes of any type."""
+
+
+class Lexicon:
+    """The words of one graph, for exact readings. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
+        self.graph, self.vocabulary, self._linker = graph, vocabulary, linker
+        self._partial_names, self._edge_words = PartialNames(graph, vocabulary), EdgeWords(vocabulary)
+        self._property_words = PropertyWords(graph, vocabulary)
+        self._type_groups = [frozenset(map(vocabulary.stem, group)) for group in TYPES]
+
+    @property
+    def properties(self) -> dict[str, PropertyFacts]:
+        """Return the properties by name."""
+        return self._property_words.facts
+
+    def number(self, facts: PropertyFacts, row: int) -> float | None:
+        """Return the number that a node has for a property; None where it has none."""
+        value = float(self.graph.arrays.properties.numbers(facts.name, np.array([row], np.int32))[0])
+        return None if np.isnan(value) else value
+
+    def measured(self, row: int, measure: Measure) -> float | None:
+        """Return what a measure of a node is; None where the node has no value."""
+        value = float(Executor(self.graph).measured(np.array([row], np.int32), measure)[0])
+        return None if np.isnan(value) else value
+
+    def value(self, facts: PropertyFacts, row: int) -> str | float | None:
+        """Return the text or the number that a node has for a property; None where it has none, or a list."""
+        value = self.graph.arrays.properties.values(facts.name, np.array([row], np.int32))[0]
+        if isinstance(value, bool):
+            return str(value).lower()
+        return float(value) if isinstance(value, int | float) else value if isinstance(value, str) else None
+
+    def units(self, reading: QuestionWords) -> tuple[Units, list[LinkedPhrase]]:
+        """Return what the words of a question may be, and the names that were read otherwise than they are written."""
+        units = Units()
+        respelled: list[LinkedPhrase] = []
+        for phrase in self._phrases(reading):
+            rows = self._likeliest(self._with_its_signs(reading, phrase))
+            if rows and not self._ends_with_kind(reading, phrase):
+                cost = 0.1 * (1 - phrase.quality) + 0.3 * phrase.is_doubtful + 0.2 * (phrase.read_as is not None)
+                units.names.setdefault(phrase.first, []).append(NameUnit(phrase.last, rows, cost))
+            if phrase.read_as is not None:
+                respelled.append(phrase)
+        written = [Written(word.text, word.start, word.end) for word in reading.words]
+        properties = self._property_words.units(reading)
+        for place in range(len(reading.words)):
+            units.types[place] = list(self._types(reading, place))
+            is_plural = reading.words[place].text.endswith("s")  # "employees" are no `job_title`
+            kinds = {unit.last for unit in units.types[place] if unit.cost == 0 or (is_plural and unit.cost < 0.2)}
+            is_named = bool(self.graph.arrays.properties.having(reading.words[place].text))  # a status is no verb
+            units.edges[place] = [
+                unit
+                for unit in self._edge_words.units(reading, place)
+                if unit.fit > SYNONYM or not (unit.last in kinds or is_named)
+            ]
+            sure = {unit.last for unit in units.types[place] if unit.cost == 0}  # "orders" are not `ordered_on`
+            units.properties[place] = [
+                unit
+                for unit in properties[place]
+                if unit.last not in sure or unit.property.casefold() == reading.words[place].text
+            ]
+            units.values[place] = list(self._property_words.values(reading, place))
+            if (amount := quantity(reading.text.casefold(), written, place)) is not None:
+                units.quantities[place] = amount
+        self._add_uncovered(reading, units)
+        self._add_partial(reading, units)
+        return units, respelled
+
+    def _phrases(self, reading: QuestionWords) -> Iterator[LinkedPhrase]:
+        """Yield the phrases that name nodes: of those that are spelled otherwise, the ones that are nearly alike."""
+        for phrase in self._linker.phrases(reading):
+            if phrase.read_as is None or letter_likeness(phrase.phrase, phrase.read_as) >= _SURE_SPELLING:
+                yield phrase
+
+    def _ends_with_kind(self, reading: QuestionWords, phrase: LinkedPhrase) -> bool:
+        """Tell whether a far-fetched name ends with a kind: "Python packages" is not called `python-packaging`."""
+        if phrase.quality > _BY_STEM or len(phrase.words) < 2:
+            return False
+        return any(unit.last == phrase.last for unit in self._types(reading, phrase.last - 1))
+
+    def _with_its_signs(self, reading: QuestionWords, phrase: LinkedPhrase) -> list[tuple[int, float]]:
+        """Return the candidates whose names have the signs that stand right behind a phrase: `C++` is not `C`."""
+        sign = reading.text[reading.words[phrase.last - 1].end :][:1]
+        if sign not in ("+", "#"):
+            return list(phrase.candidates)
+        return [(row, quality) for row, quality in phrase.candidates if self._has(row, sign)]
+
+    def _has(self, row: int, sign: str) -> bool:
+        arrays = self.graph.arrays
+        return any(sign in name.casefold() for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
+
+    def _likeliest(self, candidates: Sequence[tuple[int, float]]) -> tuple[int, ...]:
+        """Return the nodes that a phrase may mean, of each type those that are called most exactly so."""
+        node_types = self.graph.arrays.node_types
+        best: dict[int, float] = {}
+        for row, quality in candidates:
+            kind = int(node_types[row])
+            best[kind] = max(quality, best.get(kind, 0.0))
+        return tuple(row for row, quality in candidates if quality == best[int(node_types[row])])
+
+    def _types(self, reading: QuestionWords, place: int) -> Iterator[TypeUnit]:
+        """Yield the words from a place on that name node types: by label, else by another word of the same group."""
+        by_span: dict[int, dict[int, float]] = {}
+        free = [True] * len(reading.words)
+        if reading.words[place].text in _DATA_WORDS:
+            yield TypeUnit(place + 1, frozenset(), 0.05)
+        for number, labels in enumerate(self.vocabulary.node_labels):
+            for label in labels:
+                likeness, last = type_likeness(reading, place, free, label, self.vocabulary)
+                word = reading.words[last - 1].text
+                is_verb = word.endswith(("ed", "ing")) and word not in label.words  # who "coached" is no coach
+                if likeness >= _TYPE_LIKENESS and not is_verb:
+                    types = by_span.setdefault(last, {})
+                    types[number] = max(likeness, types.get(number, 0.0))
+        for last, types in by_span.items():
+            best = max(types.values())
+            likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
+            yield TypeUnit(last, likeliest, 0.3 * (1 - best))
+        like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
+        if like and not self.is_name_or_value(reading, place):
+            yield TypeUnit(place + 1, like, 0.15)
+
+    def is_name_or_value(self, reading: QuestionWords, place: int) -> bool:
+        """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
+        word = reading.words[place].text
+        arrays = self.graph.arrays
+        return any(
+            arrays.name_index.called(form) or arrays.properties.having(form) for form in {word, word.removesuffix("s")}
+        )
+
+    def _types_like(self, stem: str) -> frozenset[int]:
+        """Return the node types that a word says in another word of its group."""
+        groups = [group for group in self._type_groups if stem in group]
+        return frozenset(
+            number
+            for number, labels in enumerate(self.vocabulary.node_labels)
+            for label in labels
+            if groups and len(label.stems) == 1 and any(label.stems[0] in group for group in groups)
+        )
+
+    def _add_partial(self, reading: QuestionWords, units: Units) -> None:
+        """Add the names of which words are a part, where no whole name is written so."""
+        for name in self._partial_names.of(reading, units.covered()):
+            if [word.text for word in reading.words[name.first - 1 : name.last]] == ["in", "common"]:
+                continue
+            sign = reading.text[reading.words[name.last - 1].end :][:1]
+            whole = any(unit.last == name.last for unit in units.names.get(name.first, ()))
+            rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))
+            word = reading.words[name.first].text
+            # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
+            is_origin = name.last == name.first + 1 and word.endswith(_ORIGINS) and bool(units.types.get(name.last))
+            if not rows or is_origin or whole:
+                continue
+            units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))
+            own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
+            if own and sign in ("'", "’"):  # "Crohn's" of "Crohn's disease"
+                units.names.setdefault(name.first, []).append(NameUnit(name.last + 1, own, 0.2))
+
+    def _add_uncovered(self, reading: QuestionWords, units: Units) -> None:
+        """Add the names that words are which stand where a kind is mostly said: `by which gnuplot is suggested`."""
+        covered = units.covered()
+        for place, word in enumerate(reading.words):
+            if place in covered or word.is_stop:
+                continue
+            links = self.graph.arrays.name_index.called(reading.surface(place, place + 1))
+            if links and len(links) <= MOST_NAMESAKES:
+                units.names.setdefault(place, []).append(NameUnit(place + 1, tuple(link.row for link in links), 0.1))

@@ -1,0 +1,120 @@
+"""Another node that nodes are compared with: `than Duvel`, `as that of Duvel`, `as Duvel does`, and what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orienteer.reading.context import Context, Parse
+from orienteer.reading.function_words import phrases_of, words_of
+from orienteer.reading.lexicon import PropertyFacts
+from orienteer.reading.query import Among, Comparison, Condition, Joined, Measure, Valued
+
+_OF = phrases_of("that of, those of, the one of, the ones of, the number of")
+_BEHIND = words_of("does do did has have had is are was were")
+
+
+class Opening(NamedTuple):
+    """Words that compare numbers of things or values, and the word that stands before the other node."""
+
+    comparison: Comparison
+    words: str
+    joint: str
+    times: float = 1.0
+    """How many times as many as of the other node are asked for."""
+
+
+_PHRASES: tuple[tuple[Comparison, str, str], ...] = (
+    (">=", "as", "at least as many, at least as much, at least as high a, at least as large a"),
+    ("<=", "as", "at most as many, at most as much, no more than as many"),
+    (
+        "=",
+        "as",
+        """exactly as many, exactly as much, just as many, as many, as much, the same number of,
+            exactly the same number of, the same amount of, an equal number of, precisely as many, the same count of""",
+    ),
+    ("<=", "than", "no more, not more"),
+    (">=", "than", "no fewer, no less, not fewer, not less"),
+    (">", "than", "more, a greater, a larger, a higher, a bigger, greater, larger, higher, bigger"),
+    ("<", "than", "fewer, less, a smaller, a lower, smaller, lower"),
+    (">", "than", "a greater number of, a larger number of, a higher number of"),
+    ("<", "than", "a smaller number of, a lower number of"),
+)
+_OPENINGS = tuple(
+    Opening(comparison, words, joint) for comparison, joint, phrases in _PHRASES for words in phrases_of(phrases)
+)
+_TIMES = {2.0: "twice", 3.0: "three times", 4.0: "four times", 5.0: "five times", 10.0: "ten times", 0.5: "half"}
+_BEFORE_TIMES: tuple[tuple[Comparison, str], ...] = (
+    ("=", ""),
+    ("=", "exactly"),
+    (">", "more than"),
+    (">", "over"),
+    (">=", "at least"),
+    ("<", "less than"),
+    ("<", "fewer than"),
+    ("<=", "at most"),
+)
+_DENYING = words_of("not never no")
+_DENIED_BEFORE = 4  # words: "do not own as many ships as X"
+
+
+def openings(context: Context, place: int) -> Iterator[Parse[Opening]]:
+    """Yield the words that compare with another node here: `more` of `more beers than X`, `as many` of `as many as`.
+
+    What is not "as many" is less: behind a denial `as many` is read as "at least as many".
+    """
+    for times, words in _TIMES.items():
+        for comparison, before in _BEFORE_TIMES:
+            last = context.starts(place, f"{before} {words} as many".strip(), f"{before} {words} as much".strip())
+            if last is not None:
+                yield Parse(last, Opening(comparison, words, "as", times), 0.0)
+    for opening in _OPENINGS:
+        last = context.starts(place, opening.words)
+        if last is None:
+            continue
+        is_denied = not _DENYING.isdisjoint(context.words[max(0, place - _DENIED_BEFORE) : place])
+        if opening.words in ("as many", "as much") and is_denied:
+            opening = opening._replace(comparison=">=")
+        yield Parse(last, opening, 0.0)
+
+
+def another(context: Context, place: int, types: frozenset[int]) -> Iterator[Parse[int]]:
+    """Yield the node of one of these types that is named here: `Duvel`, `that of Duvel`, `Duvel has`, `Duvel's`.
+
+    Nothing where several nodes of these types have the name.
+    """
+    begin = context.starts(place, *_OF)
+    node_types = context.lexicon.graph.arrays.node_types
+    for named in context.nodes(place if begin is None else begin):
+        rows = [row for row in named.value.named if int(node_types[row]) in types]
+        if len(rows) == 1:
+            end = context.possessive(named.last)
+            last = named.last if end is None else end
+            yield Parse(last, rows[0], named.cost)
+            if context.at(last) in _BEHIND:
+                yield Parse(last + 1, rows[0], named.cost)
+
+
+def measured_as(context: Context, measure: Measure, opening: Opening, row: int) -> tuple[Condition, ...]:
+    """Return what it means that a measure compares so with that of a node; nothing where it has no value."""
+    own, comparison = context.lexicon.measured(row, measure), opening.comparison
+    if own is None:
+        return ()
+    value = opening.times * own
+    if measure.property is not None:
+        condition: Condition = Valued(measure.property, comparison, value)
+    else:
+        assert measure.target is not None
+        condition = Joined(measure.kinds, measure.target, False, comparison, value)
+    return (condition,) if comparison in (">", "<") else (condition, but_not(row))
+
+
+def valued_as(context: Context, facts: PropertyFacts, row: int) -> tuple[Condition, ...]:
+    """Return what it means that nodes have the value that a node has for a property; nothing where it has none."""
+    value = context.lexicon.value(facts, row)
+    return () if value is None else (Valued(facts.name, "=", value), but_not(row))
+
+
+def but_not(row: int) -> Among:
+    """Return the condition that leaves a node out: `the same brewery as Duvel` asks for other beers."""
+    return Among((row,), negated=True)

@@ -1,0 +1,163 @@
+"""Words that name properties, and words that are values of them: `founded`, `year of birth`, `Belgium`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from orienteer.graph.properties import number_of
+from orienteer.graph.store import Graph
+from orienteer.reading.synonyms import PROPERTIES
+from orienteer.reading.thesaurus import ADJECTIVES, AGES
+from orienteer.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
+from orienteer.reading.words import QuestionWords, SchemaWords, alike, split_label
+from orienteer.remembered import remembered
+from orienteer.text.units import UNITS
+
+_SAMPLE = 200  # values of a property that tell what it holds
+_YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
+_YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
+_BOOLEANS = ("true", "false", "yes", "no")
+_LONGEST_ACRONYM = 5  # letters
+_LONGEST_VALUE = 6  # words
+_NO_PROPERTIES = frozenset(["only", "every", "other", "different", *ADJECTIVES])
+_DOERS = ("er", "ers", "or", "ors")
+_LONGER = 3  # letters that one of two stems of one word has more
+_ALIKE = 0.7  # likeness of stems that are one word
+GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
+"""Words that stand beside a property's name and are no part of it: `year of birth`, `launch date`."""
+_LIGHT = frozenset(
+    ["year", "date", "time", "day", "number", "no", "count", "name"]
+    + ["value", "total", "is", "has", "in", "at", "of", "on", "the"]
+)
+"""Words of properties that a question leaves out: `founded_year`."""
+
+
+class PropertyWords:
+    """Finds the properties of one graph, and their values, by words. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
+        self._arrays, self._vocabulary = graph.arrays, vocabulary
+        self._groups = [frozenset(map(vocabulary.stem, group)) for group in PROPERTIES]
+        samples = {name: self._sample(name) for name in graph.arrays.properties.names}
+        facts = {name: self._facts(name, sample) for name, sample in samples.items()}
+        self.facts = {
+            name: own for name, own in facts.items() if own.kind != "text" or not self._are_ids(samples[name])
+        }
+
+    def _are_ids(self, values: Sequence[object]) -> bool:
+        """Return whether the values of a property are ids of nodes: they say where its edges lead, and no more."""
+        return bool(values) and all(
+            isinstance(value, str) and self._arrays.ids.find(value) is not None for value in values
+        )
+
+    def _sample(self, name: str) -> list[object]:
+        """Return some of the values of a property."""
+        rows = self._arrays.properties.rows(name)
+        values = self._arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
+        return [value for value in values if value is not None]
+
+    def _facts(self, name: str, sample: Sequence[object]) -> PropertyFacts:
+        words = [word for part in split_label(name, self._arrays.tokenizer) for word in part]
+        unit = words[-1] if len(words) > 1 and words[-1] in UNITS else None
+        content = [word for word in words if word != unit]
+        content = [word for word in content if word not in _LIGHT] or content
+        types = frozenset(
+            np.flatnonzero(np.bincount(self._arrays.node_types[self._arrays.properties.rows(name)])).tolist()
+        )
+        stems = tuple(self._vocabulary.stem(word) for word in content)
+        true = "yes" if any(str(value).casefold() in ("yes", "no") for value in sample) else "true"
+        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true)
+
+    def units(self, reading: QuestionWords) -> list[list[PropertyUnit]]:
+        """Return by place the words from there on that name properties."""
+        units = [list(self._named(reading, place)) for place in range(len(reading.words))]
+        texts = [word.text for word in reading.words]
+        for place in range(len(texts) - 2):  # "year of birth", "date of launch"
+            if texts[place] in GENERAL and texts[place + 1] == "of":
+                units[place] += units[place + 2]
+        return units
+
+    def _named(self, reading: QuestionWords, place: int) -> Iterator[PropertyUnit]:
+        for facts in self.facts.values():
+            letters = facts.name.casefold()
+            initials = "".join(word.text[:1] for word in reading.words[place : place + len(letters)])
+            if 2 < len(letters) <= _LONGEST_ACRONYM and letters == initials:  # "grade point average" of `gpa`
+                yield PropertyUnit(place + len(letters), facts.name, 0.05)
+            own = list(facts.stems)
+            last, is_sure = place, True
+            while own and last < len(reading.words):
+                text = reading.words[last].text
+                if text in _NO_PROPERTIES and text not in facts.name.casefold():  # "only" is not `online`
+                    break
+                is_doer = text.endswith(_DOERS) and text.removesuffix("s") not in facts.name.casefold()
+                if is_doer and facts.kind in ("year", "date"):
+                    break  # a "founder" is no `founded_year`
+                stem = reading.words[last].stem
+                same = self._same(stem)
+                match = next((other for other in own if other in same), None)
+                if match is None:
+                    break
+                is_sure = is_sure and not _begins_alike(stem, match)
+                own.remove(match)
+                last += 1
+            if last > place and (is_sure or not own):  # "drugs" are no part of `drugbank_type`
+                cost = 0.3 * len(own) / len(facts.stems)
+                yield PropertyUnit(last, facts.name, cost)
+                if last < len(reading.words) and reading.words[last].text in GENERAL:
+                    yield PropertyUnit(last + 1, facts.name, cost)
+
+    @remembered(8_192)
+    def _same(self, stem: str) -> frozenset[str]:
+        """Return the stems of properties that a stem is, is like, or is of one group with."""
+        return frozenset(own for facts in self.facts.values() for own in facts.stems if self._is_same(stem, own))
+
+    def _is_same(self, stem: str, own: str) -> bool:
+        is_near = abs(len(stem) - len(own)) <= _LONGER  # "birthplace" is no `birth`
+        if stem == own or (is_near and alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 4):
+            return True
+        return any(stem in group and own in group for group in self._groups)
+
+    def values(self, reading: QuestionWords, place: int) -> Iterator[ValueUnit]:
+        """Yield the words from a place on that are a value which a node has."""
+        for last in range(place + 1, min(len(reading.words), place + _LONGEST_VALUE) + 1):
+            if all(word.is_stop for word in reading.words[place:last]):
+                continue
+            surface = reading.surface(place, last).strip("\"'")
+            if surface.replace(".", "").isdigit():
+                continue
+            for value in _forms(surface):
+                for name in self._arrays.properties.having(value):
+                    if name not in self.facts or "name" in name.casefold():
+                        continue
+                    yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)
+
+
+def _begins_alike(stem: str, other: str) -> bool:
+    """Return whether one stem is the other's beginning alone."""
+    return stem != other and (stem.startswith(other) or other.startswith(stem))
+
+
+def _forms(surface: str) -> Iterator[str]:
+    """Yield a value and what it may be made of: `wood` of `wooden`, `static` of `statically`."""
+    yield surface
+    for ending in ("en", "ally", "ly", "s"):
+        if surface.endswith(ending) and len(surface) > len(ending) + 2:
+            yield surface.removesuffix(ending)
+
+
+def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
+    """Return what a property holds, by some of its values and the words of its name."""
+    if not sample:
+        return "text"
+    if all(isinstance(value, bool) or str(value).casefold() in _BOOLEANS for value in sample):
+        return "boolean"
+    numbers = [value for value in sample if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) == len(sample):
+        are_years = all(float(value).is_integer() and _YEARS[0] <= value <= _YEARS[1] for value in numbers)
+        return "year" if are_years and not _YEAR_WORDS.isdisjoint(words) else "number"
+    texts = [value for value in sample if isinstance(value, str) and not np.isnan(number_of(value))]
+    if len(texts) < len(sample):
+        return "text"
+    return "date" if any("-" in text[1:] for text in texts) else "number"

@@ -1,0 +1,281 @@
+"""`QuestionReader`: a question to a query, or why it was not understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from orienteer.graph.store import Graph
+from orienteer.reading.clauses import Clauses
+from orienteer.reading.context import Context, Parse
+from orienteer.reading.function_words import DETERMINERS, EMPTY
+from orienteer.reading.lexicon import Lexicon
+from orienteer.reading.linker import LinkedPhrase, PhraseLinker
+from orienteer.reading.openings import WORDS
+from orienteer.reading.phrases import PhraseRules
+from orienteer.reading.quantities import ORDINALS
+from orienteer.reading.query import Among, Either, ExactQuery, Joined, NodeSet, joined_of, placed
+from orienteer.reading.questions import Questions
+from orienteer.reading.relations import SchemaRelations
+from orienteer.reading.thesaurus import MOST, SUPERLATIVES
+from orienteer.reading.unanswered import Unanswered
+from orienteer.reading.words import SchemaWords
+from orienteer.text import english
+
+_SPELLED_OUT = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r"(?i)\bcan(?:no|['’])t\b", "can not"),
+        (r"(?i)\bwon['’]t\b", "will not"),
+        (r"(?i)\bwho['’]s\b", "who is"),
+        (r"(?i)\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b", r"\1 not"),
+        (r" ?(?:>=|≥|=>) ?", " at least "),
+        (r" ?(?:<=|≤|=<) ?", " at most "),
+        (r" ?(?:!=|<>|≠) ?", " is not "),
+        (r"(?<![-\w]) ?> ?(?=[\d.])", " over "),
+        (r"(?<![-\w]) ?< ?(?=[\d.])", " under "),
+        (r" ?==? ?", " is "),
+        (r"(?i)\b(?:place|city|town|country) of birth\b", "birthplace"),
+        (r"(?i)\bbirth (?:place|city|town|country)\b", "birthplace"),
+        (r"(?i),? ?\bif (?:there are |there is )?any\b,?", " "),
+        (r"(?i),? ?\b(?:would|do) you (?:say|think|reckon|suppose)\b,?", " "),
+    )
+)
+"""Signs, contractions and turns of phrase, and what is read in their place."""
+
+
+_ORDINAL = re.compile(
+    rf"(?i)\b({'|'.join([*ORDINALS, '2nd', '3rd', '[4-9]th', '10th'])})[-\s]+"
+    rf"(?=(?:{'|'.join([*SUPERLATIVES, *MOST])})\b)"
+)
+"""`second` before a superlative."""
+_UN = re.compile(r"(?i)\bun(\w{4,})")
+_MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
+_MOST_CHARACTERS = 2_000
+_TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
+_BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "and", "to"])
+"""Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
+_MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
+"""Words behind `most` where it is more than half, and no superlative."""
+_BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuestion:
+    """How a question was read."""
+
+    query: ExactQuery | None
+    cost: float = 0.0
+    not_understood: tuple[str, ...] = ()
+    unknown_names: tuple[str, ...] = ()
+    complaint: str | None = None
+    reached: str | None = None
+    """The word from which on it was not understood."""
+    respelled: tuple[LinkedPhrase, ...] = ()
+
+
+class QuestionReader:
+    """Reads questions about one graph exactly, or not at all. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
+        self.lexicon = Lexicon(graph, vocabulary, linker)
+        self._relations = SchemaRelations(self.lexicon)
+
+    def _denied(self, match: re.Match[str]) -> str:
+        """Return `non approved` for `unapproved`, where a property says whether something is approved."""
+        stem = self.lexicon.vocabulary.stem(match[1].casefold())
+        is_told = any(facts.kind == "boolean" and facts.stems == (stem,) for facts in self.lexicon.properties.values())
+        return f"non {match[1]}" if is_told else match[0]
+
+    def _meant(
+        self, context: Context, parse: Parse[ExactQuery], people: frozenset[int], ordinals: list[str]
+    ) -> ReadQuestion:
+        """Return the query that was read, with what single words say of all of it; none where one asks for more."""
+        unanswered = Unanswered(context, self._relations, people).word(parse.value)
+        if unanswered is not None:
+            return ReadQuestion(None, not_understood=(unanswered,))
+        if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
+            return ReadQuestion(None, not_understood=("both",))
+        senses = self._senses(context, parse.value)
+        if senses is not None:
+            return ReadQuestion(None, complaint=senses)
+        query = _but_others(context, parse.value)
+        if query is None:
+            return ReadQuestion(None, not_understood=("other",))
+        behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
+        if behind is None:
+            return ReadQuestion(None, not_understood=(ordinals[0],))
+        return ReadQuestion(behind, parse.cost)
+
+    def _senses(self, context: Context, query: ExactQuery) -> str | None:
+        """Return that a name means things of several types, of which no one number is told; None where none does."""
+        if query.form not in ("count", "average", "sum"):
+            return None
+        arrays, schema = self.lexicon.graph.arrays, self.lexicon.graph.schema
+        for rows in _named_together(query.nodes):
+            types = sorted({schema.label(arrays.types.nodes[int(arrays.node_types[row])]) for row in rows})
+            for place, units in context.units.names.items() if len(types) > 1 else ():
+                for unit in units:
+                    if set(rows) <= set(unit.rows):
+                        name = context.reading.surface(place, unit.last)
+                        return f"{name!r} is a {' and a '.join(types)}: say which"
+        return None
+
+    def read(self, text: str) -> ReadQuestion:
+        """Return the query that a question means; none where some word of it is not understood."""
+        text = " ".join(text.split())
+        if len(text) > _MOST_CHARACTERS:
+            return ReadQuestion(None, complaint=_TOO_LONG)
+        for pattern, replacement in _SPELLED_OUT:
+            text = pattern.sub(replacement, text)
+        text = _UN.sub(self._denied, text)
+        ordinals = _ORDINAL.findall(text)
+        text = _ORDINAL.sub("", text) if len(ordinals) == 1 else text
+        vocabulary = self.lexicon.vocabulary
+        written = vocabulary.read(text)
+        if len(written.words) > _MOST_WORDS:
+            return ReadQuestion(None, complaint=_TOO_LONG)
+        reading = vocabulary.corrected(written, right=WORDS)
+        units, respelled = self.lexicon.units(reading)
+        context = Context(reading, units, self.lexicon)
+        grouped = _grouped(context)
+        unsaid = _unanswerable(context) if grouped is None or grouped.casefold() == "every" else grouped
+        if unsaid is not None:
+            return ReadQuestion(None, not_understood=(unsaid,))
+        phrases = PhraseRules(context, self._relations)
+        questions = Questions(context, self._relations, phrases, Clauses(context, self._relations, phrases))
+        try:
+            parses = questions.read()
+        finally:
+            context.forget_rules()
+        if questions.is_too_deep:
+            return ReadQuestion(None, complaint=_TOO_LONG)
+        if grouped is not None and not (parses and _is_of_every(parses[0].value)):
+            return ReadQuestion(None, not_understood=(grouped,))
+        if parses:
+            read = self._meant(context, parses[0], phrases.who(), ordinals)
+            return replace(read, respelled=tuple(respelled))
+        complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
+        names, words = _left(context)
+        return ReadQuestion(
+            None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context)
+        )
+
+
+def _place(ordinal: str) -> int:
+    """Return the place that `second` or `2nd` says."""
+    return ORDINALS.get(ordinal.casefold()) or int(ordinal.rstrip("stndrhSTNDRH"))
+
+
+def _grouped(context: Context) -> str | None:
+    """Return the word that asks for an answer for each of several, which no query here gives."""
+    for place, word in enumerate(context.words):
+        is_within = word in ("everyone", "everybody") and place > 2  # as in "give me everyone who"
+        if word == "per" or is_within or (word in ("each", "every") and place > _BEGINNING):
+            return context.reading.surface(place, place + 1)
+    return None
+
+
+def _is_of_every(query: ExactQuery) -> bool:
+    """Return whether `every` is a condition of a query, and does not ask for an answer for each of several."""
+    if query.form == "every":
+        return True
+    is_plain = query.form in ("list", "count", "test") and query.nodes.best is None
+    return is_plain and any(condition.extent == "every" for condition in joined_of(query.nodes))
+
+
+def _reached(context: Context) -> str | None:
+    place = context.reached
+    return context.reading.surface(place, place + 1) if 0 < place < context.end else None
+
+
+def _unanswerable(context: Context) -> str | None:
+    """Return a word that no query answers: what ties two parts together, `most` as a majority, a letter `a`."""
+    for place, word in enumerate(context.words):
+        before = context.at(place - 1)
+        is_owned = word in ("their", "its", "his", "her") and before not in _BEFORE_THEIR
+        if is_owned and not any(mark in context.reading.text for mark in ".;:") and place < context.end - 1:
+            return context.reading.surface(place, place + 1)
+        if (
+            word == "all" and before != "of" and "whose" in context.words[:place]
+        ):  # which of them are all so is not read
+            return context.reading.surface(place, place + 1)
+        if word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:]):
+            return context.reading.surface(place, place + 1)
+        if word == "most" and before != "the" and context.words[place + 1 : place + 3] in _MAJORITIES:
+            return context.reading.surface(place, place + 1)
+        if word == "a" and before in ("a", "an", "the"):  # "an A licence"
+            return context.reading.surface(place, place + 1)
+    return None
+
+
+def _is_of_either(joined: Joined) -> bool:
+    """Return whether nodes are joined to what is one thing or another: to none that is "both hard and steep"."""
+    return any(isinstance(condition, Either) for condition in joined.target.conditions)
+
+
+def _leaves_out(nodes: NodeSet) -> bool:
+    """Return whether a set already leaves nodes out: `the same brewery as X` asks for others by itself."""
+    return any(isinstance(condition, Among) and condition.negated for condition in nodes.conditions)
+
+
+def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
+    """Return a query without what the question itself names, where it asks for others: `other languages by X`."""
+    places = [place for place, word in enumerate(context.words) if word in ("other", "others", "else")]
+    is_asked = any(
+        context.at(place + 1) != "than" and context.at(place - 1) not in ("any", "all", "every", "each", "nowhere")
+        for place in places
+    )
+    rows = tuple(sorted(set(named_rows(query.nodes)))) if is_asked and query.form in ("list", "count") else ()
+    if is_asked and not rows and query.form in ("list", "count") and not _leaves_out(query.nodes):
+        return None  # doctors in "other wards": other than what?
+    return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
+
+
+def named_rows(nodes: NodeSet) -> Iterator[int]:
+    """Yield the rows of all nodes that a set names, at any depth."""
+    for rows in _named_together(nodes):
+        yield from rows
+
+
+def _named_together(nodes: NodeSet) -> Iterator[tuple[int, ...]]:
+    """Yield the rows of nodes that are named by one phrase, at any depth."""
+    for condition in nodes.conditions:
+        if isinstance(condition, Among) and not condition.negated:
+            yield condition.rows
+        elif isinstance(condition, Joined):
+            yield from _named_together(condition.target)
+        elif isinstance(condition, Either):
+            for option in condition.options:
+                yield from _named_together(NodeSet(conditions=option))
+
+
+def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names that no node has, and the other words that say something and are nothing of the graph."""
+    reading, covered = context.reading, context.units.covered()
+    names: list[str] = []
+    words: list[str] = []
+    place = 0
+    while place < context.end:
+        last = place + 1
+        if _says_something(context, place) and place not in covered:
+            while _goes_on(context, place, last):
+                last += 1
+            is_name = reading.is_written_as_name(place) or reading.words[place].is_quoted
+            (names if is_name else words).append(reading.surface(place, last))
+        place = last
+    return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(words))
+
+
+def _says_something(context: Context, place: int) -> bool:
+    word = context.reading.words[place]
+    return not word.is_stop and word.text not in EMPTY | DETERMINERS | english.ASKING | english.NO_NAMES
+
+
+def _goes_on(context: Context, first: int, place: int) -> bool:
+    """Return whether a quoted name that begins at a place goes on with a word: `"Zork Nine"`."""
+    if place >= context.end or not context.reading.words[first].is_quoted:
+        return False
+    between = context.reading.text[context.reading.words[place - 1].end : context.reading.words[place].start]
+    return context.reading.words[place].is_quoted and between.isspace()

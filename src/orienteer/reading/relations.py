@@ -1,0 +1,316 @@
+"""Which edges a relation in words means: by the types at its ends, its label, its preposition, and who does it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.reading.edge_labels import SAME_WORD, EdgeLabels, Voice
+from orienteer.reading.lexicon import EdgeUnit, Lexicon
+from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet
+from orienteer.reading.synonyms import IRREGULAR_VERBS
+from orienteer.reading.units import LIGHT_FIT, ConverseEdges
+from orienteer.reading.words import SchemaHop
+from orienteer.remembered import remembered
+
+_NEAR = 0.05  # edge types this near to the best fit are meant as well
+_SURE = 0.6  # below: a part of a label
+_UNNAMED = 0.3  # cost of a relation that no word names
+_ROLE = 0.15  # cost of a kind that is told by what its things do
+_MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
+_OPEN = frozenset(["", "of", "with", "by"])
+"""Prepositions that may say any edge; a picture that depicts a city is not *in* it, nor is one *for* it."""
+_PLACING = frozenset(["in", "at", "on", "within", "inside", "from"])
+"""Prepositions that say where things are."""
+_HOLDING = frozenset(["contain", "contains", "include", "includes"])
+_PLACES = frozenset(["in", "at", "on", "from", "part", "member", "contain", "contains", "include", "includes", "near"])
+_CHOOSING = frozenset(["for", "against", "by", "from", "under"])
+"""Prepositions that choose among edges: drugs *for* a disease do not cause it; *in* a genre is in it by any edge."""
+_SCENES = frozenset(["at", "in", "on", "with", "from"])
+"""Words of labels that tell where or with what something is done."""
+_VERBAL = frozenset(["to", "on", "with", "in", "at", "for"])
+"""Words of labels that are verbs: `reports_to`."""
+
+
+_CONVERSE = {
+    Voice.SUBJECT: Voice.OBJECT,
+    Voice.OBJECT: Voice.SUBJECT,
+    Voice.PASSIVE: Voice.PASSIVE_OBJECT,
+    Voice.PASSIVE_OBJECT: Voice.PASSIVE,
+    Voice.NOUN_OF: Voice.HAS_NOUN,
+    Voice.HAS_NOUN: Voice.NOUN_OF,
+}
+"""How the same is said by a verb of the other end: who teaches others is who they study under."""
+
+
+class Relation(NamedTuple):
+    """Edges between nodes that are described and others, with both sets cut down to the types that they join."""
+
+    nodes: NodeSet
+    kinds: tuple[int, ...]
+    target: NodeSet
+    cost: float
+
+    @property
+    def joined(self) -> NodeSet:
+        """Return the nodes that an edge joins to one of the others."""
+        return self.nodes.that(Joined(self.kinds, self.target))
+
+    @property
+    def measure(self) -> Measure:
+        """Return the number of others that edges join a node to."""
+        return Measure(kinds=self.kinds, target=self.target)
+
+
+class SchemaRelations:
+    """Finds the edges that words mean, between sets of nodes."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon, self._vocabulary = lexicon, lexicon.vocabulary
+        self._node_types = lexicon.graph.arrays.node_types
+        self.labels = EdgeLabels(lexicon)
+        """What the edge types say."""
+        self._all = frozenset(range(len(self._vocabulary.hops)))
+
+    def types_of(self, nodes: NodeSet) -> frozenset[int]:
+        """Return the types that nodes of a set may have."""
+        rows = nodes.named
+        if rows:
+            own = frozenset(int(self._node_types[row]) for row in rows)
+            return own & nodes.types if nodes.types else own
+        return nodes.types or self._all
+
+    def is_single(self, kinds: tuple[int, ...]) -> bool:
+        """Tell whether no node has two neighbours by edges of these kinds: nothing is in two of such."""
+        return all(map(self._is_single, kinds))
+
+    @remembered(_MOST_KINDS)
+    def _is_single(self, kind: int) -> bool:
+        arrays = self._lexicon.graph.arrays
+        mask = np.zeros(2 * len(arrays.types.edges), np.bool_)
+        mask[kind] = True
+        entries = arrays.adjacency.entries(np.arange(len(arrays), dtype=np.int32), mask)
+        # A node's edges stand together: where it has two neighbours, two of them stand side by side.
+        is_same = entries.owner[1:] == entries.owner[:-1]
+        return not (is_same & (entries.neighbor[1:] != entries.neighbor[:-1])).any()
+
+    def able(self, nodes: NodeSet, measure: Measure) -> NodeSet:
+        """Return those named nodes of which a measure can be taken."""
+        if measure.property is not None:
+            return self._cut(nodes, self._lexicon.properties[measure.property].types)
+        kinds = set(measure.kinds)
+        types = frozenset(
+            source for source, hops in enumerate(self._vocabulary.hops) if any(hop.kind in kinds for hop in hops)
+        )
+        return self._cut(nodes, types)
+
+    def named(
+        self, nodes: NodeSet, edges: Mapping[int, float], frame: Voice, target: NodeSet, *, is_strict: bool = False
+    ) -> Iterator[Relation]:
+        """Yield the relation that is named by edge types; where it `is_strict`, only as who does it to whom."""
+        hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
+        if not hops:
+            return
+        if isinstance(edges, ConverseEdges):
+            frame = _CONVERSE[frame]
+        top = max(edges[hop.kind >> 1] for _, hop in hops)
+        if top <= LIGHT_FIT:
+            yield from self._any(nodes, hops, frame, target)
+            return
+        hops = [(source, hop) for source, hop in hops if not self._is_givers(hop, edges, frame)]
+        if not hops:
+            return
+        top = max(edges[hop.kind >> 1] for _, hop in hops)
+        chosen = [(source, hop) for source, hop in hops if edges[hop.kind >> 1] >= top - _NEAR]
+        if top < _SURE and len(self.labels.called({hop.kind >> 1 for _, hop in chosen})) > 1:
+            return  # a word of two labels names neither: `parts`, of part meronym and part holonym
+        if isinstance(edges, ConverseEdges):
+            chosen = [(source, hop) for source, hop in chosen if self._is_so_directed(hop, frame)]
+        elif is_strict:  # a synonym may turn it, but no part that somebody plays: who employs is worked for
+            chosen = [
+                (source, hop)
+                for source, hop in chosen
+                if (self.labels.is_passive(hop) and not (top > SAME_WORD and self.labels.is_done_by(hop)))
+                or (top <= SAME_WORD and not self.labels.is_role(hop.kind >> 1))
+                or self._is_so_directed(hop, frame)
+            ]
+        if chosen:
+            yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
+
+    def _any(
+        self, nodes: NodeSet, hops: Collection[tuple[int, SchemaHop]], frame: Voice, target: NodeSet
+    ) -> Iterator[Relation]:
+        """Yield the only relation between two kinds of things, of which a verb says nothing more, nor its label.
+
+        Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
+        """
+        hops = self._plain([(source, hop) for source, hop in hops if hop.target != source])
+        if self.labels.are_makers([hop.kind for _, hop in hops]):
+            return
+        labels = self.labels
+        is_told = len({source for source, _ in hops}) == 1 and all(
+            labels.is_neutral(hop.kind >> 1)
+            and (not labels.is_role(hop.kind >> 1) or labels.is_called_as(hop.kind >> 1, (source, hop.target)))
+            for source, hop in hops
+        )
+        if is_told and len(self.labels.called({hop.kind >> 1 for _, hop in hops})) == 1:
+            yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+
+    def _plain(self, hops: Collection[tuple[int, SchemaHop]]) -> Collection[tuple[int, SchemaHop]]:
+        """Return the hops by edges that are called as the things at an end are; else those that tell of no role.
+
+        The players of a club are in it by `club`, and need not be its `captain`; its head is in a department, too.
+        """
+        own = [(source, hop) for source, hop in hops if self.labels.is_called_as(hop.kind >> 1, (source, hop.target))]
+        plain = [(source, hop) for source, hop in hops if not self.labels.is_role(hop.kind >> 1)]
+        return own or plain or hops
+
+    def _is_givers(self, hop: SchemaHop, edges: Mapping[int, float], frame: Voice) -> bool:
+        """Tell whether edges lead to whom something goes, where whoever gives it is asked for: "who sold X"."""
+        labels = self._vocabulary.edge_labels[hop.kind >> 1]
+        if edges[hop.kind >> 1] <= SAME_WORD or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
+            return False
+        is_done = any(x.words[0].endswith("ed") or x.words[0] in IRREGULAR_VERBS for x in labels)
+        is_receiver = (frame is Voice.SUBJECT and hop.kind & 1) or (frame is Voice.OBJECT and not hop.kind & 1)
+        return is_done and bool(is_receiver)
+
+    def of_noun(self, unit: EdgeUnit, word: str, owner: NodeSet) -> Iterator[Relation]:
+        """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
+        if unit.fit <= LIGHT_FIT:
+            return  # "the works of X" are no verb
+        label_words = self.labels.words(unit.edges)
+        if word in label_words and label_words & _VERBAL:
+            return  # "reports" of somebody are not whom they report to
+        if not self.labels.is_of_doers(unit, word):
+            yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
+            return
+        yield from self._of_doers(NodeSet(), unit, Voice.SUBJECT, owner)
+
+    def having(self, nodes: NodeSet, unit: EdgeUnit, word: str, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation of those who have a NOUN: who has a `manager` has it, and who has a mentor is mentored."""
+        if unit.fit > LIGHT_FIT and self.labels.is_of_doers(unit, word):
+            yield from self._of_doers(nodes, unit, Voice.OBJECT, target)
+        else:
+            yield from self.named(nodes, unit.edges, Voice.HAS_NOUN, target)
+
+    def _of_doers(self, nodes: NodeSet, unit: EdgeUnit, frame: Voice, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation between those who do what edges say and what they do it to, said of one of them."""
+        # whoever does it is not where it is done: an inventor is of `designed_by`, and not of `developed_at`
+        edges = [edge for edge in unit.edges if "from" not in self.labels.words([edge])]
+        if not edges:
+            return  # nobody is the author of what is `built_from` something
+        doing = [edge for edge in edges if self.labels.words([edge]).isdisjoint(_SCENES)]
+        meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
+        for kept in (doing, edges):
+            relations = [
+                relation
+                for relation in self.named(nodes, unit.cut(kept).edges, frame, target)
+                if all(bool(kind & 1) == self.labels.is_against(kind >> 1, meant) for kind in relation.kinds)
+            ]
+            yield from relations
+            if relations:
+                return
+
+    def unnamed(
+        self, nodes: NodeSet, preposition: str, target: NodeSet, frame: Voice = Voice.SUBJECT
+    ) -> Iterator[Relation]:
+        """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
+        # of two things of one kind nobody tells what joins them, unless a word does
+        hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
+        edges = {hop.kind >> 1 for _, hop in hops}
+        hinted = {edge for edge in edges if self.labels.is_hinted(edge, preposition)}
+        if not hinted and self._says_another(nodes, preposition):
+            return  # drugs "for epilepsy" do not cause it
+        if preposition == "by" or (len(edges) > 1 and preposition and hinted):
+            hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
+        if preposition not in _OPEN:
+            hops = [(source, hop) for source, hop in hops if self._may_be_said(hop, preposition, hinted, frame)]
+        hops = list(self._plain(hops))
+        edges = {hop.kind >> 1 for _, hop in hops}
+        own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
+        # "directors with more than two films": those that they directed; the author "of" a hill has written none
+        if len(self.labels.called(edges)) > 1 or (own and preposition == "of"):
+            hops = [(source, hop) for source, hop in hops if hop.kind in own]
+            edges = {hop.kind >> 1 for _, hop in hops}
+        if len(self.labels.called(edges)) == 1:
+            yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+
+    def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
+        """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
+        is_noun = self.labels.is_agent(unit, word) or self.labels.names_role(unit, word)
+        if unit.fit <= LIGHT_FIT or not is_noun:
+            return
+        if not self.labels.is_own_noun(unit, word):
+            return
+        frame = Voice.NOUN_OF if self.labels.names_role(unit, word) else Voice.SUBJECT
+        meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
+        for relation in self.named(NodeSet(), unit.edges, frame, NodeSet()):
+            kinds = tuple(kind for kind in relation.kinds if bool(kind & 1) == self.labels.is_against(kind >> 1, meant))
+            hops = [
+                (source, hop) for source, own in enumerate(self._vocabulary.hops) for hop in own if hop.kind in kinds
+            ]
+            if hops and len(self.labels.called({hop.kind >> 1 for _, hop in hops})) == 1:
+                yield self._relation(NodeSet(), hops, NodeSet(), relation.cost + _ROLE)
+
+    def ambiguous(self, nodes: NodeSet, target: NodeSet) -> list[str]:
+        """Return the labels of the edge types that join two sets, where there are several."""
+        labels = self.labels.called({hop.kind >> 1 for _, hop in self._between(nodes, target)})
+        return sorted(labels) if len(labels) > 1 else []
+
+    def _may_be_said(self, hop: SchemaHop, preposition: str, hinted: Collection[int], frame: Voice) -> bool:
+        """Tell whether a preposition alone may say an edge; where things are it says of the thing, not of the place."""
+        words = self.labels.words([hop.kind >> 1])
+        if preposition in _PLACING and not words.isdisjoint(_PLACES):
+            is_of_place = frame is Voice.OBJECT  # "in which region is X" describes the place
+            return bool(hop.kind & 1) == (words.isdisjoint(_HOLDING) == is_of_place)
+        return hop.kind >> 1 in hinted or self.labels.is_neutral(hop.kind >> 1)
+
+    def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
+        """Tell whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
+        if preposition not in _CHOOSING or not nodes.types or nodes.types == self._all:
+            return False
+        hops = (hop for source in nodes.types for hop in self._vocabulary.hops[source])
+        return any(self.labels.is_hinted(hop.kind >> 1, preposition) for hop in hops)
+
+    def _between(self, nodes: NodeSet, target: NodeSet) -> Iterator[tuple[int, SchemaHop]]:
+        targets = self.types_of(target)
+        for source in self.types_of(nodes):
+            for hop in self._vocabulary.hops[source]:
+                if hop.target in targets:
+                    yield source, hop
+
+    def _directed(self, hops: Collection[tuple[int, SchemaHop]], frame: Voice) -> list[tuple[int, SchemaHop]]:
+        """Return the hops whose direction is the one that is said, where both directions join the types."""
+        kinds = {hop.kind for _, hop in hops}
+        return [(source, hop) for source, hop in hops if hop.kind ^ 1 not in kinds or self._is_so_directed(hop, frame)]
+
+    def _is_so_directed(self, hop: SchemaHop, frame: Voice) -> bool:
+        """Tell whether edges lead as it is said, or say the same both ways."""
+        return self.labels.is_symmetric(hop) or bool(hop.kind & 1) == self.labels.is_against(hop.kind >> 1, frame)
+
+    def _relation(
+        self, nodes: NodeSet, hops: Collection[tuple[int, SchemaHop]], target: NodeSet, cost: float
+    ) -> Relation:
+        sources = frozenset(source for source, _ in hops)
+        targets = frozenset(hop.target for _, hop in hops)
+        kinds = tuple(sorted({hop.kind for _, hop in hops}))
+        return Relation(self._cut(nodes, sources), kinds, self._cut(target, targets), cost)
+
+    def _cut(self, nodes: NodeSet, types: frozenset[int]) -> NodeSet:
+        """Return a set without the types that a relation cannot join."""
+        rows = nodes.named
+        if rows:
+            kept = tuple(row for row in rows if int(self._node_types[row]) in types)
+            return replace(nodes, conditions=(Among(kept),))
+        if nodes.types:
+            return replace(nodes, types=nodes.types & types)
+        return nodes if types == self._all else replace(nodes, types=types)
+
+
+def _role_of(condition: Condition) -> tuple[int, ...]:
+    """Return the kinds of edges that make nodes what they are called by: of directors, those to what they directed."""
+    is_bare = isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
+    return condition.kinds if isinstance(condition, Joined) and is_bare and not condition.negated else ()

@@ -1,0 +1,274 @@
+"""A query in words and in Cypher, and the way that leads from a node to what a condition names.
+
+list compound that -treats-> disease "migraine" and not -causes-> (side effect "headache")
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from itertools import count
+
+from orienteer.graph.store import Graph
+from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Filled, Joined, Measure, NodeSet, Valued
+from orienteer.text.lines import single_spaced
+
+_WORDS = {"list": "", "count": "count ", "test": "whether any "}
+_BARE = re.compile(r"[^\W\d]\w*")
+
+
+class QueryWording:
+    """Writes queries over one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._arrays = graph, graph.arrays
+
+    # ------------------------------------------------------------------------------------------------------ the line
+
+    def line(self, query: ExactQuery) -> str:
+        """Return a query as one line, which `line.parse` reads back."""
+        nodes = self._nodes(query.nodes)
+        if query.form in _WORDS:
+            return f"{_WORDS[query.form]}{nodes}"
+        if query.form == "every":
+            return f"whether every {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
+        assert query.measure is not None
+        measure = self.measure(query.measure)
+        if query.form == "compare":
+            assert query.other is not None
+            more = "more" if query.descending else "less"
+            return f"whether {measure} of {nodes} is {more} than of {self._nodes(query.other)}"
+        return f"{'' if query.form == 'value' else query.form + ' '}{measure} of {nodes}"
+
+    def _nodes(self, nodes: NodeSet) -> str:
+        parts = [self._best(nodes.best)] if nodes.best is not None else []
+        named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
+        if nodes.types:
+            parts.append("|".join(self.type_name(number) for number in sorted(nodes.types)))
+        elif named is None:
+            parts.append("anything")
+        if named is not None:
+            parts.append(self._names(named.rows))
+        rest = [self.condition(condition) for condition in nodes.conditions if condition is not named]
+        if rest:
+            parts.append("that " + " and ".join(rest))
+        return " ".join(parts)
+
+    def _best(self, best: Best) -> str:
+        first = f" place {best.skipped + 1}" if best.skipped else f" {best.first}" if best.first > 1 else ""
+        return f"{'most' if best.descending else 'least'}{first} by {self.measure(best.measure)} of"
+
+    def measure(self, measure: Measure) -> str:
+        """Return what is measured."""
+        if measure.target is None:
+            return str(measure.property)
+        return f"number of {self._relation(measure.kinds)} {self._part(measure.target)}"
+
+    def _part(self, nodes: NodeSet) -> str:
+        text = self._nodes(nodes)
+        is_plain = nodes.best is None and all(isinstance(c, Among) and not c.negated for c in nodes.conditions)
+        return text if is_plain else f"({text})"
+
+    def _names(self, rows: Sequence[int]) -> str:
+        """Return names, ids where a name is not theirs alone."""
+        texts: dict[str, None] = {}
+        for row in rows:
+            name = self._arrays.names[row]
+            is_told = set(self._arrays.candidates(name)) <= set(rows)
+            texts[f'"{single_spaced(name if is_told else self._arrays.ids[row])}"'] = None
+        return " or ".join(texts)
+
+    def condition(self, condition: Condition) -> str:
+        """Return a condition."""
+        denial = "not " if condition.negated else ""
+        if isinstance(condition, Among):
+            return f"{denial}is {self._names(condition.rows)}"
+        if isinstance(condition, Filled):
+            return f"{denial}has {condition.property}"
+        if isinstance(condition, Valued):
+            return f"{denial}{condition.property} {condition.comparison} {self._value(condition)}"
+        if isinstance(condition, Either):
+            options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
+            return f"{denial}({options})"
+        relation, target = self._relation(condition.kinds), self._part(condition.target)
+        if condition.extent != "some":
+            return f"{denial}{relation} {condition.extent} {target}"
+        if condition.comparison is None:
+            return f"{denial}{relation} {target}"
+        return f"{denial}number of {relation} {target} {condition.comparison} {_plain(condition.number)}"
+
+    def _value(self, condition: Valued) -> str:
+        if isinstance(condition.value, str):
+            return f'"{single_spaced(condition.value)}"'
+        return self.moment(condition.property, condition.value)
+
+    def moment(self, name: str | None, value: float) -> str:
+        """Return a number of a property, as a date where the property tells dates."""
+        if name is None:
+            return _plain(value)
+        if not self.is_dated(name) or value == int(value):
+            return _plain(value)
+        year = int(value)
+        days = date(year + 1, 1, 1).toordinal() - date(year, 1, 1).toordinal()
+        return date.fromordinal(date(year, 1, 1).toordinal() + round((value - year) * days)).isoformat()
+
+    def type_name(self, number: int) -> str:
+        """Return what a node type is called."""
+        return self._graph.schema.label(self._arrays.types.nodes[number])
+
+    def edge_name(self, edge: int) -> str:
+        """Return what an edge type is called."""
+        return self._graph.schema.label(self._arrays.types.edges[edge])
+
+    def _relation(self, kinds: Sequence[int]) -> str:
+        edges = "|".join(dict.fromkeys(self.edge_name(kind >> 1) for kind in kinds))
+        directions = {kind & 1 for kind in kinds}
+        if len(directions) == 2:
+            return f"<-{edges}->"
+        return f"<-{edges}-" if directions == {1} else f"-{edges}->"
+
+    def path(self, row: int, steps: Sequence[tuple[int, int]]) -> str:
+        """Return a way from a node, its far end first: `Belgium <-located_in- Duvel Moortgat <-brewed_by- Duvel`."""
+        names = [self._arrays.names[row], *(self._arrays.names[neighbor] for _, neighbor in steps)]
+        text: str = names[-1]
+        for (kind, _), name in zip(reversed(steps), reversed(names[:-1]), strict=True):
+            edge = self.edge_name(kind >> 1)
+            text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
+        return text
+
+    def is_dated(self, name: str) -> bool:
+        """Tell whether a property tells dates, which are texts."""
+        rows = self._arrays.properties.rows(name)[:1]
+        first = self._arrays.properties.values(name, rows)[0] if len(rows) else None
+        return isinstance(first, str) and "-" in first[1:]
+
+    # -------------------------------------------------------------------------------------------------------- Cypher
+
+    def cypher(self, query: ExactQuery) -> str | None:
+        """Return a query in Cypher; None for what Cypher as it is read here cannot say in one statement."""
+        return CypherWording(self).query(query)
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return self._graph
+
+
+class CypherWording:
+    """Writes one query in Cypher."""
+
+    def __init__(self, wording: QueryWording) -> None:
+        self._wording, self._arrays = wording, wording.graph.arrays
+        self._numbers = count(1)
+
+    def query(self, query: ExactQuery) -> str | None:
+        """Return the statement."""
+        if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
+            return None
+        if query.form == "every":
+            failing = " OR ".join(f"NOT ({self._condition('n', condition)})" for condition in query.claimed)
+            conditions = [*(self._condition("n", condition) for condition in query.nodes.conditions), f"({failing})"]
+            return f"MATCH (n{self._label(query.nodes)}) WHERE {' AND '.join(conditions)} RETURN count(n) = 0"
+        where = self._where("n", query.nodes)
+        match = f"MATCH (n{self._label(query.nodes)}){where}"
+        best = query.nodes.best
+        if best is not None:
+            measured = self._measured("n", best.measure)
+            skipped = f" SKIP {best.skipped}" if best.skipped else ""
+            order = f" ORDER BY value{' DESC' if best.descending else ''}{skipped} LIMIT {best.first}"
+            return f"{match} WITH n, {measured} AS value WHERE value IS NOT NULL RETURN n.id, n.name, value{order}"
+        returned = {
+            "list": "RETURN n.id, n.name",
+            "count": "RETURN count(n)",
+            "test": "RETURN count(n) > 0",
+        }.get(query.form)
+        if returned is None:
+            assert query.measure is not None
+            value = self._measured("n", query.measure)
+            function = {"average": f"avg({value})", "sum": f"sum({value})"}.get(query.form, f"n.name, {value}")
+            returned = f"RETURN {function}"
+        return f"{match} {returned}"
+
+    def _is_sayable(self, nodes: NodeSet) -> bool:
+        """Tell whether no condition has a superlative in it, nor is of every node of a set, or of no others."""
+        return all(
+            condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
+            for condition in nodes.conditions
+            if isinstance(condition, Joined)
+        )
+
+    def _label(self, nodes: NodeSet) -> str:
+        names = [_quoted(self._arrays.types.nodes[number]) for number in sorted(nodes.types)]
+        return ":" + "|".join(names) if names else ""
+
+    def _where(self, variable: str, nodes: NodeSet) -> str:
+        conditions = [self._condition(variable, condition) for condition in nodes.conditions]
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+    def _condition(self, variable: str, condition: Condition) -> str:
+        text = self._said(variable, condition)
+        return f"NOT ({text})" if condition.negated else text
+
+    def _said(self, variable: str, condition: Condition) -> str:
+        if isinstance(condition, Among):
+            ids = [_text(self._arrays.ids[row]) for row in condition.rows]
+            return f"{variable}.id IN [{', '.join(ids)}]" if len(ids) != 1 else f"{variable}.id = {ids[0]}"
+        if isinstance(condition, Filled):
+            return f"{variable}.{_quoted(condition.property)} IS NOT NULL"
+        if isinstance(condition, Valued):
+            return self._compared(variable, condition)
+        if isinstance(condition, Either):
+            options = (" AND ".join(self._condition(variable, part) for part in option) for option in condition.options)
+            return "(" + " OR ".join(f"({option})" for option in options) + ")"
+        inner = self._pattern(variable, condition.kinds, condition.target)
+        if condition.comparison is None:
+            return f"EXISTS {{ {inner} }}"
+        return f"COUNT {{ {inner} }} {_sign(condition.comparison)} {_plain(condition.number)}"
+
+    def _compared(self, variable: str, condition: Valued) -> str:
+        """Return a comparison with a value, texts whatever their case, dates as the texts that they are."""
+        name = f"{variable}.{_quoted(condition.property)}"
+        if isinstance(condition.value, float):
+            value = self._wording.moment(condition.property, condition.value)
+            if self._wording.is_dated(condition.property):
+                value = _text(f"{value}-01-01" if value.isdigit() else value)
+        elif condition.comparison != "=":
+            value = _text(str(condition.value))
+        elif self._is_boolean(condition.property):
+            value = str(condition.value).lower()
+        else:
+            return f"toLower({name}) = {_text(str(condition.value)).lower()}"
+        return f"{name} {_sign(condition.comparison)} {value}"
+
+    def _is_boolean(self, name: str) -> bool:
+        rows = self._arrays.properties.rows(name)[:1]
+        return isinstance(self._arrays.properties.values(name, rows)[0], bool)
+
+    def _pattern(self, variable: str, kinds: Sequence[int], target: NodeSet) -> str:
+        other = f"m{next(self._numbers)}"
+        types = "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in kinds))
+        directions = {kind & 1 for kind in kinds}
+        left, right = ("<-" if directions == {1} else "-"), ("->" if directions == {0} else "-")
+        return f"MATCH ({variable}){left}[:{types}]{right}({other}{self._label(target)}){self._where(other, target)}"
+
+    def _measured(self, variable: str, measure: Measure) -> str:
+        if measure.target is None:
+            return f"{variable}.{_quoted(str(measure.property))}"
+        return f"COUNT {{ {self._pattern(variable, measure.kinds, measure.target)} }}"
+
+
+def _quoted(name: str) -> str:
+    return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def _sign(comparison: str) -> str:
+    return comparison.replace("!=", "<>")
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
