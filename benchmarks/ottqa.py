@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from orienteer.graph.embedding import embed_graph
-from orienteer.graph.names.mentions import CorpusNames, find_names
+from orienteer.graph.names import CorpusNames, find_names
 from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, publish_layer
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder

@@ -38,11 +38,11 @@ from numpy.typing import NDArray
 
 from orienteer.graph import pieces
 from orienteer.graph.embedding import embed_graph
-from orienteer.graph.names.mentions import find_names
+from orienteer.graph.names import find_names
 from orienteer.graph.pieces.incidence import PIECE, lists_of, write_names
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
-from orienteer.index.fusion import vote
+from orienteer.index.searchers import vote
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.lab.evaluation.datasets import read_questions

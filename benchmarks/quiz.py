@@ -20,7 +20,7 @@ from typing import Any
 
 from orienteer.cypher.session import Cypher
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.quiz_item import Cell, QuizItem
+from orienteer.lab.evaluation.examples import Cell, QuizItem
 from orienteer.lab.quizzes.generator import Quiz
 from orienteer.lab.quizzes.proof import Fault, prove
 from orienteer.lab.quizzes.quiz import balance, generate_quiz

@@ -11,16 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitleFinder
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Fusion, HybridSearcher, Memo, Searcher, TitleBonus, ranking_of
 from orienteer.lab.evaluation.examples import Example
 from orienteer.lab.evaluation.scores.measures import recall
 from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
-from orienteer.methods.sage.config import SageConfig
-from orienteer.methods.sage.union import Expander
+from orienteer.methods.sage.hop import Expander, SageConfig
 from orienteer.records import Question
 
 TITLES = 0.2

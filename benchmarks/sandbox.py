@@ -26,8 +26,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.sandbox.interpreter import Interpreter, Limits, Tier
 from orienteer.sandbox.tiers import open_interpreter
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.interpreter import CodeInterpreter
+from orienteer.tools.code import CodeConfig, CodeInterpreter
 from orienteer.tools.session import Session
 from report import Report, Target
 

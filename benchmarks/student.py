@@ -30,17 +30,15 @@ from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.running.runner import RunConfig, evaluate
 from orienteer.lab.evaluation.running.runs import failed_calls, read_run
-from orienteer.lab.quizzes.file import as_lines
 from orienteer.lab.quizzes.questions import generate_questions
-from orienteer.lab.training.collect import CollectConfig, collect
-from orienteer.lab.training.collection import CARD, QUESTIONS
+from orienteer.lab.quizzes.quiz import as_lines
+from orienteer.lab.training.collect import CARD, QUESTIONS, CollectConfig, collect
 from orienteer.lab.training.grpo import reinforce
 from orienteer.lab.training.policy import Policy
-from orienteer.lab.training.recipes import GrpoConfig, SftConfig, read_recipe
-from orienteer.lab.training.runs import MODEL
+from orienteer.lab.training.runs import MODEL, GrpoConfig, SftConfig, read_recipe
 from orienteer.lab.training.sft import distil
 from orienteer.lab.training.student import open_student
-from orienteer.llm.address import PACKAGED
+from orienteer.llm.transport import PACKAGED
 from orienteer.records import Trajectory
 from orienteer.settings import read_settings
 

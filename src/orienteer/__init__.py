@@ -17,8 +17,8 @@ from orienteer.version import __version__
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
+    from orienteer.cypher.names import View
     from orienteer.cypher.session import Cypher
-    from orienteer.cypher.view import View
     from orienteer.errors import Error
     from orienteer.graph.embedding import give_vectors
     from orienteer.ingest.documents.config import BuildConfig
@@ -27,19 +27,17 @@ if TYPE_CHECKING:
     from orienteer.ingest.graph import Graph
     from orienteer.lab.baselines.listwise import ListwiseReranker
     from orienteer.lab.evaluation.datasets import read_questions
-    from orienteer.lab.evaluation.datasets.dataset import Dataset
-    from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
-    from orienteer.lab.evaluation.quiz_item import QuizItem
+    from orienteer.lab.evaluation.datasets.rows import Dataset
+    from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet, QuizItem
     from orienteer.lab.evaluation.running.runner import evaluate
     from orienteer.lab.evaluation.running.runs import read_run
     from orienteer.lab.evaluation.scores.rewards import reward
     from orienteer.lab.evaluation.scores.table import score_runs
     from orienteer.lab.quizzes.quiz import generate_quiz
     from orienteer.llm.budget import Allowance, Budget
+    from orienteer.llm.conversation import prompt_of
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-    from orienteer.llm.prompts import prompt_of
-    from orienteer.llm.replies import RecordedModel, Recording
-    from orienteer.llm.scripted import ScriptedModel
+    from orienteer.llm.replies import RecordedModel, Recording, ScriptedModel
     from orienteer.methods.card import MethodCard
     from orienteer.options import Options
     from orienteer.records import (
@@ -133,8 +131,8 @@ __all__ = [
 
 _HOMES = {
     "agents.events": "Event",
+    "cypher.names": "View",
     "cypher.session": "Cypher",
-    "cypher.view": "View",
     "errors": "Error",
     "graph.embedding": "give_vectors",
     "ingest.documents.config": "BuildConfig",
@@ -143,19 +141,17 @@ _HOMES = {
     "ingest.graph": "Graph",
     "lab.baselines.listwise": "ListwiseReranker",
     "lab.evaluation.datasets": "read_questions",
-    "lab.evaluation.datasets.dataset": "Dataset",
-    "lab.evaluation.examples": "Example, Gold, QuestionSet",
-    "lab.evaluation.quiz_item": "QuizItem",
+    "lab.evaluation.datasets.rows": "Dataset",
+    "lab.evaluation.examples": "Example, Gold, QuestionSet, QuizItem",
     "lab.evaluation.running.runner": "evaluate",
     "lab.evaluation.running.runs": "read_run",
     "lab.evaluation.scores.rewards": "reward",
     "lab.evaluation.scores.table": "score_runs",
     "lab.quizzes.quiz": "generate_quiz",
     "llm.budget": "Allowance, Budget",
+    "llm.conversation": "prompt_of",
     "llm.openai": "OpenAIConfig, OpenAIModel",
-    "llm.prompts": "prompt_of",
-    "llm.replies": "RecordedModel, Recording",
-    "llm.scripted": "ScriptedModel",
+    "llm.replies": "RecordedModel, Recording, ScriptedModel",
     "methods.card": "MethodCard",
     "options": "Options",
     "records": (

@@ -3,7 +3,7 @@
     # orienteer/index/__init__.py
     __getattr__, __dir__, __all__ = face(__name__, {"bm25": "ScoredRows", "fusion": "vote as vote_lists, VoteCount"})
 
-    from orienteer.index import ScoredRows, vote_lists  # loads orienteer.index.bm25 and orienteer.index.fusion
+    from orienteer.index import ScoredRows, vote_lists  # loads orienteer.index.bm25 and orienteer.index.searchers
 
 A name that says too little outside of its module is given as `name as public_name`. A public name must differ from the
 names of the package's modules: an imported module would take its place.

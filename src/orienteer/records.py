@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 from orienteer.display import COLUMNS, counted, frame, result_html, types_html
 from orienteer.errors import BadInput
 from orienteer.options import Options
+from orienteer.page.network import DrawnTypes
 from orienteer.page.notebook import MOST_HITS, Bundle, Content, DrawnNode, GraphAtHand, Table, view
-from orienteer.page.types import DrawnTypes
 
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]

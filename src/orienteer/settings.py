@@ -35,11 +35,11 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.addresses import Address, Login
 from orienteer.errors import BadOption
-from orienteer.llm.address import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_of_this_machine, is_offline, show
+from orienteer.llm.transport import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_of_this_machine, is_offline, show
 from orienteer.options import unknown_option
 
 if TYPE_CHECKING:
-    from orienteer.connect.bolt.server import Server
+    from orienteer.connect.bolt import Server
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel
     from orienteer.llm.abilities import Abilities
     from orienteer.llm.local import LocalModel
@@ -191,7 +191,7 @@ class Settings:
 
         Raises `BadOption`, `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
         """
-        from orienteer.connect.bolt.server import Server
+        from orienteer.connect.bolt import Server
 
         address = Address.parse(text)
         if self.offline and not is_of_this_machine(address.host):

@@ -13,7 +13,7 @@ import orienteer
 PACKAGE = Path(orienteer.__file__).parent
 ROOT = Path(__file__).parents[2]
 OPEN = "orienteer.adapters."  # users import these modules by name, since each needs its own framework
-IMPORT = re.compile(r"from (orienteer\.\w+) import \(?([\w, ]+)")
+IMPORT = re.compile(r"from (orienteer(?:\.lab)?\.\w+) import \(?([\w, ]+)")
 
 
 def module_name(file):
@@ -22,13 +22,16 @@ def module_name(file):
 
 FILES = {module_name(file): file for file in PACKAGE.rglob("*.py")}
 FACES = sorted(
-    f"orienteer.{file.parent.name}" for file in PACKAGE.glob("*/__init__.py") if "= face(" in file.read_text("utf-8")
+    module_name(file)
+    for file in PACKAGE.rglob("*/__init__.py")
+    if "= face(" in file.read_text("utf-8") and file.parent != PACKAGE
 )
 
 
 def is_deep(name):
     """Return whether a name is one of a module that only its own package may know."""
-    return name in FILES and name.count(".") > 1 and not name.startswith(OPEN)
+    depth = 2 if name.startswith("orienteer.lab.") else 1
+    return name in FILES and name.count(".") > depth and not name.startswith(OPEN)
 
 
 def deep_imports(text):

@@ -12,9 +12,9 @@ import pytest
 from arcade import Arcade, require_arcade
 from fakes.openai_server import Answer, FakeServer
 from orienteer.addresses import Address, Login
+from orienteer.connect import import_database
 from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused, Error
 from orienteer.graph import Graph
-from orienteer.ingest import import_database
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools import Toolbox

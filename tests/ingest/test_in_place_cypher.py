@@ -14,10 +14,11 @@ import pytest
 from arcade import Arcade, require_arcade
 from fakes.openai_server import Answer, FakeServer
 from orienteer.addresses import Address, Login
+from orienteer.connect import import_database
 from orienteer.cypher import Cypher, View
 from orienteer.errors import BadOption, BadQuery, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph import Graph
-from orienteer.ingest import demo_records, import_database
+from orienteer.ingest import demo_records
 from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

@@ -12,10 +12,10 @@ from fakes.databases import FakeServer, Store
 from fakes.inside import inside
 from lanes import seeds
 from orienteer.addresses import Address, Login
-from orienteer.connect import update_database
+from orienteer.connect import import_database, update_database
 from orienteer.errors import BadInput, BadOption, DatabaseAway, Error
 from orienteer.graph import Graph, read_pointer
-from orienteer.ingest import ImportOptions, import_database
+from orienteer.ingest import ImportOptions
 
 LABELS = [("Person",), ("Person", "Actor"), ("Film",), ("Place",)]
 TYPES = ["PLAYS", "KNOWS", "SEEN_IN", "NEAR"]

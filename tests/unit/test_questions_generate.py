@@ -73,7 +73,8 @@ def generated(library):
 @pytest.mark.process
 def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
     code = (
-        "import sys; from orienteer.graph import Graph; from orienteer.lab.quizzes import questions_as_lines as as_lines;"
+        "import sys; from orienteer.graph import Graph;"
+        "from orienteer.lab.quizzes import questions_as_lines as as_lines;"
         "from orienteer.lab.quizzes import generate_questions as ask; graph = Graph.open(sys.argv[1]);"
         "sys.stdout.buffer.write(as_lines(ask(graph, 60, random_seed=7).items).encode())"
     )

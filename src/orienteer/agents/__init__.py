@@ -7,17 +7,18 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "agent": "Agent, ANSWER_NOW, ByFinish, CALL_A_TOOL, EMPTY as EMPTY_ANSWER, LAST_TURN, NO_ANSWER, NO_MORE",
+        "agent": (
+            "Agent, answer_in, ANSWER_NOW, ByFinish, CALL_A_TOOL, EMPTY as EMPTY_ANSWER, LAST_TURN, NO_ANSWER, "
+            "NO_MORE, read as read_answer_line"
+        ),
         "answer": "answer as answer_from_hits, as_written as answer_as_written, NOT_THERE",
-        "answer_line": "answer_in, read as read_answer_line",
         "dialect": "dialect_for, DIALECTS, harmless as without_marks, read_calls, room_for, write_words",
         "events": "DoneEvent, Event, StepEvent",
-        "lint": "lint as lint_trajectory, together as joined_lints",
         "replay": (
-            "check_writable, diff as diff_trajectories, read as read_trajectories, replay as replay_trajectory, "
-            "STANDARD as STANDARD_STREAM, write as write_trajectories"
+            "check_writable, diff as diff_trajectories, lint as lint_trajectory, read as read_trajectories, "
+            "replay as replay_trajectory, requests as requests_of, SentRequest, STANDARD as STANDARD_STREAM, "
+            "together as joined_lints, write as write_trajectories"
         ),
-        "requests": "requests as requests_of, SentRequest",
         "workflow": "Workflow, WorkflowConfig",
     },
 )

@@ -15,17 +15,15 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm import arguments_of
-from orienteer.llm.exchange import ask as ask_model
-from orienteer.llm.exchange import begin
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import ask as ask_model
+from orienteer.llm.conversation import begin, prompt_of
 from orienteer.llm.spoken import THINK, after_thinking
 from orienteer.protocols import Heard, LanguageModel, Run
 from orienteer.records import AnswerPart, Citation, Question, Result, Sampling, ToolCall, ToolSpec
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
-from orienteer.text.lines import flat, one_line, single_spaced
-from orienteer.text.sentences import split
+from orienteer.text.sentences import flat, one_line, single_spaced, split
 from orienteer.tools.answer import FINISH
 
 NOT_THERE = "not in the evidence"

@@ -28,7 +28,7 @@ from orienteer.llm.spoken import (
 from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import Dialect as DialectName
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
-from orienteer.text.lines import CHARACTERS_A_TOKEN
+from orienteer.text.sentences import CHARACTERS_A_TOKEN
 from orienteer.tools.answer import FINISH
 
 _CALL, _CALL_END = "<tool_call>", "</tool_call>"

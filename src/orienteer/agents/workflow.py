@@ -19,8 +19,7 @@ from orienteer.errors import BadOption, BudgetExhausted, DatabaseAway, ModelErro
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, checked_mode
-from orienteer.llm.exchange import Check, Exchange, ask, begin, recorded_by
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import Check, Exchange, ask, begin, prompt_of, recorded_by
 from orienteer.llm.spoken import after_thinking
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
@@ -40,8 +39,8 @@ from orienteer.records import (
     Trajectory,
 )
 from orienteer.retrieval.graph_text import present_all
-from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.session import Session
+from orienteer.tools.texts import LARGEST_K
 from orienteer.tools.toolbox import Toolbox
 
 

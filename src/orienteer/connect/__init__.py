@@ -7,13 +7,13 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "bolt.server": "Server",
-        "cluster": "Cluster",
+        "bolt": "Server",
+        "cluster": "Cluster, Failure as NodeFailure, KeptReplies, NodeProcess, ReplyKeeper",
+        "in_place.edges": "full_text_index",
         "in_place.graph": "GraphInPlace",
-        "in_place.words": "full_text_index",
-        "node": "Failure as NodeFailure, KeptReplies, NodeProcess, ReplyKeeper",
+        "in_place.statements": "written_for_server",
         "opencypher.names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
-        "opencypher.statements": "written_for_server",
-        "update.from_database": "update_database",
+        "source": "import_database",
+        "update": "update_database",
     },
 )

@@ -34,12 +34,13 @@ __getattr__, __dir__, __all__ = face(
         "ladybug.engine": "Ladybug as LadybugEngine",
         "ladybug.process": "Process as EngineProcess",
         "ladybug.translation": "rewrite as rewrite_for_engine",
-        "names": "Catalog as CopyCatalog, PropertyColumn",
+        "names": (
+            "Bounds as TableBounds, Catalog as CopyCatalog, identifiers as view_identifiers, "
+            "Identifiers as ViewIdentifiers, PropertyColumn, QueryTable, View, viewed_schema"
+        ),
         "parser": "parse as parse_cypher",
         "session": "Cypher",
         "syntax": "CypherStatement, Hops, Literal_, MatchClause, MOST_DEEP, Projection, ProjectionItem, Variable",
-        "table": "Bounds as TableBounds, QueryTable",
         "tokens": "CypherToken, LONGEST as LONGEST_STATEMENT, tokenize as tokenize_cypher",
-        "view": "identifiers as view_identifiers, Identifiers as ViewIdentifiers, View, viewed_schema",
     },
 )

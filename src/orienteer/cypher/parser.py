@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeAlias
 
 from orienteer.cypher.expressions import read_expression
-from orienteer.cypher.patterns import read_paths
+from orienteer.cypher.kinds import Value, ValueKind, list_of
+from orienteer.cypher.names import View
+from orienteer.cypher.patterns import Scope, read_paths
 from orienteer.cypher.syntax import (
     Clause,
     CypherStatement,
+    Direction,
+    EdgePattern,
+    Expression,
     MatchClause,
+    NodePattern,
     OrderItem,
     Parameter,
+    PathPattern,
     Projection,
     ProjectionItem,
     Unwind,
     Variable,
 )
 from orienteer.cypher.tokens import TokenReader
-from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
+from orienteer.records import Triple
 
 MOST_CLAUSES = 20  # of a statement: a bound on the engine's planning
 TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"
@@ -147,3 +158,271 @@ def _count(reader: TokenReader, what: str) -> int | Parameter:
         reader.parameters.add(token.value)
         return Parameter(token.value)
     raise BadQuery(f"{what} takes a whole number or a parameter, not {token.shown}")
+
+
+# The patterns of one clause as nodes and edges with the types that they may have, whatever engine is to match them.
+
+
+Write: TypeAlias = Callable[[Expression], Value]
+"""Writes an expression for an engine."""
+Keyed: TypeAlias = tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]
+"""The properties in braces, with the value and the kind of their owner."""
+
+_MOST_ROUNDS = 20  # of narrowing; a cycle over a chain of n types would take n / 2, and types that are left do no harm
+
+
+@dataclass(slots=True)
+class PatternNode:
+    """A node of a pattern."""
+
+    value: str
+    """Its variable in the engine's text."""
+    types: frozenset[str]
+    """The types that it may have."""
+    is_new: bool
+    """No earlier clause has introduced it."""
+    asked: frozenset[str] | None = None
+    """The types that its first occurrence names; None for any."""
+    name: str | None = None
+    is_drawn: bool = False
+    """It has been written once: from then on it goes by its variable."""
+
+
+@dataclass(slots=True)
+class PatternEdge:
+    """An edge of a pattern, or several in a row."""
+
+    pattern: EdgePattern
+    value: str
+    triples: frozenset[Triple]
+    all_triples: bool
+    """The pattern names no type."""
+    start: PatternNode
+    end: PatternNode
+    direction: Direction
+    is_shortest: bool
+
+    @property
+    def types(self) -> list[str]:
+        """Return its edge types, sorted."""
+        return sorted({triple.type for triple in self.triples})
+
+
+@dataclass(slots=True)
+class PatternReader(ABC):
+    """Reads the patterns of one clause; how an engine is told of them is for its own kind of reader to say."""
+
+    scope: Scope
+    write: Write
+    nodes: list[PatternNode] = field(default_factory=list)
+    edges: list[PatternEdge] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    variables: dict[str, Value] = field(default_factory=dict)
+    keyed: list[Keyed] = field(default_factory=list)
+
+    @property
+    def named(self) -> dict[str, PatternNode]:
+        """Return the nodes with a name by it. Those without one have a value only: any name may be a variable's."""
+        return {node.name: node for node in self.nodes if node.name is not None}
+
+    @abstractmethod
+    def is_of(self, value: str, types: Iterable[str]) -> str:
+        """Write the condition that a node has one of these types."""
+
+    @abstractmethod
+    def edges_of(self, value: str) -> str:
+        """Write the list of the edges that a pattern of variable length has walked."""
+
+    def require_new(self, name: str) -> None:
+        """Raise `BadQuery` for a variable that stands for something else already."""
+        if name in self.variables or name in self.named or name in self.scope.variables:
+            raise BadQuery(f"the variable {name!r} is used twice for different things: give one of them another name")
+
+    def begin(self, path: PathPattern) -> str:
+        """Return what stands before a path: its variable, which is introduced here. Raises `BadQuery`."""
+        if path.variable is None:
+            return ""
+        self.require_new(path.variable)
+        value = self.scope.fresh()
+        self.variables[path.variable] = Value(value, ValueKind("path"))
+        return f"{value} = "
+
+    def read_node(self, pattern: NodePattern) -> PatternNode:
+        """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
+        names, name = self.scope.names, pattern.variable
+        wanted = frozenset[str]().union(*map(names.node_types, pattern.types)) if pattern.types else None
+        self._tell_partial(wanted or ())
+        node = self.named.get(name) if name is not None else None
+        if node is None:
+            node = self._first(name, wanted)
+        elif wanted is not None:
+            node.types &= wanted
+            self.conditions.append(self.is_of(node.value, wanted))
+        if pattern.properties:
+            self.keyed.append((node.value, ValueKind("node"), pattern.properties))
+        return node
+
+    def _first(self, name: str | None, wanted: frozenset[str] | None) -> PatternNode:
+        """Return a node at its first occurrence in this clause; an earlier clause may have introduced it."""
+        scope = self.scope
+        if name is not None and name in self.variables:
+            self.require_new(name)
+        before = scope.variables.get(name) if name is not None else None
+        if before is None:
+            types = frozenset(scope.names.schema.node_types) if wanted is None else wanted
+            node = PatternNode(scope.fresh(), types, True, asked=wanted, name=name)
+        else:
+            if before.kind.name not in ("node", ""):
+                raise BadQuery(f"{name!r} is {before.kind.shown}, not a node: give the node another name")
+            types = before.kind.types or frozenset(scope.names.schema.node_types)
+            node = PatternNode(before.text, types if wanted is None else types & wanted, False, name=name)
+            if wanted is not None and not types <= wanted:
+                self.conditions.append(self.is_of(node.value, wanted))
+        self.nodes.append(node)
+        return node
+
+    def read_edge(
+        self, pattern: EdgePattern, start: PatternNode, end: PatternNode, *, is_shortest: bool
+    ) -> PatternEdge:
+        """Return an edge of a pattern. Raises `BadQuery`, `UnknownType`."""
+        names = self.scope.names
+        everything = frozenset(names.triples)
+        triples = frozenset[Triple]().union(*map(names.edge_triples, pattern.types)) if pattern.types else everything
+        if pattern.hops and pattern.properties:
+            raise BadQuery(
+                "properties in a pattern of variable length are not supported: use all(r IN relationships(p)"
+            )
+        types = frozenset(triple.type for triple in triples)
+        self._tell_partial(types if pattern.types else ())
+        direction = self._direction(pattern, set(types))
+        value = self.scope.fresh()
+        edge = PatternEdge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
+        self.edges.append(edge)
+        if pattern.variable is not None:
+            self.require_new(pattern.variable)
+            kind = ValueKind("edge", types)
+            self.variables[pattern.variable] = (
+                Value(self.edges_of(value), list_of(kind)) if pattern.hops else Value(value, kind)
+            )
+        if pattern.properties:
+            self.keyed.append((value, ValueKind("edge", types), pattern.properties))
+        return edge
+
+    def _tell_partial(self, types: Iterable[str]) -> None:
+        """Note which of the types that a pattern names the graph holds only in part: a count of them is too low."""
+        schema = self.scope.names.schema
+        for name in sorted(schema.partial.intersection(types)):
+            self.scope.note(f"{schema.label(name)} is held in part here: a count of it is too low")
+
+    def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
+        """Return the direction of an edge in the engine's text: a symmetric edge is stored once and has none."""
+        scope, names, schema = self.scope, self.scope.names, self.scope.names.schema
+        for edge_type in sorted(types & set(scope.names.catalog.loops)):
+            scope.note(f"{schema.label(edge_type)}: edges from a node to itself are left out")
+        symmetric = types & names.undirected
+        if pattern.direction == "both" or not symmetric:
+            return pattern.direction
+        if names.view is not None:
+            if directed := ", ".join(sorted(map(schema.label, types - symmetric))):
+                scope.note(f"{directed} keeps its direction only where it is named alone: it was walked both ways")
+            return "both"
+        shown = ", ".join(sorted(map(schema.label, symmetric)))
+        if symmetric == types:
+            scope.note(f"{shown} has no direction: the arrow was left out")
+            return "both"
+        scope.note(f"{shown} has no direction and is stored one way: leave the arrow out to walk it both ways")
+        return pattern.direction
+
+    # ---------------------------------------------------------------------------------------------------- types
+
+    def narrow(self) -> None:
+        """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes.
+
+        Types are only ever taken away. Raises `BadQuery` if no edge fits.
+        """
+        for _ in range(_MOST_ROUNDS):
+            before = sum(len(node.types) for node in self.nodes)
+            for edge in self.edges:
+                starts, ends = _joined(edge)
+                if not starts or not ends:
+                    raise self._impossible(edge)
+                edge.start.types &= starts
+                edge.end.types &= ends  # both ends may be one node
+            if sum(len(node.types) for node in self.nodes) == before:
+                break
+        for node in self.nodes:
+            if not node.types:
+                raise BadQuery(f"no node can be of all types that {node.name or 'a node'} is given")
+
+    def _impossible(self, edge: PatternEdge) -> BadQuery:
+        label = self.scope.names.schema.label
+        around = edge.start.types | edge.end.types
+        fitting = [triple for triple in self.scope.names.triples if triple in edge.triples] or list(
+            self.scope.names.triples
+        )
+        near = [triple for triple in fitting if triple.source in around or triple.target in around] or fitting
+        shown = "; ".join(
+            f"{label(triple.source)} -{label(triple.type)}-> {label(triple.target)}" for triple in near[:6]
+        )
+        arrow = {"out": "->", "in": "<-", "both": "-"}[edge.direction]
+        return BadQuery(f"No edge of this graph fits the pattern (its direction is {arrow}). There are: {shown}.")
+
+    def node_value(self, node: PatternNode) -> Value:
+        """Return a node as a value with its types."""
+        return Value(node.value, ValueKind("node", node.types))
+
+    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, PatternNode, PatternNode]]:
+        """Return what an edge may be, each with its source and its target, where its pattern alone allows more.
+
+        Edge types may be named with their end types. Empty where the types say it all. Raises `BadQuery`.
+        """
+        types = {triple.type for triple in edge.triples}
+        everything = frozenset(triple for triple in self.scope.names.triples if triple.type in types)
+        if edge.all_triples or edge.triples == everything:
+            return []
+        if edge.pattern.hops:
+            raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
+        forward, backward = (edge.start, edge.end), (edge.end, edge.start)
+        ways = {"out": (forward,), "in": (backward,), "both": (forward, backward)}[edge.direction]
+        return [(triple, source, target) for triple in sorted(edge.triples) for source, target in ways]
+
+    def equalities(self, keyed: Iterable[Keyed]) -> Iterator[tuple[Value, Value]]:
+        """Yield each property in braces with the value that it must have; types are known by now.
+
+        Raises `BadQuery` for a literal null, `UnknownProperty`.
+        """
+        by_value = {node.value: node for node in self.nodes}
+        for value, kind, items in keyed:
+            node = by_value.get(value)
+            owner = self.node_value(node) if node is not None else Value(value, kind)
+            for key, expression in items:
+                wanted = self.write(expression)
+                if wanted.kind.name == "null":
+                    raise BadQuery(f"{{{key}: null}} never fits: write WHERE ... IS NULL")
+                yield self.scope.names.property(owner, key), wanted
+
+
+def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the types of both ends that an edge can join."""
+    pairs = {(triple.source, triple.target) for triple in edge.triples}
+    back = {(target, source) for source, target in pairs}
+    pairs = {"out": pairs, "in": back, "both": pairs | back}[edge.direction]
+    hops = edge.pattern.hops
+    if hops is None:
+        fitting = [
+            (source, target) for source, target in pairs if source in edge.start.types and target in edge.end.types
+        ]
+        return frozenset(source for source, _ in fitting), frozenset(target for _, target in fitting)
+    forward = _reach(edge.start.types, pairs, hops.least, hops.most)
+    backward = _reach(edge.end.types, {(target, source) for source, target in pairs}, hops.least, hops.most)
+    return edge.start.types & backward, edge.end.types & forward
+
+
+def _reach(types: frozenset[str], pairs: set[tuple[str, str]], least: int, most: int) -> frozenset[str]:
+    """Return the types that can be reached in `least` to `most` steps."""
+    reached, rim = frozenset[str](), types
+    for hop in range(1, most + 1):
+        rim = frozenset(target for source, target in pairs if source in rim)
+        if hop >= least:
+            reached |= rim
+    return reached

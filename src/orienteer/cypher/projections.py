@@ -9,8 +9,8 @@ from typing import Any
 from orienteer.cypher import syntax
 from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import Value
-from orienteer.cypher.pattern_reader import Write
-from orienteer.cypher.scope import Scope
+from orienteer.cypher.parser import Write
+from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Expression, FunctionCall, Projection
 from orienteer.errors import BadQuery
 

@@ -7,11 +7,9 @@ from typing import Protocol
 
 from orienteer.cypher.ladybug import database
 from orienteer.cypher.ladybug.engine import Ladybug
-from orienteer.cypher.names import NameMap
+from orienteer.cypher.names import MOST_ROWS, Bounds, NameMap, QueryTable, View
 from orienteer.cypher.parser import parse
 from orienteer.cypher.syntax import CypherStatement
-from orienteer.cypher.table import MOST_ROWS, Bounds, QueryTable
-from orienteer.cypher.view import View
 from orienteer.errors import BadOption
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph

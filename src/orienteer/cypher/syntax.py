@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Literal, TypeAlias, TypeVar
 
-from orienteer.cypher.view import View
+from orienteer.cypher.names import View
 from orienteer.errors import BadQuery
 
 MOST_DEEP = 200  # chained operators and nested forms: each takes up to 3 of the 1,000 calls that Python nests

@@ -19,9 +19,7 @@ __getattr__, __dir__, __all__ = face(
             "AGAIN as IMPORT_AGAIN, FORMAT as GRAPH_FORMAT, generation_of, is_graph, MANIFEST, no_link, POINTER, "
             "read_manifest, read_pointer"
         ),
-        "names.chunk_titles": "DocumentPart, parts_of",
-        "names.mentions": "CorpusNames, find_names",
-        "names.titles": "TitleFinder",
+        "names": "CorpusNames, DocumentPart, find_names, parts_of",
         "node_batch": "NodeBatch",
         "node_indexer": "NodeIndexer",
         "pieces": "is_damaged as is_piece_damaged, piece as piece_folder, piece_or_made, publish_piece",
@@ -29,15 +27,19 @@ __getattr__, __dir__, __all__ = face(
             "ABOUT as NAMES_ABOUT, Lists as NumberLists, lists_of as number_lists_of, PIECE as NAMES_PIECE, "
             "read_names as read_incidence_names, write_incidence, write_names as write_incidence_names"
         ),
-        "pieces.similar": "LayerAbout, open_layer as open_similar_layer, publish_layer as publish_similar_layer, SimilarPairs",
+        "pieces.similar": (
+            "LayerAbout, open_layer as open_similar_layer, publish_layer as publish_similar_layer, SimilarPairs"
+        ),
         "pieces.vectors": "open_vectors, PIECE as VECTORS_PIECE, read_about as read_about_vectors",
         "properties": "Condition, number_of as number_of_property, parse as parse_conditions, PropertyWriter",
         "publication": "check_target, Digests as FileDigests, publishing",
         "reserved": "PASSAGES",
         "revision": "revise as revise_graph, Revision as GraphRevision",
-        "search.names": "NameSearch, phrases as quoted_phrases, Rank as NameRank",
-        "search.query_words": "Coverage as WordCoverage, coverage_note, QueryWords",
-        "search.read_words": "ReadWords",
+        "search": (
+            "Coverage as WordCoverage, coverage_note, NameSearch, phrases as quoted_phrases, QueryWords, "
+            "Rank as NameRank, ReadWords"
+        ),
         "store": "Graph",
+        "titles": "TitleFinder",
     },
 )

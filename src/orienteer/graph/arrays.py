@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption
 from orienteer.graph import properties
-from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, span
-from orienteer.graph.connections import Meeting, meet
+from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, Meeting, meet, span
 from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import Manifest
 from orienteer.graph.nodes import Nodes

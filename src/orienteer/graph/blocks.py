@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.executors.executor import Executor, Job, Place, Worker
+from orienteer.executors import Executor, Job, Place, Worker
 from orienteer.index.vector_cache import CacheWriter, Keys
 from orienteer.protocols import Embedded, Embedder, Metered
 from orienteer.records import Usage

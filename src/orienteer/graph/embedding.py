@@ -13,18 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, Error, NotAGraph
-from orienteer.executors.executor import Executor
-from orienteer.executors.threads import Threads
+from orienteer.executors import Executor, Threads
 from orienteer.graph import format, pieces
 from orienteer.graph.blocks import BLOCK, Block, embedded_blocks
 from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout, read_about
 from orienteer.graph.revision import Piece, Revision
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder
-from orienteer.index.quantize import blocks
-from orienteer.index.revision import Layout
+from orienteer.index.postings import Layout
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
-from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, write_index
+from orienteer.index.vectors import LEAST_RECALL, VectorIndex, blocks, create_halves, write_index
 from orienteer.protocols import Embedder
 from orienteer.records import Usage
 

@@ -13,7 +13,7 @@ import numpy as np
 from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.values import json_value, node_id
+from orienteer.graph.properties import json_value, node_id
 from orienteer.records import Edge, Node
 
 _EDGE_BATCH = 50_000  # edges that are handed over at once

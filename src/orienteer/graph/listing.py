@@ -20,7 +20,7 @@ from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.properties import number_of
 from orienteer.index.arrays import Rows, decode
 from orienteer.records import JsonValue, Node
-from orienteer.text.lines import value_text
+from orienteer.text.sentences import value_text
 
 OWN = ("name", "id", "type", "degree")
 """Fields of every node, which are read where no property has the name; `degree` counts the ends of its edges."""

@@ -18,10 +18,9 @@ from orienteer.errors import AmbiguousNode, BadOption, Hint, NotAGraph, UnknownN
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
-from orienteer.graph.names.parts import named_in_part
-from orienteer.graph.properties import Properties
+from orienteer.graph.names import named_in_part
+from orienteer.graph.properties import Properties, node_id
 from orienteer.graph.reserved import FACT, READ
-from orienteer.graph.values import node_id
 from orienteer.index.arrays import Folder
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex

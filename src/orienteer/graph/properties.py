@@ -18,7 +18,8 @@ import operator
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -29,9 +30,10 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
-from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_counts, check_ends, encode, save
-from orienteer.records import JsonValue
-from orienteer.text.lines import one_line
+from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
+from orienteer.index.postings import Layout, write_strings
+from orienteer.records import JsonValue, Node
+from orienteer.text.sentences import one_line
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _BATCH = 50_000  # values that are copied at once: bounds the memory
@@ -386,3 +388,139 @@ def known(name: str, names: Sequence[str]) -> str:
 def parse(conditions: Sequence[str]) -> tuple[Condition, ...]:
     """Read conditions such as `year >= 2000`. Raises `BadOption`."""
     return tuple(Condition.parse(text) for text in conditions)
+
+
+# The properties of a revised graph: columns of values that stay, with those of nodes that come put among them.
+
+
+class _Revised(NamedTuple):
+    """A property of the rows that stay and of those that come: where its values and its entries are from."""
+
+    rows: NDArray[np.int32]
+    values: NDArray[np.int64]
+    """(rows,): the place of an old value among those of all properties, or -1 - n for the n-th of those that come."""
+    entries: NDArray[np.int32]
+    numbers: NDArray[np.float64]
+    texts: NDArray[np.uint64]
+
+
+class _Reviser:
+    """Puts the values of nodes that come among those of rows that stay, property by property."""
+
+    def __init__(self, old: Folder, layout: Layout, nodes: Sequence[Node]) -> None:
+        self._layout, self._nodes = layout, nodes
+        self._begins, self._entry_begins = (
+            old.array(name, "i8").tolist() for name in ("property_at", "property_entry_at")
+        )
+        self._rows, self._entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
+        self._numbers, self._texts = old.array("property_number", "f8"), old.array("property_text", "u8")
+        self.coming: list[bytes] = []
+        """The values of nodes that come so far, as JSON."""
+
+    def of(self, name: str, place: int | None) -> _Revised | None:
+        """Return a property, that at a place of the old ones or a new one; None if no row has it any longer."""
+        having = [at for at, node in enumerate(self._nodes) if name in node.properties]
+        values = [self._nodes[at].properties[name] for at in having]
+        rows = self._layout.new[having]
+        part, entry_part = (
+            slice(0) if place is None else slice(*begins[place : place + 2])
+            for begins in (self._begins, self._entry_begins)
+        )
+        stays = np.flatnonzero(self._rows[part] >= 0)
+        if not len(stays) and not having:
+            return None
+        old_rows = self._rows[part][stays]
+        at = np.searchsorted(old_rows, rows)
+        origin = inserted(stays + (part.start or 0), at, -1 - len(self.coming) - np.arange(len(rows)))
+        self.coming += map(encode_value, values)
+        found = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in compared(value)]
+        new_entries, new_numbers, new_texts = (
+            np.array([entry[column] for entry in found], kind)
+            for column, kind in ((0, np.int32), (1, np.float64), (2, np.uint64))
+        )
+        entries = self._entries[entry_part]
+        staying = np.flatnonzero(entries >= 0)
+        at_entries = np.searchsorted(entries[staying], new_entries)
+        return _Revised(
+            inserted(old_rows, at, rows),
+            origin,
+            inserted(entries[staying], at_entries, new_entries),
+            inserted(self._numbers[entry_part][staying], at_entries, new_numbers),
+            inserted(self._texts[entry_part][staying], at_entries, new_texts),
+        )
+
+
+def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Write the properties of rows that stay, and of nodes that come in their order; return the names of all.
+
+    `names` are those of the old ones. A property that no row has any longer is left out.
+    """
+    reviser = _Reviser(old, layout, nodes)
+    places: dict[str, int | None] = {name: place for place, name in enumerate(names)}
+    for node in nodes:
+        for name in node.properties:
+            places.setdefault(name, None)
+    revised = {name: reviser.of(name, place) for name, place in places.items()}
+    columns = {name: column for name, column in revised.items() if column is not None}
+    values = np.concatenate([np.zeros(0, np.int64), *(column.values for column in columns.values())])
+    write_strings(folder, "property_value", old.strings("property_value"), values, reviser.coming)
+    save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns.values())], dtype=np.int64))
+    ends = np.cumsum([0, *(len(column.entries) for column in columns.values())], dtype=np.int64)
+    save(folder, "property_entry_at", ends)
+    save_joined(folder, "property_row", np.int32, [column.rows for column in columns.values()])
+    save_joined(folder, "property_entry", np.int32, [column.entries for column in columns.values()])
+    save_joined(folder, "property_number", np.float64, [column.numbers for column in columns.values()])
+    save_joined(folder, "property_text", np.uint64, [column.texts for column in columns.values()])
+    return tuple(columns)
+
+
+# What Python programs have for values -> what JSON has: times, the numbers of numpy and pandas, what is missing.
+
+
+MISSING = frozenset({"NaT", "<NA>"})
+"""How numpy and pandas write a value that is missing, beside NaN."""
+
+
+def json_value(value: Any) -> JsonValue:  # Any: whatever a program holds
+    """Return the value as JSON has it: a time as ISO 8601 writes it, NaN and its kin as None.
+
+    Raises `TypeError` for what JSON has no likeness of.
+    """
+    if value is None or isinstance(value, str | bool) or type(value) is int:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float | Decimal):
+        number = float(value)
+        return None if math.isnan(number) else number
+    if isinstance(value, Mapping):
+        return {str(key): json_value(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(member) for member in value]
+    return scalar(value)
+
+
+def scalar(value: Any) -> JsonValue:  # Any: whatever a program holds
+    """Return a time, or what numpy and pandas hold, as JSON has it. Raises `TypeError` for anything else."""
+    if str(value) in MISSING:
+        return None
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return str(value)
+    if type(value).__name__ == "datetime64":  # whose own `tolist` counts nanoseconds
+        return str(value)
+    if hasattr(value, "tolist"):
+        return json_value(value.tolist())
+    raise TypeError(f"a {type(value).__name__} is no value of JSON")
+
+
+def node_id(value: Any) -> str | None:  # Any: whatever a program holds
+    """Return an id as text: a whole number as its digits; None for what is no id."""
+    if hasattr(value, "item"):  # numpy's own number
+        value = value.item()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return str(int(value)) if isinstance(value, int) or value.is_integer() else None

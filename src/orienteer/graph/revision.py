@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadInput, DuplicateNode
-from orienteer.graph import property_revision, publication
+from orienteer.graph import properties as property_revision
+from orienteer.graph import publication
 from orienteer.graph.adjacency import EDGE_FILES, Adjacency, EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
 from orienteer.graph.edges import CodedColumn, EdgeBatch, encode_extra, type_number
@@ -27,7 +28,7 @@ from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest, generation_o
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, Rows, decode, encode, save
-from orienteer.index.revision import Layout, layout_of, revise_names, revise_texts, write_strings
+from orienteer.index.postings import Layout, layout_of, revise_names, revise_texts, write_strings
 from orienteer.records import Node
 from orienteer.version import __version__
 

@@ -13,11 +13,10 @@ import numpy as np
 
 from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format
-from orienteer.graph.adjacency import distinct
+from orienteer.graph.adjacency import distinct, shortest_paths
 from orienteer.graph.arrays import GraphArrays
-from orienteer.graph.connections import shortest_paths
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
-from orienteer.graph.search.words import WordSearch
+from orienteer.graph.search import WordSearch
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import Common, Direction, Edge, Hit, Neighbor, Neighborhood, Node, Ranking, Schema

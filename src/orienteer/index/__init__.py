@@ -11,14 +11,13 @@ __getattr__, __dir__, __all__ = face(
         "bm25": "ScoredRows",
         "embedders": "open_embedder",
         "embedders.minilm": "minilm as open_minilm",
-        "embedders.onnx": "OnnxEmbedder, TokenReading, unit as unit_rows",
+        "embedders.onnx": "bert_words, OnnxEmbedder, TokenReading, unit as unit_rows, wordpiece as open_wordpiece",
         "embedders.served": "ServedEmbedder",
-        "embedders.wordpiece": "bert_words, wordpiece as open_wordpiece",
-        "fusion": "concatenate as concatenate_lists, shuffle as shuffle_lists, vote as vote_lists, VoteCount",
         "names": "NameKind, NamesWriter",
         "postings": "PostingsWriter",
         "searchers": (
-            "Memo as KeyedCache, Ranking as RankingMode, ranking_of as ranking_mode_of, TitleBonus, "
+            "concatenate as concatenate_lists, Memo as KeyedCache, Ranking as RankingMode, "
+            "ranking_of as ranking_mode_of, shuffle as shuffle_lists, TitleBonus, vote as vote_lists, VoteCount, "
             "WEIGHT as SEARCH_WEIGHT"
         ),
         "vector_cache": "CacheWriter, folder_of as vector_folder_of, keys_of as vector_keys_of, VectorCache",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from orienteer.errors import BadOption
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows, TextIndex
-from orienteer.index.quantize import Vector
-from orienteer.index.vectors import VectorIndex
-from orienteer.text.function_words import telling_words
+from orienteer.index.vectors import Vector, VectorIndex
+from orienteer.text.english import telling_words
 from orienteer.text.tokenizer import Tokenizer
 
 Mode: TypeAlias = str
@@ -351,3 +350,41 @@ def _filled(rows: Rows, ranked: ScoredRows, score: Callable[[Rows], NDArray[np.f
 def _top(ranked: ScoredRows, k: int) -> ScoredRows:
     order = np.lexsort((ranked.rows, -ranked.scores))[:k]
     return ScoredRows(ranked.rows[order], ranked.scores[order])
+
+
+# Fusion: several ordered lists become one.
+
+
+class VoteCount(NamedTuple):
+    """A place of a fused list."""
+
+    id: str
+    votes: int
+    """How many lists hold it."""
+
+
+def vote(lists: Sequence[Sequence[str]]) -> tuple[VoteCount, ...]:
+    """Order ids by how many lists hold them, ties by the earliest place within any list. ARK, section 3.2.
+
+    Remaining ties keep the order of the lists put one after another.
+    """
+    place: dict[str, int] = {}
+    votes: dict[str, int] = {}
+    for ids in lists:
+        for at, item in enumerate(dict.fromkeys(ids)):
+            votes[item] = votes.get(item, 0) + 1
+            place[item] = min(at, place.get(item, at))
+    fused = sorted(votes, key=lambda item: (-votes[item], place[item]))  # stable: first come, first placed
+    return tuple(VoteCount(item, votes[item]) for item in fused)
+
+
+def concatenate(lists: Sequence[Sequence[str]]) -> tuple[VoteCount, ...]:
+    """Put the lists one after another, first appearances only. The ordering of ARK's table 3."""
+    votes = {place.id: place.votes for place in vote(lists)}
+    return tuple(VoteCount(item, votes[item]) for item in dict.fromkeys(item for ids in lists for item in ids))
+
+
+def shuffle(lists: Sequence[Sequence[str]], random: np.random.Generator) -> tuple[VoteCount, ...]:
+    """Put the union of the lists into a random order. The random merge of ARK's table 3."""
+    fused = concatenate(lists)
+    return tuple(fused[at] for at in random.permutation(len(fused)))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import ModelError
 from orienteer.files import cache_folder, make_cache_folder
-from orienteer.index.quantize import Halves
+from orienteer.index.vectors import Halves
 
 Keys: TypeAlias = NDArray[np.uint64]
 """Hashes of texts: (texts, 2)."""

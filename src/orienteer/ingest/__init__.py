@@ -9,7 +9,6 @@ __getattr__, __dir__, __all__ = face(
     {
         "bounds": "check_readable, DEEPEST as DEEPEST_JSON, memory_told, MOST_HELD, parsed as parsed_json",
         "cached": "cached_graphs, cached_path, drop_orphans",
-        "database": "import_database",
         "demo": "demo_questions, demo_records",
         "documents.amendment": "CHANGED as CHANGED_KEY, file_changes, listed_changes",
         "documents.build_report": "BuildEstimate, BuildReport",
@@ -36,13 +35,21 @@ __getattr__, __dir__, __all__ = face(
             "cosines as cosine_signal, nearest as nearest_rows, overlaps as overlap_signal, percentile_table, "
             "RowPairs, Sets as NumberSets"
         ),
-        "documents.join.statistics": "histogram as pair_histogram, joint as joint_histogram, statistics as similarity_statistics",
+        "documents.join.statistics": (
+            "histogram as pair_histogram, joint as joint_histogram, statistics as similarity_statistics"
+        ),
         "documents.plots": "page_of as plots_page, write_plots",
         "documents.previous": "Previous as PreviousGraph",
-        "documents.read.blocks": "Block, Blocks, Document, Grid, MOST_BLOCKS, Place as BlockPlace, Prose, Span as TextSpan",
+        "documents.read.blocks": (
+            "Block, Blocks, Document, Grid, MOST_BLOCKS, Place as BlockPlace, Prose, Span as TextSpan"
+        ),
         "documents.read.book": "read_book",
-        "documents.read.collection": "documents as documents_of_table, is_questions as is_question_table, roles_of as roles_of_columns",
-        "documents.read.conversion_worker": "FileKind as ConvertedKind, KINDS as CONVERTED_KINDS, main as convert_requests",
+        "documents.read.collection": (
+            "documents as documents_of_table, is_questions as is_question_table, roles_of as roles_of_columns"
+        ),
+        "documents.read.conversion_worker": (
+            "FileKind as ConvertedKind, KINDS as CONVERTED_KINDS, main as convert_requests"
+        ),
         "documents.read.converter": "Converter",
         "documents.read.encoding": "decoded as decoded_text, read_text",
         "documents.read.files": "File as SourceFile, holds_prose, listing as list_documents",
@@ -59,15 +66,16 @@ __getattr__, __dir__, __all__ = face(
         "documents.run": "build_graph, BuildOptions, estimate_build, VECTORS_GONE",
         "documents.so_far": "Interim as PartialGraph, SoFar as PartialBuilder",
         "export": "export_graph",
-        "extraction.collocations": "collocations as collocations_of",
-        "extraction.gold": "gold_of, GoldTriple, PassageEvidence, read as read_gold_triples, recognize as recognize_gold",
-        "extraction.merger": "Merger",
+        "extraction.extraction": "collocations as collocations_of",
+        "extraction.gold": (
+            "gold_of, GoldTriple, PassageEvidence, read as read_gold_triples, recognize as recognize_gold"
+        ),
+        "extraction.merger": "CoOccurrences, distinct as distinct_names, EntityName, Merger, NamePlaces, synonym_edges",
         "extraction.records": (
             "edge_type, entity_type, ExtractedEntity, ExtractionSummary, fact as fact_statement, "
             "folded as folded_name, Member as StatementMember, Reject as RejectedRecords, "
             "relation as relation_statement, Statement, triple as triple_statement"
         ),
-        "extraction.ties": "CoOccurrences, distinct as distinct_names, EntityName, NamePlaces, synonym_edges",
         "formats": "format_of, FORMATS, GRAPHS as GRAPH_SUFFIXES, RDF as RDF_SUFFIXES",
         "formats.arrow": "CODED_FROM, has_arrow",
         "formats.delimited": "DelimitedText, FieldDialect, named as column_names",
@@ -91,15 +99,16 @@ __getattr__, __dir__, __all__ = face(
         "importer": "import_graph, ImportOptions, validate as validate_sources",
         "provenance": "is_stale, skipped_groups, stamps_of",
         "remote.address": "address_of",
-        "remote.objects": "Content",
-        "remote.opening": "objects_at",
+        "remote.objects": "Content, objects_at",
         "remote.pull": "pulled",
         "remote.push": "push_graph",
         "report": "Report as ImportReport, Tally as DropCounts",
         "sources": "graph_at, graph_directory",
         "tables.cells": "prefixed as prefixed_texts",
         "tables.columns": "Columns as ColumnSpec, EDGE_NAMES, ENDS as END_NAMES, NODE_NAMES",
-        "tables.mapping": "ColumnLink, IGNORED as IGNORED_ROLE, link_of, PLAIN as PLAIN_ROLES, PROPERTY as PROPERTY_ROLE",
+        "tables.mapping": (
+            "ColumnLink, IGNORED as IGNORED_ROLE, link_of, PLAIN as PLAIN_ROLES, PROPERTY as PROPERTY_ROLE"
+        ),
         "tables.mapping_file": "read_mappings, written as mappings_as_toml",
         "tables.mirror": "clean as clean_edges",
         "tables.nodes": "NodeMaker",
@@ -111,8 +120,7 @@ __getattr__, __dir__, __all__ = face(
             "identifier as id_text, items as list_members, number as number_or_text, opened as object_in_cell, "
             "plain as plain_value"
         ),
-        "update.ledger": "read_ledger",
-        "update.row_hashes": "row_hashes",
+        "update.ledger": "read_ledger, row_hashes",
         "update.update": "update_graph",
     },
 )

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, damaged
-from orienteer.ingest.skips import SkippedGroup
+from orienteer.ingest.bounds import SkippedGroup
 from orienteer.version import __version__
 
 if TYPE_CHECKING:

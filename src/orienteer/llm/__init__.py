@@ -11,32 +11,28 @@ if TYPE_CHECKING:
     from orienteer.llm.budget import Budget as Budget
     from orienteer.llm.openai import OpenAIConfig as OpenAIConfig
     from orienteer.llm.openai import OpenAIModel as OpenAIModel
+    from orienteer.llm.replies import ScriptedModel as ScriptedModel
     from orienteer.llm.schema import arguments_of as arguments_of
-    from orienteer.llm.scripted import ScriptedModel as ScriptedModel
 
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "abilities": "Abilities, keep as keep_abilities, recall as recall_abilities",
-        "address": "is_address as is_model_address, show as shown_address",
-        "budget": "Allowance, Budget",
-        "conversation": "Conversation, ELISION, MOST_CALLS",
-        "event_stream": "completion_in, is_stream, PartReader",
-        "exchange": "ask as ask_model",
-        "gguf": "read_head as read_gguf_head",
-        "local": "card_of as card_of_file, ENGINES, LocalModel, read_card as read_model_card, threads as engine_threads",
+        "budget": "Allowance, Budget, price_of",
+        "conversation": "ask as ask_model, Conversation, ELISION, MOST_CALLS, prompt_of, prompts_of",
+        "local": (
+            "card_of as card_of_file, ENGINES, LocalModel, read_card as read_model_card, "
+            "read_head as read_gguf_head, threads as engine_threads"
+        ),
         "openai": "OpenAIConfig, OpenAIModel",
-        "prices": "price_of",
         "probe": "Probe",
-        "prompts": "prompt_of, prompts_of",
-        "replies": "ChatRequest, RecordedModel, Recording, ReplyFile",
+        "replies": "ChatRequest, RecordedModel, Recording, ReplyFile, ScriptedModel",
         "schema": "arguments_of, decode as decode_json, faults as schema_faults, meant as meant_value",
-        "scripted": "ScriptedModel",
         "spoken": (
             "after_thinking, as_calls as spoken_as_calls, call_schema, calls_in, calls_schema, "
             "in_words as calls_in_words, number_of_calls, object_in"
         ),
-        "transport": "LARGEST_REPLY",
-        "wire": "body_of",
+        "transport": "is_address as is_model_address, LARGEST_REPLY, show as shown_address",
+        "wire": "body_of, completion_in, is_stream, PartReader",
     },
 )

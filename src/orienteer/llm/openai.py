@@ -15,12 +15,22 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field, model_validator
 
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
-from orienteer.llm.address import is_address, show
-from orienteer.llm.event_stream import PartReader, completion_in, is_stream
-from orienteer.llm.prices import price_of
+from orienteer.llm.budget import price_of
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.spoken import object_in
-from orienteer.llm.wire import Answered, Body, Way, answer, blamed, body_of, way_of
+from orienteer.llm.transport import is_address, show
+from orienteer.llm.wire import (
+    Answered,
+    Body,
+    PartReader,
+    Way,
+    answer,
+    blamed,
+    body_of,
+    completion_in,
+    is_stream,
+    way_of,
+)
 from orienteer.options import Options
 from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
 

@@ -10,19 +10,19 @@ import hashlib
 import json
 from bisect import insort
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.files import append_line
 from orienteer.protocols import LanguageModel, manner_of
-from orienteer.records import JsonValue, Manner, Message, Price, Record, Reply, Sampling, ToolSpec
+from orienteer.records import JsonValue, Manner, Message, Price, Record, Reply, Sampling, ToolCall, ToolSpec, Usage
 
 
 class ChatRequest(Record):
@@ -279,3 +279,56 @@ def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[str]:
 def _shown(value: JsonValue) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+# A model whose answers are a function of the conversation: for tests, ours and yours.
+
+
+Said: TypeAlias = Message | str | Sequence[tuple[str, Mapping[str, JsonValue]]]
+"""A message, its text, or its tool calls as pairs of name and arguments."""
+Policy: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], Sampling], Said]
+
+
+class ScriptedModel:
+    """Answers with what its policy makes of the conversation. It keeps no state, so parallel agents cannot race."""
+
+    def __init__(
+        self, policy: Policy, name: str = "scripted", *, usage: Usage | None = None, price: Price | None = None
+    ) -> None:
+        self._policy, self._name, self._price = policy, name, price
+        self._usage = usage if usage is not None else Usage(calls=1)
+
+    @property
+    def name(self) -> str:
+        """The name it was given."""
+        return self._name
+
+    @property
+    def price(self) -> Price | None:
+        """The price it was given, for tests of budgets of money; None where it was given none."""
+        return self._price
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        schema: Mapping[str, JsonValue] | None = None,
+        sampling: Sampling | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Return what the policy says; the schema is for the policy to know."""
+        move = self._policy(messages, tools, sampling if sampling is not None else Sampling())
+        return Reply(message=_message(move, turn=len(messages)), usage=self._usage)
+
+
+def _message(said: Said, *, turn: int) -> Message:
+    if isinstance(said, Message):
+        return said
+    if isinstance(said, str):
+        return Message(role="assistant", content=said)
+    calls = tuple(
+        ToolCall(id=f"call_{turn}_{place}", name=name, arguments=json.dumps(dict(arguments), ensure_ascii=False))
+        for place, (name, arguments) in enumerate(said)
+    )
+    return Message(role="assistant", tool_calls=calls)

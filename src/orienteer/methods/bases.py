@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from orienteer.agents.answer import answer_from
 from orienteer.errors import BudgetExhausted, Error, ModelError
-from orienteer.llm.exchange import recorded_by
+from orienteer.llm.conversation import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
     Message,

@@ -10,9 +10,8 @@ __getattr__, __dir__, __all__ = face(
         "network": "evidence as draw_evidence, ring as draw_ring",
         "notebook": "DrawnNode, WIDGET",
         "svg": (
-            "LETTER as LETTER_WIDTH, PLOT as PLOT_FRAME, Point as PlotPoint, scatter as draw_scatter, "
-            "tally as draw_tally"
+            "LETTER as LETTER_WIDTH, pieces as page_pieces, PLOT as PLOT_FRAME, Point as PlotPoint, "
+            "scatter as draw_scatter, tally as draw_tally"
         ),
-        "template": "pieces as page_pieces",
     },
 )

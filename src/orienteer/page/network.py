@@ -6,12 +6,13 @@ Colours are the page's own, which may be dark; every line has its name on it, or
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from orienteer.display import clean, counted, cut
+from orienteer.display import clean, counted, cut, first_rows
+from orienteer.page.notebook import Bundle, Content, DrawnEdge, DrawnNode, GraphAtHand, Table, view
 
 _LETTER, _SMALL = 6.8, 5.6  # pixels of a letter of a name, and of a line's label
 _LONGEST = 36  # characters of a name
@@ -264,3 +265,55 @@ def _picture(width: float, height: float, parts: Iterable[Markup], label: str) -
         ' viewBox="0 0 {:.0f} {:.0f}" font-family="sans-serif" font-size="12" fill="currentColor"'
         ' style="max-width:100%;height:auto">{}</svg>'
     ).format(label, width, height, width, height, Markup("").join(parts))
+
+
+# The types of a graph and what joins them, as a notebook shows them.
+
+
+class DrawnTypes(NamedTuple):
+    """The types of a schema, as `records.Schema` has them."""
+
+    nodes: Mapping[str, int]
+    """By node type, how many nodes it has."""
+    edges: Collection[tuple[DrawnEdge, int]]
+    """Source type, edge type and target type, and how many edges there are."""
+    labels: Mapping[str, str]
+    symmetric: Collection[str]
+
+    def svg(self) -> str:
+        """Return the types on a ring, the most frequent first, with what joins them."""
+
+        names = {name: f"{self._label(name)} {self.nodes[name]:,}" for name in self._ordered()}
+        return ring(names, self._walked(), symmetric=map(self._label, self.symmetric))
+
+    def view(self, title: str, tables: Sequence[Table]) -> Bundle:
+        """Return a picture of the types that answers the pointer, over tables."""
+        nodes = [
+            DrawnNode(name, self._label(name), self._label(name), self.nodes[name], self._about(name))
+            for name in self._ordered()
+        ]
+        strong = [node.id for node in nodes]
+        return view(Content(title, (), nodes, self._walked(), strong, tables=tables), GraphAtHand())
+
+    def table(self) -> Table:
+        """Return what joins the types, the most frequent first."""
+        rows = [[*map(self._label, triple), f"{count:,}"] for triple, count in self._by_count()]
+        return Table(("from", "edge type", "to", "edges"), first_rows(rows))
+
+    def _about(self, name: str) -> tuple[str, ...]:
+        """Return what a card says of a node type; what joins it with itself has no line in the picture."""
+        own = [edge_type for source, edge_type, target in self._walked() if source == target == name]
+        joined = (f"joined with one another by {', '.join(own)}",) if own else ()
+        return (counted(self.nodes[name], "node"), *joined)
+
+    def _label(self, name: str) -> str:
+        return self.labels.get(name, name)
+
+    def _ordered(self) -> list[str]:
+        return sorted(self.nodes, key=lambda name: (-self.nodes[name], name))
+
+    def _walked(self) -> list[DrawnEdge]:
+        return [(source, self._label(edge_type), target) for (source, edge_type, target), _ in self._by_count()]
+
+    def _by_count(self) -> list[tuple[DrawnEdge, int]]:
+        return sorted(self.edges, key=lambda item: (-item[1], item[0]))

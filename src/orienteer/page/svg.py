@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from orienteer.display import cut
-from orienteer.page.numerals import figure, share, without_zero
+from orienteer.display import clean, counted, cut
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 LETTER, _LINE = 6.6, 14.0  # pixels of a letter and of a line of labels
 _LONGEST = 34  # characters of a label
@@ -391,3 +398,83 @@ def _round_step(rough: float) -> float:
     """Return the least number of the form 1, 2 or 5 times a power of ten that is not smaller."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= rough * (1 - 1e-9))
+
+
+# Figures as text: short, and all of one kind in the same way.
+
+
+NOTHING = "–"
+_ENOUGH = 100  # from here on, figures have no decimals
+
+
+def share(value: float, digits: int = 3) -> str:
+    """Write a share of 1 without its leading zero, `.482`, and a larger number with as many digits, `1.25`."""
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("0.") else f"{value:.{digits - 1}f}"
+
+
+def figure(value: float) -> str:
+    """Write a quantity with about three figures."""
+    return f"{value:,.0f}" if value >= _ENOUGH else f"{value:.3g}"
+
+
+def percent(part: float, whole: float) -> str:
+    """Write a part of a whole in per cent; a dash if the whole is 0."""
+    return f"{100 * part / whole:.0f} %" if whole else NOTHING
+
+
+def without_zero(text: str) -> str:
+    """Return a number without the zero before its point, as `.35`."""
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+# Pages made from templates: every value is escaped as text, unless it is markup of ours.
+
+
+_TOGETHER = 200  # parts of a template that are written together
+
+
+def pieces(
+    package: str, template: str, *, style: str, script: str | None = None, **values: Any
+) -> Iterator[str]:  # Any: what the template shows
+    """Yield the pieces of a page in order, each made when it is asked for.
+
+    Templates, style and script are files of the package. Texts are escaped where they enter the template. Characters
+    that would steer a reader's terminal or the direction of text are then removed from every piece, wherever they came
+    from. The page loads nothing and runs no script but this one.
+    """
+    values["style"] = Markup(_read(package, style))
+    values["script"] = None if script is None else Markup(_read(package, script))
+    digest = hashlib.sha256((values["script"] or "").encode()).digest()
+    values["script_sha256"] = "" if script is None else base64.b64encode(digest).decode()
+    stream = _environment(package).get_template(template).stream(values)
+    stream.enable_buffering(_TOGETHER)
+    return map(clean, stream)
+
+
+@cache
+def _environment(package: str) -> Environment:
+    """Return the jinja environment of a package's templates, which may build on those of `orienteer.page`."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # here: most commands make no page
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__ or "orienteer.page")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "counted": counted,
+        "cut": cut,
+        "figure": figure,
+        "percent": percent,
+        "share": share,
+        "thousands": "{:,}".format,
+    }
+    return environment
+
+
+def _read(package: str, name: str) -> str:
+    return clean(files(package).joinpath(name).read_text(encoding="utf-8"))

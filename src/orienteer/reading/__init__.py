@@ -7,10 +7,9 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "config": "AnchorConfig",
         "execution": "Executor as QueryExecutor",
         "line": "parse as parse_reading_line",
-        "linker": "PhraseLinker",
+        "linker": "AnchorConfig, PhraseLinker",
         "quantities": "converted as converted_quantity, quantity as quantity_at, Written as WrittenWord",
         "reader": "QuestionReader",
         "words": (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
 from orienteer.errors import BadOption
-from orienteer.text.lines import one_line
+from orienteer.text.sentences import one_line
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow><-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->)|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])"""

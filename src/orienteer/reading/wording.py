@@ -12,7 +12,7 @@ from itertools import count
 
 from orienteer.graph.store import Graph
 from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Filled, Joined, Measure, NodeSet, Valued
-from orienteer.text.lines import single_spaced
+from orienteer.text.sentences import single_spaced
 
 _WORDS = {"list": "", "count": "count ", "test": "whether any "}
 _BARE = re.compile(r"[^\W\d]\w*")

@@ -8,32 +8,31 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "analysis": "ModelAnalyzer, NameAnalyzer, open_analyzer",
+        "bases.gatherer": "Naive, NaiveConfig",
         "bases.hippo": "Hippo, HippoConfig",
         "bases.light": "Light, LightConfig",
-        "bases.naive": "Naive, NaiveConfig",
         "bases.table": "BASES, open_base, RankedBase",
         "evidence": "Evidence, render as render_evidence, Scored, UNPAID as UNPAID_NOTE",
-        "excerpt": "excerpt as excerpt_of, LONGEST as LONGEST_EXCERPT, Shown as SnippetTerms",
         "expansion.bipartite": "added as added_scores, EdgesAsFacts, Handed as SparseScores, NamesInPassages",
         "expansion.communities": (
-            "ABOUT as COMMUNITIES_ABOUT, find_communities, LARGEST as LARGEST_COMMUNITY, open_communities, "
-            "PIECE as COMMUNITIES_PIECE"
+            "ABOUT as COMMUNITIES_ABOUT, Csr, find_communities, LARGEST as LARGEST_COMMUNITY, leiden, "
+            "open_communities, PIECE as COMMUNITIES_PIECE"
         ),
-        "expansion.flow": "around as edges_around_seeds, ways as flow_paths",
+        "expansion.flow": "around as edges_around_seeds, Relations, ScoredRelation, ways as flow_paths",
         "expansion.incidence": "Incidence, open_incidence",
-        "expansion.leiden": "Csr, leiden",
-        "expansion.relations": "Relations, ScoredRelation",
-        "expansion.seeds": "Facts as FactFinder, Seeds as SeedFinder",
         "expansion.votes": "Held as PassageMembership, Holders as MembershipIndex, vote as vote_for_passages",
-        "expansion.walk": "carriers as carrier_names, GraphWalk, ListSums, NameWalk",
+        "expansion.walk": (
+            "carriers as carrier_names, Facts as FactFinder, GraphWalk, ListSums, NameWalk, Seeds as SeedFinder"
+        ),
         "fusion": (
             "first_of as first_of_lists, FLOOR as FUSION_FLOOR, fused as fused_rows, in_turns as lists_in_turns, "
             "LEAST_FIT, searched as searched_rows, shares as score_shares, TRUST as FUSION_TRUST"
         ),
         "graph_text": (
-            "arrow as edge_arrow, counts_line, edge_note, indented as indented_text, kind_line, "
-            "PARTIAL as PARTIAL_NOTE, present as present_hit, Presentation, schema_lines, "
-            "source_of as source_of_node, title as node_title, type_names"
+            "ALIKE as ALIKE_SHARE, arrow as edge_arrow, counts_line, edge_note, excerpt as excerpt_of, "
+            "folded as without_near_duplicates, indented as indented_text, kind_line, LONGEST as LONGEST_EXCERPT, "
+            "PARTIAL as PARTIAL_NOTE, present as present_hit, Presentation, schema_lines, shingles as shingles_of, "
+            "Shown as SnippetTerms, source_of as source_of_node, title as node_title, type_names"
         ),
         "matching.bindings": "TriplePattern",
         "matching.matcher": "MISSED as MISSED_COST, STATES as MOST_STATES, TripleMatcher",
@@ -44,7 +43,6 @@ __getattr__, __dir__, __all__ = face(
             "occurrences as name_occurrences, Policy as LinkPolicy, spelled as rows_spelled, type_words, TypeLinker, "
             "word_shares"
         ),
-        "near_duplicates": "ALIKE as ALIKE_SHARE, folded as without_near_duplicates, shingles as shingles_of",
         "query": "GatherConfig, Query",
         "reading": "worth_reading",
         "schema": "describe as describe_graph, examples as code_examples",

@@ -18,12 +18,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from orienteer.errors import BadOption
-from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitleFinder
 from orienteer.index.searchers import Memo
-from orienteer.llm.exchange import ask_for
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query

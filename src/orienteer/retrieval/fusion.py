@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitleFinder
 from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.searchers import Mode, TitleBonus
 from orienteer.retrieval.expansion.bipartite import Handed

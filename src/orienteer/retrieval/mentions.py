@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.cypher.view import Identifiers
+from orienteer.cypher.names import Identifiers
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameKind
 from orienteer.records import Schema
-from orienteer.text.lines import single_spaced
+from orienteer.text.sentences import single_spaced
 from orienteer.text.tokenizer import Tokenizer
 
 Phrase = tuple[str, ...]

@@ -9,8 +9,8 @@ from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.records import Node
 from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.graph_text import folded
 from orienteer.retrieval.matching.predicate import stating_types
-from orienteer.retrieval.near_duplicates import folded
 from orienteer.text.tokenizer import Tokenizer
 
 

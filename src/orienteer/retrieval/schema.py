@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.cypher.names import Catalog
+from orienteer.cypher.names import Catalog, View, identifiers, viewed_schema
 from orienteer.cypher.session import Cypher
-from orienteer.cypher.view import View, identifiers, viewed_schema
 from orienteer.errors import TooManyEdges
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -30,7 +29,7 @@ from orienteer.retrieval.graph_text import (
     triples_by_size,
     types_by_size,
 )
-from orienteer.text.lines import one_line
+from orienteer.text.sentences import one_line
 
 _PROPERTIES = 20  # of each node type
 _LOOKED_AT = 200  # nodes among which an example's is chosen

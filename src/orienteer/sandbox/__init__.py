@@ -21,14 +21,12 @@ __getattr__, __dir__, __all__ = face(
             "CALLS as SYSTEM_CALLS, CLOSE, FCNTL, filter_calls, filter_program, landlock_version, launch_program, "
             "LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, server_program, SERVING, SOCKET, WRITE"
         ),
-        "cpython": "CPythonInterpreter, unheld as missing_walls",
         "interpreter": "Interpreter, Limits",
-        "launch": "launched as launched_confined",
         "monty": "MontyInterpreter",
-        "pipe": "DeadlinePassed, PipeClosed, PipeError",
-        "tiers": "open_interpreter",
+        "tiers": "CPythonInterpreter, open_interpreter, unheld as missing_walls",
         "workers": (
-            "NotReady as WorkerNotReady, packages as package_paths, PYTHON as PYTHON_FLAGS, tie as tie_lifetime, Worker"
+            "DeadlinePassed, launched as launched_confined, NotReady as WorkerNotReady, packages as package_paths, "
+            "PipeClosed, PipeError, PYTHON as PYTHON_FLAGS, tie as tie_lifetime, Worker"
         ),
     },
 )

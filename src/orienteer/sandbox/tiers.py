@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import sys
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from orienteer.errors import BadOption, MissingExtra, UnsafeSandbox
-from orienteer.sandbox.interpreter import Functions, Interpreter, Limits
+from orienteer.errors import BadOption, Error, MissingExtra, UnsafeSandbox
+from orienteer.records import JsonValue
+from orienteer.sandbox.interpreter import Functions, Interpreter, Limits, RunResult, Tier, serve
+from orienteer.sandbox.printout import Printout
+from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, Pipe, PipeClosed, PipeError, Worker
 
 Choice: TypeAlias = Literal["auto", "monty", "cpython"]
 """A tier by name, or `auto`: `monty` where it is installed and starts, else `cpython`."""
@@ -24,7 +35,6 @@ def open_interpreter(tier: Choice, functions: Functions, limits: Limits) -> Inte
         return _monty(functions, limits)
     if tier == "auto" and (started := _started_monty(functions, limits)) is not None:
         return started
-    from orienteer.sandbox.cpython import CPythonInterpreter  # here: the first tier does not need it
 
     return CPythonInterpreter(functions, limits)
 
@@ -43,3 +53,196 @@ def _started_monty(functions: Functions, limits: Limits) -> Interpreter | None:
     except (MissingExtra, UnsafeSandbox):
         return None
     return monty
+
+
+# The second tier: the whole of CPython, in a process that locks itself down before it sees any code.
+
+
+_PROGRAM = Path(__file__).with_name("worker.py")
+_START = 30.0  # seconds
+_LOST = "what earlier code defined is lost"
+_LONGEST = 4 << 20  # bytes of a message: room for the arguments of a call, which `callback` bounds
+_ERROR_CHARACTERS = 4_000  # twice the worker's own bound
+_MARK = 200  # characters: more than the line has that says how much was left out
+_GRACE = 0.5  # seconds in which code that ran too long may still send what it has printed
+_OPTIONS = (*PYTHON, "-s", "-S")
+_PACKAGES = ("numpy",)  # may be imported beside the standard library, where installed
+_SECCOMP = "seccomp (Linux on x86-64 and arm64)"
+_SIDES = {  # each side to close: the walls of which one is enough, and the remedy for a system without any
+    "files": ({"landlock", "no opening", "own user"}, f"{_SECCOMP}, or Landlock (Linux 5.13)"),
+    "changes of files": ({"seccomp", "own user"}, _SECCOMP),
+    "the network": ({"seccomp", "own network"}, f"{_SECCOMP}, or the right to make a network"),
+    "processes": ({"seccomp", "process limit"}, f"{_SECCOMP}, or a start as another user than root"),
+    "memory": ({"memory"}, "RLIMIT_AS"),
+}
+
+
+class CPythonInterpreter:
+    """Runs code in a process of its own. The first run starts it; a run after a loss starts another one."""
+
+    def __init__(self, functions: Functions, limits: Limits) -> None:
+        self._functions, self._limits = functions, limits
+        self._worker: _Worker | None = None
+        self._runs = 0
+
+    @property
+    def tier(self) -> Tier:
+        """Return `cpython`, for the trajectory."""
+        return "cpython"
+
+    @property
+    def held(self) -> frozenset[str]:
+        """Return the names of the walls around the running process; empty where none runs."""
+        return frozenset() if self._worker is None else self._worker.held
+
+    @property
+    def process(self) -> int | None:
+        """Return the id of the running process; None where none runs."""
+        return None if self._worker is None else self._worker.popen.pid
+
+    def run(self, code: str) -> RunResult:
+        """Run code; its own faults come back in the result.
+
+        Raises `UnsafeSandbox` where this system cannot contain it, and whatever a function raises that is no `Error`.
+        """
+        if self._worker is not None and not self._worker.is_ours:
+            return self._lost(PipeError("it works for the process that this one was forked from"), 0.0)
+        if self._worker is not None and self._worker.pipe.has_more():
+            return self._lost(PipeClosed("it wrote where it may not, after its last run"), 0.0)
+        if self._worker is None:
+            self._worker = _Worker(self._functions, self._limits)
+        self._runs += 1
+        worker, begun = self._worker, time.monotonic()
+        deadline = begun + self._limits.seconds
+        try:
+            worker.go_on()
+            worker.pipe.send({"run": self._runs, "code": _sound(code)}, deadline)
+            ended = self._served(worker.pipe, deadline)
+            worker.pause()  # nothing that the code left behind runs before the next run
+            return self._ran(ended, time.monotonic() - begun)
+        except (PipeError, DeadlinePassed) as fault:
+            return self._lost(fault, time.monotonic() - begun)
+        except BaseException:  # one of our functions broke, or somebody interrupts: the code must not go on
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process and its state. Closing twice is no fault."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
+
+    def _served(self, pipe: Pipe, deadline: float) -> Mapping[str, JsonValue]:
+        """Answer the calls that code makes until it ends. Raises `PipeError`, `DeadlinePassed`."""
+        calls = 0
+        while True:
+            message = pipe.receive(deadline)
+            if "call" not in message:
+                if message.get("ended") != self._runs:
+                    raise PipeError("it answered for another run")
+                return message
+            calls += 1
+            pipe.send(self._answer(message, calls), deadline)
+
+    def _answer(self, message: Mapping[str, JsonValue], calls: int) -> Mapping[str, JsonValue]:
+        name, positional, named = message["call"], message.get("positional"), message.get("named")
+        if not isinstance(name, str) or not isinstance(positional, list) or not isinstance(named, dict):
+            raise PipeError("it made a call in an unknown form")
+        if name not in self._functions:
+            raise PipeError("it called a function that it was not given")
+        if calls > self._limits.calls:
+            return {"error": f"this run has made {self._limits.calls} calls, and may make no more"}
+        try:
+            return {"value": serve(self._functions, name, positional, named)}
+        except Error as error:
+            return {"error": str(error)}
+
+    def _ran(self, ended: Mapping[str, JsonValue], seconds: float) -> RunResult:
+        """Read the result of a run, cut to the limits once more: the code may have written the message itself.
+
+        Raises `PipeError` for a message of another form.
+        """
+        text, left_out, error, missing = (ended.get(name) for name in ("printed", "left_out", "error", "missing"))
+        if not isinstance(text, str) or not isinstance(left_out, int):
+            raise PipeError("it answered in an unknown form")
+        printed = Printout(self._limits.output_characters + _MARK)
+        printed.add(_sound(text))
+        excerpt = printed.excerpt()
+        ran = RunResult(
+            printed=excerpt.text,
+            error=_sound(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else None,
+            missing=_sound(missing)[:_MARK] if isinstance(missing, str) else None,
+            left_out=min(max(left_out, 0), sys.maxsize) + excerpt.left_out,
+            seconds=seconds,
+        )
+        if not ended.get("full"):
+            return ran
+        self.close()
+        return replace(ran, error=f"{ran.error or 'MemoryError'}; {_LOST}", is_lost=True)
+
+    def _lost(self, fault: PipeError | DeadlinePassed, seconds: float) -> RunResult:
+        """End the process, and return the result of a run that it did not survive."""
+        assert self._worker is not None
+        printed, left_out = "", 0
+        if isinstance(fault, DeadlinePassed):
+            error = f"TimeoutError: the code took longer than {self._limits.seconds:g} s and was stopped; {_LOST}"
+            printed, left_out = self._printed_before(self._worker)
+        else:
+            error = f"the interpreter broke: {self._worker.cause(fault)}; {_LOST}"
+        self.close()
+        return RunResult(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
+
+    def _printed_before(self, worker: _Worker) -> tuple[str, int]:
+        """Interrupt code that ran too long; return what it had printed and how much was left out, if it yields."""
+        worker.popen.send_signal(signal.SIGINT)
+        try:
+            ran = self._ran(worker.pipe.receive(time.monotonic() + _GRACE), 0.0)
+        except (PipeError, DeadlinePassed):
+            return "", 0
+        return ran.printed, ran.left_out
+
+
+class _Worker(Worker):
+    """The process that runs the code, and its walls."""
+
+    def __init__(self, functions: Functions, limits: Limits) -> None:
+        """Start it and wait until it has locked itself down. Raises `UnsafeSandbox` where that is not enough."""
+        if not sys.platform.startswith("linux"):
+            raise UnsafeSandbox(_refusal("Nothing here holds the whole of CPython: it needs Linux"))
+        settings = {
+            "memory": limits.memory_mb << 20,
+            "characters": limits.output_characters,
+            "functions": list(functions),
+            "packages": {name: folder for name in _PACKAGES if (folder := _folder(name)) is not None},
+        }
+        longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
+        try:
+            super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(settings)], longest=longest)
+            self.held = self.ready(_START)
+        except (OSError, NotReady) as error:
+            told = _refusal(f"The process that would run the code did not start ({error})")
+            raise UnsafeSandbox(told, paths=[Path(sys.executable)]) from error
+        if refusal := unheld(self.held):
+            self.end()
+            raise UnsafeSandbox(_refusal(refusal))
+
+
+def unheld(names: Collection[str]) -> str | None:
+    """Return what a process inside these walls could still reach, and what would stop it; None for nothing."""
+    open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(names)]
+    return f"Nothing here holds a model's code from {'; '.join(open_sides)}" if open_sides else None
+
+
+def _refusal(reason: str) -> str:
+    return f"{reason}. The first tier runs everywhere: pip install 'orienteer[sandbox]' and choose the tier monty."
+
+
+def _folder(package: str) -> str | None:
+    """Return the folder of an installed package."""
+    spec = find_spec(package)
+    return str(Path(spec.origin).parent) if spec is not None and spec.origin is not None else None
+
+
+def _sound(text: str) -> str:
+    """Return a text that can be encoded: code may print lone surrogates, which become question marks."""
+    return text.encode(errors="replace").decode()

@@ -8,17 +8,26 @@ watches the lifeline instead (`confinement.end_with`). On Windows nothing does: 
 
 from __future__ import annotations
 
+import gc
+import json
 import os
+import select
 import signal
 import site
+import struct
 import subprocess
 import sys
+import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import IO, TypeVar
 
-from orienteer.sandbox.pipe import DeadlinePassed, Pipe, PipeClosed, PipeError
+from orienteer.records import JsonValue
+from orienteer.sandbox import confinement, readable_files
 
 PYTHON = ("-P", "-B", "-X", "utf8")
 """Python's options: nothing is imported from the working directory, and no bytecode is written."""
@@ -175,3 +184,206 @@ def _end(popen: subprocess.Popen[bytes], lifeline: int) -> None:
     for stream in (popen.stdin, popen.stdout):
         if stream is not None:
             stream.close()
+
+
+# Confines a program that somebody else's library starts: the thread that starts it gives up everything first.
+#
+# The kernel binds a program to what its starting thread has given up, and leaves the other threads alone. So a thread
+# is made only for this, and ends when the program runs.
+
+
+T = TypeVar("T")
+
+_LOADERS = ("/lib64/ld-*.so*", "/lib/ld-*.so*", "/lib/*-linux-gnu/ld-*.so*")  # start programs with shared libraries
+_PROGRAM = confinement.READ_FILE | confinement.EXECUTE
+
+
+def launched(start: Callable[[], T], program: Path, *, longest: int) -> tuple[T, frozenset[str]]:
+    """Call `start`; return its result, and the names of the walls around the program that it starts.
+
+    The program can open itself and shared libraries for reading, and nothing else. It has no network, sends no signals,
+    starts nothing, and writes at most `longest` bytes at once, as far as this system can enforce that. Raises what
+    `start` raises.
+    """
+    if not sys.platform.startswith("linux"):
+        return start(), frozenset()
+    left = _left(program)
+    results: list[T] = []
+    errors: list[BaseException] = []
+    walls: set[str] = set()
+
+    def run() -> None:
+        try:
+            confinement.drop_privileges()
+            if confinement.keep_files(left):
+                walls.add("landlock")
+            if confinement.filter_launch(longest=longest):
+                walls.add("seccomp")
+            results.append(start())
+        except BaseException as error:  # noqa: BLE001  # the waiting caller raises it
+            errors.append(error)
+
+    with _UNCOLLECTED:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results[0], frozenset(walls)
+
+
+class _CollectionPause:
+    """A time without garbage collection, which must not run in a confined thread: that one can free no resource.
+
+    Several threads may be inside; the last one to leave turns the collection on again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._collects = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._collects:
+                gc.enable()
+
+
+_UNCOLLECTED = _CollectionPause()
+
+
+@cache
+def _left(program: Path) -> tuple[tuple[Path, int], ...]:
+    """Return the files that a program needs to start."""
+    loaders = {loader for pattern in _LOADERS for loader in Path("/").glob(pattern[1:])}
+    return (*readable_files.of_system(), *((path, _PROGRAM) for path in (program, *loaders)))
+
+
+# Messages to and from an untrusted process: each has a deadline and a largest size, and must be JSON.
+
+
+_PART = 1 << 16  # bytes, as many as a pipe holds
+
+
+class PipeError(Exception):
+    """The other end has broken the protocol; the message says how."""
+
+
+class PipeClosed(PipeError):
+    """The other end is gone."""
+
+
+class DeadlinePassed(Exception):
+    """The deadline has passed."""
+
+
+class Pipe:
+    """Two pipes to a process, one for each direction. Whatever it sends or withholds, this end keeps its deadlines."""
+
+    def __init__(self, to: IO[bytes], of: IO[bytes], *, longest: int, kill: Callable[[], None]) -> None:
+        self._to, self._of, self._longest, self._kill = to.fileno(), of.fileno(), longest, kill
+        if sys.platform != "win32":
+            os.set_blocking(self._to, False)
+            os.set_blocking(self._of, False)
+
+    def send(self, content: Mapping[str, JsonValue], deadline: float) -> None:
+        """Send a message. Raises `PipeError`, `DeadlinePassed`."""
+        self.send_bytes(json.dumps(content).encode(), deadline)
+
+    def send_bytes(self, message: bytes, deadline: float) -> None:
+        """Send the bytes of a message or a file, after their number. Raises `PipeError`, `DeadlinePassed`."""
+        left = memoryview(struct.pack("!I", len(message)) + message)
+        with self._until(deadline):
+            while left:
+                try:
+                    left = left[self._write(left, deadline) :]
+                except BlockingIOError:
+                    continue
+                except OSError as error:  # Windows has an error of its own for a broken pipe
+                    raise PipeClosed("it ended") from error
+
+    def receive(self, deadline: float) -> dict[str, JsonValue]:
+        """Return the next message. Raises `PipeError`, `DeadlinePassed`."""
+        try:
+            content = json.loads(self.receive_bytes(deadline))
+        except (ValueError, RecursionError) as error:
+            raise PipeError("it sent something that is not a message") from error
+        if not isinstance(content, dict):
+            raise PipeError("it sent something that is not a message")
+        return content
+
+    def receive_bytes(self, deadline: float) -> bytearray:
+        """Return the next message as bytes. Raises `PipeError`, `DeadlinePassed`."""
+        with self._until(deadline):
+            size = struct.unpack("!I", self._read(4, deadline))[0]
+            if size > self._longest:
+                raise PipeError(f"it sent a message of more than {self._longest:,} bytes")
+            return self._read(size, deadline)
+
+    def has_more(self) -> bool:
+        """Tell whether a message can be read, or the other end is gone."""
+        return is_ready(self._of, select.POLLIN, 0)
+
+    def _read(self, size: int, deadline: float) -> bytearray:
+        parts = bytearray()
+        while len(parts) < size:
+            if sys.platform != "win32":
+                _wait(self._of, select.POLLIN, deadline)
+            part = os.read(self._of, min(size - len(parts), _PART))
+            if not part:
+                raise PipeClosed("it ended")
+            parts += part
+        return parts
+
+    def _write(self, message: memoryview, deadline: float) -> int:
+        """Write a part of a message; return how many bytes. Raises `DeadlinePassed`."""
+        if sys.platform != "win32":
+            _wait(self._to, select.POLLOUT, deadline)
+        return os.write(self._to, message[:_PART])
+
+    @contextmanager
+    def _until(self, deadline: float) -> Iterator[None]:
+        """Keep to a deadline on Windows, where pipes cannot be polled: killing the process closes its pipes."""
+        if sys.platform != "win32":
+            yield
+            return
+        is_late = threading.Event()
+
+        def give_up() -> None:
+            is_late.set()
+            self._kill()
+
+        timer = threading.Timer(max(0.0, deadline - time.monotonic()), give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except PipeClosed:
+            if is_late.is_set():
+                raise DeadlinePassed from None
+            raise
+        finally:
+            timer.cancel()
+
+
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    """Wait until a pipe can be read or written. Raises `DeadlinePassed`."""
+    while (left := deadline - time.monotonic()) > 0:
+        if is_ready(descriptor, event, left):
+            return
+    raise DeadlinePassed
+
+
+def is_ready(descriptor: int, event: int, seconds: float) -> bool:
+    """Wait at most so many seconds until a pipe can be read or written; tell whether it can."""
+    poll = select.poll()  # select() takes no descriptor above 1,023, and a server may have as many
+    poll.register(descriptor, event)
+    return bool(poll.poll(seconds * 1000))

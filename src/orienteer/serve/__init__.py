@@ -15,58 +15,42 @@ __getattr__, __dir__, __all__ = face(
         "cli.output": "Output as CommandOutput",
         "cli.serve": "serve as serve_command",
         "door": (
-            "checked_k, KEYS as KEYS_VARIABLE, MOST_HITS, served_budget, served_method, served_methods, ServeOptions"
+            "checked_k, FollowUp, KEYS as KEYS_VARIABLE, MOST_HITS, served_budget, served_method, served_methods, "
+            "ServeOptions, Turn, understood_alone"
         ),
-        "follow_up": "FollowUp, Turn, understood_alone",
         "graphs": "Answering, named_folders, ServedGraph, ServedGraphs",
-        "http.app": "application as http_application",
-        "http.bodies": "AskBody, MOST_BYTES as MOST_BODY_BYTES",
-        "http.chat_messages": "ChatBody, chore_reply",
-        "http.connections": "Connection",
-        "http.feedback": "FeedbackFile",
-        "http.guard": "Guard, MOST_OF_AN_ADDRESS, rules as guard_rules, UPKEEP",
+        "http.app": "application as http_application, page_files as read_page_files",
+        "http.bodies": "AskBody, ChatBody, chore_reply, MOST_BYTES as MOST_BODY_BYTES",
+        "http.guard": "Guard, MOST_OF_AN_ADDRESS, Problem, rules as guard_rules, UPKEEP",
         "http.look_ups": "LOOK_UPS",
-        "http.metrics": "Metrics",
-        "http.page_files": "page_files as read_page_files",
-        "http.problems": "Problem",
-        "http.questions": "question_routes",
-        "http.running": "Question as RunningQuestion, smaller_budget",
-        "http.server": "configuration as uvicorn_configuration, listening as listening_socket",
-        "http.site": "LOOK_UP_THREADS, Site as HttpSite",
-        "http.slots": "Slots as QuestionSlots",
-        "http.sse": "EventReply",
-        "http.workers": "Workers",
+        "http.questions": "EventReply, Question as RunningQuestion, question_routes, smaller_budget",
+        "http.server": "configuration as uvicorn_configuration, Connection, listening as listening_socket, Workers",
+        "http.site": "FeedbackFile, LOOK_UP_THREADS, Metrics, Site as HttpSite, Slots as QuestionSlots",
         "install.agents": (
-            "AGENTS as KNOWN_AGENTS, ALL as ALL_AGENTS, chosen_agents, DETECTED as DETECTED_AGENTS, "
-            "Places as AgentPlaces"
+            "absolute as absolute_path, AGENTS as KNOWN_AGENTS, ALL as ALL_AGENTS, BLOCK as INSTRUCTIONS_BLOCK, "
+            "chosen_agents, DETECTED as DETECTED_AGENTS, entry_name, is_sealed as is_sealed_file, launcher, "
+            "name_for, own_names, Places as AgentPlaces, sealed as sealed_file, served_graphs, server_words, "
+            "skill as skill_file, with_block as with_instructions"
         ),
-        "install.command": "absolute as absolute_path, entry_name, launcher, name_for, own_names, served_graphs, server_words",
-        "install.difference": "difference as unified_diff",
-        "install.edits": "CannotEdit, cut_value, NotOurs as NotOurEntry, put_value",
-        "install.instructions": (
-            "BLOCK as INSTRUCTIONS_BLOCK, is_sealed as is_sealed_file, sealed as sealed_file, skill as skill_file, "
-            "with_block as with_instructions"
+        "install.edits": (
+            "CannotEdit, cut_value, EDITOR as JSONC_EDITOR, NotOurs as NotOurEntry, parse as parse_jsonc, put_value"
         ),
-        "install.jsonc": "EDITOR as JSONC_EDITOR, parse as parse_jsonc",
-        "install.originals": "write_change",
-        "install.plan": "plan_install, plan_uninstall",
+        "install.plan": "difference as unified_diff, plan_install, plan_uninstall, write_change",
         "install.toml_edit": "EDITOR as TOML_EDITOR",
         "making": "Stage as BuildStage, told_of as build_progress_of",
         "mcp.http": "http_face as mcp_http_face, Sessions as McpSessions",
-        "mcp.server": "server as mcp_server",
-        "mcp.stdio": "serve as serve_stdio",
+        "mcp.server": "serve as serve_stdio, server as mcp_server",
         "mcp.tools": (
             "ASK as ASK_TOOL, checked as checked_call, look_up as look_up_tool, MOST_ROWS as MOST_TOOL_ROWS, tools_of"
         ),
-        "views.graph_info": "beneath as relative_paths, info as graph_info",
         "views.outside": "for_outside, machine_paths, message_outside",
         "views.pages": (
-            "ask as ask_page, intersect as intersect_page, list_groups as groups_page, list_nodes as nodes_page, "
+            "ask as ask_page, beneath as relative_paths, facets as facets_page, info as graph_info, "
+            "intersect as intersect_page, list_groups as groups_page, list_nodes as nodes_page, "
             "neighbors as neighbors_page, node as node_page, node_named, paths as paths_page, schema as schema_page, "
-            "search as search_page, search_by as search_page_by, searcher as searcher_of"
+            "search as search_page, search_by as search_page_by, searcher as searcher_of, subgraph as subgraph_page"
         ),
         "views.records": "NeighborsPage",
-        "views.subgraph": "facets as facets_page, subgraph as subgraph_page",
         "word_search": "Search as WordSearch",
     },
 )

@@ -6,13 +6,11 @@ import time
 from collections.abc import Iterator
 from shlex import quote
 
-from orienteer.graph.search.names import WHY, Rank, phrases, shared_name
-from orienteer.graph.search.values import ValueSearch
-from orienteer.graph.search.words import WordRanking, WordSearch
+from orienteer.graph.search import WHY, Rank, ValueSearch, WordRanking, WordSearch, phrases, shared_name
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.card import MethodCard
-from orienteer.methods.flat.bm25 import why
+from orienteer.methods.flat import why
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
 from orienteer.retrieval.graph_text import Presentation

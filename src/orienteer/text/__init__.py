@@ -7,13 +7,12 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "english": "ASKING as ASKING_WORDS, STOP as STOP_WORDS",
-        "function_words": "telling_words",
-        "lines": "CHARACTERS_A_TOKEN_OF_IDS, snippet",
-        "phrases": "Phrases as PhraseRanking",
-        "plurals": "plural",
+        "english": "ASKING as ASKING_WORDS, STOP as STOP_WORDS, telling_words",
         "proper_names": "CaseCounts, Finder as NameFinder, idf as name_idf, most_chunks, surfaces as title_surfaces",
-        "sentences": "split as split_sentences, tokens as count_tokens",
-        "tokenizer": "Tokenizer",
+        "sentences": (
+            "CHARACTERS_A_TOKEN_OF_IDS, Phrases as PhraseRanking, snippet, split as split_sentences, "
+            "tokens as count_tokens"
+        ),
+        "tokenizer": "plural, Tokenizer",
     },
 )

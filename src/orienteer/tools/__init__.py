@@ -8,28 +8,24 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "answer": "AddToAnswer, Finish, RemoveFromAnswer",
-        "code.config": "CodeConfig, lowered as lowered_limits_of_code",
-        "code.interpreter": "CodeInterpreter, DIALECT as CODE_DIALECT, ServedCypher, SPEC as CODE_SPEC",
-        "cypher": "RunCypher",
+        "code": (
+            "CodeConfig, CodeInterpreter, DIALECT as CODE_DIALECT, lowered as lowered_limits_of_code, ServedCypher, "
+            "SPEC as CODE_SPEC"
+        ),
         "evidence": "arguments_of as evidence_arguments, GatherEvidence, matching_arguments, MatchTriples",
-        "listing": "ListNodes",
         "node_ids": "MOST_QUERIES, MOST_TOPK, NodeIdRetriever, SPEC as NODE_IDS_SPEC",
-        "offer": (
-            "Course as DecodingState, LONGEST_TEXT, MOST_NAMED, names_in as names_in_argument, NamesOfQuestion, "
-            "offered as offered_tools"
-        ),
-        "package_tool": "PackageTool",
-        "parameters": (
-            "count as count_schema, LARGEST_K, NEIGHBORS_K, node as node_schema, number as number_argument, "
-            "SEARCH_K, spec as tool_spec, text as text_argument, texts as texts_argument"
-        ),
-        "search": "PLAIN as PLAIN_PARAMETERS, SearchInGraph, SearchInNeighborhood",
-        "select": "AGGREGATES, COMPARISONS, Select",
+        "search": "ListNodes, PLAIN as PLAIN_PARAMETERS, SearchInGraph, SearchInNeighborhood",
+        "select": "AGGREGATES, COMPARISONS, RunCypher, Select",
         "session": "ReplyLines, Session, state as answer_state",
-        "texts": "ReadNode, ReadSchema, SearchPassages",
+        "texts": (
+            "count as count_schema, LARGEST_K, NEIGHBORS_K, node as node_schema, number as number_argument, "
+            "ReadNode, ReadSchema, SEARCH_K, SearchPassages, spec as tool_spec, text as text_argument, "
+            "texts as texts_argument"
+        ),
         "toolbox": (
-            "code_config, lowered_limits, open_compact, open_passages, open_plain, open_scouting, open_stateless, "
-            "open_toolbox, STATELESS_TOKENS, Toolbox"
+            "code_config, Course as DecodingState, LONGEST_TEXT, lowered_limits, MOST_NAMED, "
+            "names_in as names_in_argument, NamesOfQuestion, offered as offered_tools, open_compact, open_passages, "
+            "open_plain, open_scouting, open_stateless, open_toolbox, PackageTool, STATELESS_TOKENS, Toolbox"
         ),
         "walks": "FindPaths, Follow, IntersectNodes",
     },

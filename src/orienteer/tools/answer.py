@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orienteer.records import JsonValue, Observation
-from orienteer.tools import parameters
+from orienteer.tools import texts
 from orienteer.tools.session import Session, state
 
 _ADD = (
@@ -27,25 +27,25 @@ class AddToAnswer:
     def __init__(self, session: Session, *, is_plain: bool = False) -> None:
         self._session = session
         properties = {
-            "nodes": parameters.PLAIN_NODES if is_plain else parameters.nodes(saves_sets=session.saves_sets),
+            "nodes": texts.PLAIN_NODES if is_plain else texts.nodes(saves_sets=session.saves_sets),
             "reasoning": {"type": "string", "description": "Why these answer the question"},
         }
         if not is_plain:
-            properties["except"] = {**parameters.PLAIN_NODES, "description": "Nodes or sets to leave out"}
-        self.spec = parameters.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
+            properties["except"] = {**texts.PLAIN_NODES, "description": "Nodes or sets to leave out"}
+        self.spec = texts.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Append the nodes that are not there yet, in this order. A wrong name does not lose the right ones."""
         session = self._session
         notes: list[str] = []
-        left_out = set(session.all_rows(parameters.texts(arguments, "except") or [], notes).tolist())
-        wanted = session.all_ranked(parameters.texts(arguments, "nodes") or [], notes)
+        left_out = set(session.all_rows(texts.texts(arguments, "except") or [], notes).tolist())
+        wanted = session.all_ranked(texts.texts(arguments, "nodes") or [], notes)
         fresh = [row for row in dict.fromkeys(wanted) if row not in left_out and row not in session.answer]
         room = LARGEST_ANSWER - len(session.answer)
         if len(fresh) > room:
             notes.append(f"the answer holds {LARGEST_ANSWER} nodes at the most: {len(fresh) - room} were left out")
         session.answer += fresh[:room]
-        if reason := parameters.text(arguments, "reasoning"):
+        if reason := texts.text(arguments, "reasoning"):
             session.reasons |= dict.fromkeys(fresh[:room], reason)
         lines = [*notes, f"added {len(fresh[:room])}; {state(session)}"]
         return Observation("\n".join(lines), tuple(session.graph.arrays.ids[row] for row in fresh[:_LISTED]))
@@ -56,15 +56,15 @@ class RemoveFromAnswer:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.spec = parameters.spec(
-            "remove_from_answer", _REMOVE, {"nodes": parameters.nodes(saves_sets=session.saves_sets)}, ["nodes"]
+        self.spec = texts.spec(
+            "remove_from_answer", _REMOVE, {"nodes": texts.nodes(saves_sets=session.saves_sets)}, ["nodes"]
         )
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Remove the nodes that are in the answer."""
         session = self._session
         notes: list[str] = []
-        gone = set(session.all_rows(parameters.texts(arguments, "nodes") or [], notes).tolist())
+        gone = set(session.all_rows(texts.texts(arguments, "nodes") or [], notes).tolist())
         before = len(session.answer)
         session.answer = [row for row in session.answer if row not in gone]
         return Observation("\n".join([*notes, f"removed {before - len(session.answer)}; {state(session)}"]))
@@ -76,7 +76,7 @@ class Finish:
     def __init__(self, session: Session) -> None:
         self._session, self._was_refused = session, False
         comment = {"type": "string", "description": "Why the search ends"}
-        self.spec = parameters.spec(FINISH, _FINISH, {"comment": comment})
+        self.spec = texts.spec(FINISH, _FINISH, {"comment": comment})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """End, unless the answer is empty and the agent was not reminded yet."""
@@ -87,5 +87,5 @@ class Finish:
             hint = f" The last result is {last}: add it, or what fits of it." if last else ""
             return Observation(f"The answer is empty.{hint} Call finish again to end without one.", error="EmptyAnswer")
         session.is_finished = True
-        session.comment = parameters.text(arguments, "comment") or ""
+        session.comment = texts.text(arguments, "comment") or ""
         return Observation(f"finished; {state(session)}")

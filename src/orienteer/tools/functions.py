@@ -13,7 +13,7 @@ from orienteer.errors import Error
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue, Ranked, Result
 from orienteer.retrieval.graph_text import hit_title
-from orienteer.text.lines import one_line
+from orienteer.text.sentences import one_line
 from orienteer.tools.session import ReplyLines
 from orienteer.tools.toolbox import open_stateless
 

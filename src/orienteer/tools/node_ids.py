@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from orienteer.cypher.view import identifiers
-from orienteer.graph.search.query_words import QueryWords
+from orienteer.cypher.names import identifiers
+from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.mentions import Policy, letter_likeness, link, word_shares
-from orienteer.text.lines import one_line
-from orienteer.tools.parameters import number
+from orienteer.text.sentences import one_line
 from orienteer.tools.session import Session
+from orienteer.tools.texts import number
 
 if TYPE_CHECKING:
-    from orienteer.cypher.view import View
+    from orienteer.cypher.names import View
 
 NAME = "node_id_retriever"
 TOPK = 2  # GraphScout, appendix B.4.1
@@ -81,7 +81,7 @@ class NodeIdRetriever:
         self._identifiers = None
         self._schema = session.graph.schema
         if view is not None:
-            from orienteer.cypher.view import viewed_schema  # who has no view goes without
+            from orienteer.cypher.names import viewed_schema  # who has no view goes without
 
             self._identifiers, self._schema = identifiers(session.graph.arrays, view), viewed_schema(self._schema, view)
 

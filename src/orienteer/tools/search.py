@@ -6,20 +6,20 @@ By meaning too where the graph has vectors. ARK, section 3.1.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
-from orienteer.graph.search.names import NameSearch
-from orienteer.graph.search.query_words import Coverage, QueryWords, coverage_note
-from orienteer.graph.search.values import ValueMatch, ValueSearch
+from orienteer.graph.listing import ListedGroup, grouped, matching, ordered
+from orienteer.graph.search import Coverage, NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
-from orienteer.tools import parameters
+from orienteer.text.sentences import one_line, value_text
+from orienteer.tools import texts
 from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
 
 _GLOBAL = (
@@ -52,34 +52,34 @@ class SearchInGraph:
 
     def __init__(self, session: Session, *, is_plain: bool = False, names_first: bool = False) -> None:
         self._session, self._is_plain, self._names_first = session, is_plain, names_first
-        properties = {"query": parameters.query(session.mode), "k": parameters.count(parameters.SEARCH_K)}
+        properties = {"query": texts.query(session.mode), "k": texts.count(texts.SEARCH_K)}
         if not is_plain:
-            properties |= {"node_types": parameters.NODE_TYPES, "where": parameters.WHERE}
+            properties |= {"node_types": texts.NODE_TYPES, "where": texts.WHERE}
             if session.saves_sets:
                 properties["among"] = _AMONG
             if session.offers_mode:
-                properties["mode"] = parameters.MODE
+                properties["mode"] = texts.MODE
             if session.offers_passages:
                 properties["passages"] = _PASSAGES
             if session.offers_offset:
-                properties["offset"] = parameters.offset()
-        self.spec = parameters.spec("search_in_graph", _GLOBAL_PLAIN if is_plain else _GLOBAL, properties, ["query"])
+                properties["offset"] = texts.offset()
+        self.spec = texts.spec("search_in_graph", _GLOBAL_PLAIN if is_plain else _GLOBAL, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes with the words that each has, and the words that are not in the graph."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        query = parameters.text(arguments, "query") or ""
-        k, offset = parameters.number(arguments, "k", parameters.SEARCH_K), parameters.number(arguments, "offset", 0)
+        query = texts.text(arguments, "query") or ""
+        k, offset = texts.number(arguments, "k", texts.SEARCH_K), texts.number(arguments, "offset", 0)
         until = offset + k + session.offers_offset  # one row too many tells whether there are more
-        types = parameters.texts(arguments, "node_types")
+        types = texts.texts(arguments, "node_types")
         node_types = session.node_types(types, notes) if types else None
-        mask = graph.arrays.mask(node_types, parameters.texts(arguments, "where") or ())
-        among = parameters.text(arguments, "among")
-        passages = parameters.texts(arguments, "passages") or []
+        mask = graph.arrays.mask(node_types, texts.texts(arguments, "where") or ())
+        among = texts.text(arguments, "among")
+        passages = texts.texts(arguments, "passages") or []
         words = QueryWords(graph.arrays, "\n".join((query, *passages)))
         within = session.rows(among, notes) if among else None
-        mode = session.payment.payable(parameters.mode(arguments, session.mode), query, notes, passages=passages)
+        mode = session.payment.payable(texts.mode(arguments, session.mode), query, notes, passages=passages)
         values: list[ValueMatch] = []
         weak = 0
         if mode != "lexical":
@@ -204,33 +204,33 @@ class SearchInNeighborhood:
     def __init__(self, session: Session, *, only: Collection[str] | None = None) -> None:
         self._session = session
         properties = {
-            "node": parameters.PLAIN_NODE if only is not None else parameters.node(saves_sets=session.saves_sets),
-            "query": parameters.query(session.mode),
-            "node_types": parameters.NODE_TYPES,
-            "edge_types": parameters.EDGE_TYPES,
-            "direction": parameters.DIRECTION,
-            "where": parameters.WHERE,
-            "k": parameters.count(parameters.NEIGHBORS_K),
-            "offset": parameters.offset(),
+            "node": texts.PLAIN_NODE if only is not None else texts.node(saves_sets=session.saves_sets),
+            "query": texts.query(session.mode),
+            "node_types": texts.NODE_TYPES,
+            "edge_types": texts.EDGE_TYPES,
+            "direction": texts.DIRECTION,
+            "where": texts.WHERE,
+            "k": texts.count(texts.NEIGHBORS_K),
+            "offset": texts.offset(),
         }
         if session.offers_mode:
-            properties["mode"] = parameters.MODE
+            properties["mode"] = texts.MODE
         if only is not None:
             properties = {name: schema for name, schema in properties.items() if name in only}
         description = (
             _LOCAL + _OF_TYPES * ("node_types" in properties) + _OF_QUERY * ("query" in properties) + _OF_COUNTS
         )
         self._pages = "offset" in properties
-        self.spec = parameters.spec("search_in_neighborhood", description, properties, ["node"])
+        self.spec = texts.spec("search_in_neighborhood", description, properties, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the neighbours: counts by kind of edge, then a page of them, those with all the words first."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        reference = parameters.text(arguments, "node") or ""
+        reference = texts.text(arguments, "node") or ""
         node_types, edge_types = self._types(reference, arguments, notes)
         direction = _direction(arguments)
-        mask = graph.arrays.mask(node_types, parameters.texts(arguments, "where") or ())
+        mask = graph.arrays.mask(node_types, texts.texts(arguments, "where") or ())
         kinds = graph.arrays.kind_mask(edge_types, direction)
         start = session.rows(reference, notes, mask=mask, kinds=kinds)
         entries = graph.arrays.adjacency.entries(start, kinds)
@@ -252,7 +252,7 @@ class SearchInNeighborhood:
         self, reference: str, arguments: Mapping[str, JsonValue], notes: list[str]
     ) -> tuple[list[str] | None, list[str] | None]:
         session = self._session
-        nodes, edges = parameters.texts(arguments, "node_types"), parameters.texts(arguments, "edge_types")
+        nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
         try:
             return (
                 session.node_types(nodes, notes) if nodes else None,
@@ -265,11 +265,11 @@ class SearchInNeighborhood:
         self, reply: ReplyLines, arguments: Mapping[str, JsonValue], rows: Rows, entries: Entries, start: Rows
     ) -> None:
         session, graph = self._session, self._session.graph
-        k, offset = parameters.number(arguments, "k", parameters.NEIGHBORS_K), parameters.number(arguments, "offset", 0)
-        query = parameters.text(arguments, "query")
+        k, offset = texts.number(arguments, "k", texts.NEIGHBORS_K), texts.number(arguments, "offset", 0)
+        query = texts.text(arguments, "query")
         words = QueryWords(graph.arrays, query or "")
         notes: list[str] = []
-        mode = session.payment.payable(parameters.mode(arguments, session.mode), query or "", notes)
+        mode = session.payment.payable(texts.mode(arguments, session.mode), query or "", notes)
         reply.say_all(notes)
         full = words.full(rows) if query else rows[:0]
         # The paper ranks by words alone; and what is near in meaning need not have them.
@@ -303,3 +303,86 @@ class SearchInNeighborhood:
 def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:
     value = arguments.get("direction")
     return "out" if value == "out" else "in" if value == "in" else None
+
+
+# `list_nodes`: nodes by type and property without words, counted, sorted, grouped. For agents that ask for it.
+
+
+LIST_NODES = "list_nodes"
+_DESCRIPTION = (
+    "List nodes by type and property, without words: how many there are, in the order of a property, or counted by its "
+    "values. Use it for how many, for the largest and the oldest, and for what a property's values are."
+)
+_FIELD = "a property, or name, id, type or degree (the number of edges)"
+_VALUE = 80  # characters of a value in a line
+
+
+class ListNodes:
+    """Lists, counts, sorts and groups nodes."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        properties: dict[str, Any] = {
+            "node_types": texts.NODE_TYPES,
+            "where": texts.WHERE,
+            "sort": {"type": "string", "description": f"Order by {_FIELD}; nodes without a value come last"},
+            "descending": {"type": "boolean", "description": "From the largest value on"},
+            "group_by": {"type": "string", "description": f"Count the nodes by the values of {_FIELD}"},
+            "k": texts.count(texts.NEIGHBORS_K),
+            "offset": texts.offset(),
+        }
+        self.spec = texts.spec(LIST_NODES, _DESCRIPTION, properties)
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return how many nodes pass the filters, and a page of them or of their groups."""
+        session, graph = self._session, self._session.graph
+        notes: list[str] = []
+        types = texts.texts(arguments, "node_types")
+        node_types = session.node_types(types, notes) if types else None
+        rows = matching(graph.arrays, node_types, texts.texts(arguments, "where") or ())
+        sort, group_by = texts.text(arguments, "sort"), texts.text(arguments, "group_by")
+        descending = arguments.get("descending") is True
+        k, offset = texts.number(arguments, "k", texts.NEIGHBORS_K), texts.number(arguments, "offset", 0)
+        reply = ReplyLines(session)
+        reply.say_all(notes)
+        if group_by is not None:
+            groups = grouped(graph.arrays, rows, group_by, sort=sort, descending=descending)
+            session.save(rows)
+            self._say_groups(reply, groups, total=len(rows), k=k, offset=offset)
+            return Observation(reply.text())
+        order = ordered(graph.arrays, rows, sort, descending=descending)
+        page = order.rows[offset : offset + k]
+        name = session.save(rows, first=order.rows)
+        without = f", {order.missing} of them without {sort}" if order.missing else ""
+        what = f"{f'{name}: ' if name else ''}{counted(len(rows), 'node')}{without}"
+        reply.page(
+            page.tolist(),
+            (f"{title(graph, row)}{self._value(row, sort)}" for row in page.tolist()),
+            lambda shown: f"{what}{_shown(shown, offset, len(rows))}",
+        )
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+
+    def _say_groups(self, reply: ReplyLines, groups: Sequence[ListedGroup], *, total: int, k: int, offset: int) -> None:
+        page = groups[offset : offset + k]
+        saved = f"@{len(self._session.sets)}: " if self._session.saves_sets else ""
+        what = f"{saved}{counted(total, 'node')}, {counted(len(groups), 'value')}"
+        reply.page(
+            range(len(page)),
+            (
+                f"{'(no value)' if group.value is None else one_line(value_text(group.value), _VALUE)}: {group.count}"
+                for group in page
+            ),
+            lambda shown: f"{what}{_shown(shown, offset, len(groups))}",
+        )
+
+    def _value(self, row: int, sort: str | None) -> str:
+        """Return the property that nodes are sorted by, of this one; empty where it has none."""
+        arrays = self._session.graph.arrays
+        field = {name.casefold(): name for name in arrays.properties.names}.get((sort or "").casefold())
+        value = None if field is None else arrays.properties.of(row).get(field)
+        return "" if value is None else f" {field}: {one_line(value_text(value), _VALUE)}"
+
+
+def _shown(rows: int, offset: int, of: int) -> str:
+    """Return which rows a page of so many shows, where they are not all."""
+    return "." if rows == of else f". {shown_range(offset, rows, of)}"

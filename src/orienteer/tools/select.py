@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.cypher.names import MOST_ROWS, QueryTable
+from orienteer.cypher.session import Cypher
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import JsonValue, Observation
-from orienteer.retrieval.graph_text import title
-from orienteer.tools import parameters
-from orienteer.tools.comparisons import aggregated, meets, quantity, sort_places
+from orienteer.retrieval.graph_text import arrow, title
+from orienteer.text.sentences import flat, one_line, value_text
+from orienteer.tools import texts
 from orienteer.tools.session import ReplyLines, Session, counted, unknown_node
+from orienteer.tools.walks import aggregated, meets, quantity, sort_places
 
 _DESCRIPTION = (
     "Make a set of what several sets have in common, of the nodes of a name, or of all nodes of some types; keep those "
@@ -43,9 +46,9 @@ _ORDER = {
     "properties": {
         "property": _TEXT,
         "aggregate": {"enum": list(AGGREGATES)},
-        "edge_types": parameters.EDGE_TYPES,
-        "node_types": parameters.NODE_TYPES,
-        "direction": parameters.DIRECTION,
+        "edge_types": texts.EDGE_TYPES,
+        "node_types": texts.NODE_TYPES,
+        "direction": texts.DIRECTION,
         "descending": {"type": "boolean"},
     },
     "additionalProperties": False,
@@ -62,17 +65,17 @@ class Select:
     def __init__(self, session: Session, *, seconds: float = SECONDS) -> None:
         self._session, self._seconds = session, seconds
         properties: dict[str, Any] = {
-            "of": {**parameters.PLAIN_NODES, "description": "Sets or nodes: what they have in common is taken"},
+            "of": {**texts.PLAIN_NODES, "description": "Sets or nodes: what they have in common is taken"},
             "named": {"type": "string", "description": "All nodes of this name or alias"},
             "node_types": {
-                **parameters.NODE_TYPES,
+                **texts.NODE_TYPES,
                 "description": "Keep nodes of these types; all of them without a set",
             },
             "where": {"type": "array", "items": _CONDITION, "description": "Conditions on properties, all to be met"},
             "order": {**_ORDER, "description": "By a property, or by the neighbours' number or property"},
             "limit": {"type": "integer", "minimum": 1, "description": "Nodes to keep at the most"},
         }
-        self.spec = parameters.spec("select", _DESCRIPTION, properties)
+        self.spec = texts.spec("select", _DESCRIPTION, properties)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return how many nodes are left, the first of them, and the set that they are saved as."""
@@ -80,7 +83,7 @@ class Select:
         notes: list[str] = []
         until = time.monotonic() + self._seconds
         rows = self._base(arguments, notes)
-        if types := parameters.texts(arguments, "node_types"):
+        if types := texts.texts(arguments, "node_types"):
             mask = graph.arrays.mask(session.node_types(types, notes))
             assert mask is not None, "there are types"
             rows = rows[mask[rows]]
@@ -88,7 +91,7 @@ class Select:
             rows = self._meeting(rows, condition, until)
         if order := cast(dict[str, Any], arguments.get("order") or {}):
             rows = self._ordered(rows, order, notes, until)
-        chosen = rows[: parameters.number(arguments, "limit", len(rows))]
+        chosen = rows[: texts.number(arguments, "limit", len(rows))]
         name = session.save(chosen)
         reply = ReplyLines(session)
         reply.say_all(notes)
@@ -101,12 +104,12 @@ class Select:
     def _base(self, arguments: Mapping[str, JsonValue], notes: list[str]) -> Rows:
         """Return the rows to begin with, a set in its own order. Raises `UnknownNode`, `BadOption`."""
         session, graph = self._session, self._session.graph
-        if named := parameters.text(arguments, "named"):
+        if named := texts.text(arguments, "named"):
             if not (rows := graph.arrays.candidates(named)):
                 raise unknown_node(graph, named, longest=200)
             return np.unique(np.array(rows, np.int32))
-        if not (references := parameters.texts(arguments, "of")):
-            if not (types := parameters.texts(arguments, "node_types")):
+        if not (references := texts.texts(arguments, "of")):
+            if not (types := texts.texts(arguments, "node_types")):
                 raise BadOption("select needs sets (of), a name (named) or types (node_types)")
             return graph.arrays.all_of(session.node_types(types, []))
         first = np.array(session.ranked(references[0], notes), np.int32)
@@ -188,3 +191,102 @@ def property_of(graph: Graph, name: str) -> str:
 
 def _bare(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+# `cypher`: a read-only statement over the graph, for what the other tools cannot ask in one call.
+
+
+_CYPHER_DESCRIPTION = (
+    "Run one read-only Cypher query: MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN, ORDER BY, SKIP, LIMIT, UNWIND, UNION. "
+    "Node types are labels, edge types relationship types. Every node has id and name; texts are not in it: search "
+    "those. No CALL { } and no reduce(): use EXISTS { }, COUNT { }, OPTIONAL MATCH with collect(). RETURN nodes or "
+    "their ids, so that the result is a set."
+)
+_SET_ROWS = 10_000  # rows that are read for the set; what is shown is less
+_SECONDS = 10.0
+_NODE, _EDGE = frozenset({"id", "type", "name"}), frozenset({"source", "type", "target"})
+_CELL = 120  # characters of a value at the least; few values share half of the reply
+
+
+class RunCypher:
+    """A query in Cypher."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        properties = {
+            "query": {"type": "string", "description": "The statement"},
+            "k": texts.count(texts.NEIGHBORS_K),
+        }
+        self.spec = texts.spec("cypher", _CYPHER_DESCRIPTION, properties, ["query"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return the rows that fit, how many there are, and a set of the nodes in the first column that has any."""
+        query = texts.text(arguments, "query") or ""
+        table = Cypher(self._session.graph).query(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
+        rows = self._nodes(table)
+        reply = ReplyLines(self._session)
+        reply.say_all(map(flat, table.notes))
+        name = self._session.save(np.array(rows, np.int32)) if rows else ""
+        about = f"{name}: {counted(len(set(rows)), 'node')} in " if name else ""
+        cut = f", of which {len(table.rows)} were read" if table.truncated else ""
+        head = f"{about}{counted(table.total, 'row')}{cut}: {flat(' | '.join(table.columns))}"
+        shown = table.rows[: texts.number(arguments, "k", texts.NEIGHBORS_K)]
+        wide = max(_CELL, self._session.reply_characters // 2 // max(1, len(shown) * len(table.columns)))
+        lines = (" | ".join(self._cell(value, wide) for value in row) for row in shown)
+        if self._session.offers_offset:
+            reply.page(range(len(shown)), lines, lambda rows: f"{head}{_rest(rows, table.total)}")
+        else:
+            reply.say(head)
+            _say_rows(reply, lines, len(shown))
+        ids = dict.fromkeys(self._session.graph.arrays.ids[row] for row in rows)
+        return Observation(reply.text(), tuple(ids))
+
+    def _nodes(self, table: QueryTable) -> list[int]:
+        """Return the nodes of the first column that holds only nodes or ids, each once, as rows of the graph."""
+        for column in range(len(table.columns)):
+            cells = [self._row(row[column]) for row in table.rows]
+            nodes = [row for row in cells if row is not None]
+            if nodes and len(nodes) == sum(row[column] is not None for row in table.rows):
+                return list(dict.fromkeys(nodes))
+        return []
+
+    def _row(self, value: JsonValue) -> int | None:
+        if isinstance(value, dict) and set(value) >= _NODE:
+            value = value["id"]
+        return self._session.graph.arrays.ids.find(value) if isinstance(value, str) else None
+
+    def _cell(self, value: JsonValue, wide: int) -> str:
+        """Return a value as one line, which is cut unless it is a node or an edge."""
+        text = self._text(value)
+        is_whole = isinstance(value, dict) and (set(value) >= _NODE or set(value) >= _EDGE)
+        return flat(text) if is_whole else one_line(text, wide)
+
+    def _text(self, value: JsonValue) -> str:
+        """Return a value as text: nodes as every reply shows them, edges as arrows, in lists and paths too."""
+        graph = self._session.graph
+        if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+            return f"[{', '.join(map(self._text, value))}]"
+        if not isinstance(value, dict):
+            return value_text(value)
+        if set(value) >= _NODE:
+            row = self._row(value)
+            return title(graph, row) if row is not None else str(value["id"])
+        if set(value) >= _EDGE:
+            label = graph.schema.label(str(value["type"]))
+            return f"[{value['source']}] {arrow(label, 'out')} [{value['target']}]"
+        if isinstance(nodes := value.get("nodes"), list) and isinstance(edges := value.get("edges"), list):
+            return ", ".join(map(self._text, [*nodes, *edges]))  # a path
+        return value_text(value)
+
+
+def _say_rows(reply: ReplyLines, lines: Iterable[str], number: int) -> None:
+    """Say so many rows, and how many of them did not fit."""
+    for place, line in enumerate(lines):
+        if not reply.say(line):
+            reply.say(f"... {number - place} more rows did not fit into this reply")
+            return
+
+
+def _rest(shown: int, total: int) -> str:
+    """Say how a reply goes on that shows so many rows of all, where no set keeps them."""
+    return f". Shown 1-{shown}; SKIP {shown} in the statement for more." if shown < total else ""

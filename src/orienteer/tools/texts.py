@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
-from orienteer.records import JsonValue, Observation
+from orienteer.index.searchers import Mode, ranking_of
+from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
 from orienteer.retrieval.spaces import Spaces
-from orienteer.text.lines import value_text
-from orienteer.tools import parameters
+from orienteer.text.sentences import value_text
 from orienteer.tools.session import ReplyLines, Session, counted
 
 _READ = "Read a node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
@@ -36,19 +37,19 @@ class ReadNode:
     def __init__(self, session: Session) -> None:
         self._session = session
         properties = {
-            "node": parameters.node_or_nodes(saves_sets=session.saves_sets),
-            "offset": parameters.offset("Characters of the text"),
+            "node": node_or_nodes(saves_sets=session.saves_sets),
+            "offset": offset("Characters of the text"),
         }
         description = _READ + _READ_SET * session.saves_sets
-        self.spec = parameters.spec("read_node", description, properties, ["node"])
+        self.spec = spec("read_node", description, properties, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return everything about a node that fits; of several, each has an equal share of the reply."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        references = parameters.references(arguments, "node")
+        references = parameter_references(arguments, "node")
         rows = list(dict.fromkeys(session.all_ranked(references, notes)))
-        offset = parameters.number(arguments, "offset", 0)
+        offset = number(arguments, "offset", 0)
         reply = ReplyLines(session)
         reply.say_all(notes)
         if len(rows) == 1:
@@ -100,7 +101,7 @@ class ReadSchema:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.spec = parameters.spec("schema", _SCHEMA, {})
+        self.spec = spec("schema", _SCHEMA, {})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the node types and edge types, as many as fit."""
@@ -116,19 +117,19 @@ class SearchPassages:
     def __init__(self, session: Session, k: int, *, has_filters: bool = False) -> None:
         """Without filters it finds passages only; in a graph without passages, any node."""
         self._session, self._k = session, k
-        properties = {"query": parameters.query(session.mode), "k": {**parameters.count(k), "default": k}}
+        properties = {"query": query(session.mode), "k": {**count(k), "default": k}}
         if has_filters:
-            properties |= {"node_types": parameters.NODE_TYPES, "where": parameters.WHERE}
-        self.spec = parameters.spec(SEARCH_PASSAGES, _PASSAGES, properties, ["query"])
+            properties |= {"node_types": NODE_TYPES, "where": WHERE}
+        self.spec = spec(SEARCH_PASSAGES, _PASSAGES, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best passages."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        query = parameters.text(arguments, "query") or ""
-        k = parameters.number(arguments, "k", self._k)
+        query = text(arguments, "query") or ""
+        k = number(arguments, "k", self._k)
         mode = session.payment.payable(session.mode, query, notes)
-        node_types, where = (tuple(parameters.texts(arguments, name) or ()) for name in ("node_types", "where"))
+        node_types, where = (tuple(texts(arguments, name) or ()) for name in ("node_types", "where"))
         spaces = Spaces(graph, mode)
         rows = spaces.search(query, k, spaces.answers(node_types, where)).rows.tolist()
         reply = ReplyLines(session)
@@ -139,3 +140,122 @@ class SearchPassages:
             rows, ("\n".join([title(graph, row), *indented(graph.arrays.texts[row][:_LONGEST])]) for row in rows)
         )
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+
+
+# The parameters that several tools share, as JSON schema, and how the arguments of a call are read.
+#
+# Defaults stand here once, for schema, prompt and code.
+
+
+SEARCH_K = 5  # ARK, section 3.1: k of the global search unless the agent asks otherwise
+NEIGHBORS_K = 20  # ARK, appendix A.2: the fixed budget of a neighbourhood search
+LARGEST_K = 100
+
+PLAIN_NODE: dict[str, Any] = {"type": "string", "description": "a node's id or exact name"}
+PLAIN_NODES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "minItems": 1,
+    "description": "Each one a node's id or exact name",
+}
+_RANKED: Mapping[str, str] = {
+    "lexical": "Words to rank by (BM25)",
+    "dense": "Text to rank by, in meaning",
+    "hybrid": "Text to rank by, in words (BM25) and in meaning",
+}
+NODE_TYPES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Keep nodes of these node types only",
+}
+EDGE_TYPES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Walk edges of these edge types only",
+}
+DIRECTION: dict[str, Any] = {
+    "enum": ["out", "in"],
+    "description": "Only edges that leave (out) or reach (in) the node. Rarely needed",
+}
+WHERE: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Conditions on properties, such as `year >= 2000` or `status = approved`",
+}
+
+MODE: dict[str, Any] = {
+    "enum": ["lexical", "dense", "hybrid"],
+    "description": "Rank by words (lexical), by meaning (dense), or by both",
+}
+
+
+def node(*, saves_sets: bool) -> dict[str, Any]:
+    """Return the schema of a node, or where sets are saved of one of them."""
+    return {"type": "string", "description": _reference(saves_sets)}
+
+
+def nodes(*, saves_sets: bool) -> dict[str, Any]:
+    """Return the schema of a list of nodes, or where sets are saved of these too."""
+    return {**PLAIN_NODES, "description": f"Each one {_reference(saves_sets)}"}
+
+
+def node_or_nodes(*, saves_sets: bool) -> dict[str, Any]:
+    """Return the schema of a node or a list of them, or where sets are saved of these too."""
+    return {**PLAIN_NODES, "type": ["string", "array"], "description": f"{_reference(saves_sets)}; or a list of them"}
+
+
+def _reference(saves_sets: bool) -> str:
+    own = "a node's id or exact name"
+    return f"{own}, `name (Type)`, or a saved set such as @2" if saves_sets else f"{own}, or `name (Type)`"
+
+
+def query(mode: Mode) -> dict[str, Any]:
+    """Return the schema of `query` where searches rank in this way."""
+    return {"type": "string", "description": _RANKED[ranking_of(mode).kind]}
+
+
+def count(default: int) -> dict[str, Any]:
+    """Return the schema of `k`."""
+    return {"type": "integer", "minimum": 1, "maximum": LARGEST_K, "description": f"Rows to show; default {default}"}
+
+
+def offset(unit: str = "Rows") -> dict[str, Any]:
+    """Return the schema of `offset`, which counts in such units."""
+    return {"type": "integer", "minimum": 0, "description": f"{unit} to skip; default 0"}
+
+
+def spec(name: str, description: str, properties: Mapping[str, Any], required: Sequence[str] = ()) -> ToolSpec:
+    """Return a tool as data."""
+    parameters: dict[str, Any] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    if required:
+        parameters["required"] = list(required)
+    return ToolSpec(name=name, description=description, parameters=parameters)
+
+
+def texts(arguments: Mapping[str, JsonValue], name: str) -> list[str] | None:
+    """Return a list argument; None where it is absent or empty. The schema has checked its items."""
+    value = arguments.get(name)
+    return cast(list[str], value) if value else None  # checked against the schema before the tool runs
+
+
+def parameter_references(arguments: Mapping[str, JsonValue], name: str) -> list[str]:
+    """Return the nodes and sets that an argument names, one or a list. The schema has checked it."""
+    value = arguments.get(name)
+    return cast(list[str], value) if isinstance(value, list) else [text(arguments, name) or ""]
+
+
+def text(arguments: Mapping[str, JsonValue], name: str) -> str | None:
+    """Return a text argument; None where it is absent or blank."""
+    value = arguments.get(name)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def mode(arguments: Mapping[str, JsonValue], default: Mode) -> Mode:
+    """Return how a search is to rank. The schema has checked the name."""
+    return cast(Mode, arguments.get("mode") or default)  # checked against the schema before the tool runs
+
+
+def number(arguments: Mapping[str, JsonValue], name: str, default: int) -> int:
+    """Return a whole number argument."""
+    value = arguments.get(name)
+    return value if isinstance(value, int) else default

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import KindMask, distinct
+from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import Edge, JsonValue, Observation, Path
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
-from orienteer.text.lines import one_line
-from orienteer.tools import parameters
+from orienteer.text.sentences import one_line, value_text
+from orienteer.tools import texts
 from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
 
 _FOLLOW = (
@@ -33,7 +37,7 @@ _STEP = {
     "properties": {
         "edge": {"type": "string", "description": "Edge type; any where left out"},
         "type": {"type": "string", "description": "Node type to arrive at; any where left out"},
-        "direction": parameters.DIRECTION,
+        "direction": texts.DIRECTION,
     },
     "additionalProperties": False,
 }
@@ -86,19 +90,19 @@ class Follow:
         self._session = session
         steps = {"type": "array", "items": _STEP, "minItems": 1, "maxItems": LONGEST_WALK}
         properties: dict[str, Any] = {
-            "start": parameters.node_or_nodes(saves_sets=session.saves_sets),
+            "start": texts.node_or_nodes(saves_sets=session.saves_sets),
             "steps": steps,
-            "k": parameters.count(parameters.NEIGHBORS_K),
+            "k": texts.count(texts.NEIGHBORS_K),
         }
         description = _FOLLOW if session.saves_sets else _FOLLOW_STATELESS
-        self.spec = parameters.spec("follow", description, properties, ["start", "steps"])
+        self.spec = texts.spec("follow", description, properties, ["start", "steps"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the size of each step's set, then the last set ranked by distinct members, with its ties."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         steps = cast(list[dict[str, str]], arguments["steps"])  # checked against the schema before the tool runs
-        references = parameters.references(arguments, "start")
+        references = texts.parameter_references(arguments, "start")
         start: Rows | None = None
         walked: list[WalkedStep] = []
         reached = StepResult(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
@@ -119,7 +123,7 @@ class Follow:
         if not len(reached.rows):
             reply.say(f"0 nodes are reached. {self._around_the_end(walked)}")
             return Observation(reply.text())
-        return self._ranked(reply, reached, order[: parameters.number(arguments, "k", parameters.NEIGHBORS_K)], start)
+        return self._ranked(reply, reached, order[: texts.number(arguments, "k", texts.NEIGHBORS_K)], start)
 
     def _trail(self, walked: Sequence[WalkedStep], best: Rows) -> Iterator[str]:
         """Save what each step reached, the last with its best rows first, and say what it is."""
@@ -214,16 +218,16 @@ class IntersectNodes:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        nodes = {**parameters.nodes(saves_sets=session.saves_sets), "minItems": 2}
-        self.spec = parameters.spec(
+        nodes = {**texts.nodes(saves_sets=session.saves_sets), "minItems": 2}
+        self.spec = texts.spec(
             "intersect",
             _INTERSECT if session.saves_sets else _INTERSECT_STATELESS,
             {
                 "nodes": nodes,
-                "node_types": parameters.NODE_TYPES,
-                "edge_types": parameters.EDGE_TYPES,
-                "k": parameters.count(20),
-                **({"offset": parameters.offset()} if session.offers_offset else {}),
+                "node_types": texts.NODE_TYPES,
+                "edge_types": texts.EDGE_TYPES,
+                "k": texts.count(20),
+                **({"offset": texts.offset()} if session.offers_offset else {}),
             },
             ["nodes"],
         )
@@ -232,10 +236,10 @@ class IntersectNodes:
         """Return the nodes that touch all groups, with the edges; where there are none, those that touch most."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        types, edges = parameters.texts(arguments, "node_types"), parameters.texts(arguments, "edge_types")
+        types, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
         mask = graph.arrays.mask(session.node_types(types, notes) if types else None)
         kinds = graph.arrays.kind_mask(session.edge_types(edges, notes) if edges else None, None)
-        references = parameters.texts(arguments, "nodes") or []
+        references = texts.texts(arguments, "nodes") or []
         groups = [session.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
         around = [distinct(graph.arrays.adjacency.entries(group, kinds).neighbor) for group in groups]
         if mask is not None:
@@ -258,8 +262,8 @@ class IntersectNodes:
         what = f"all {len(groups)}" if most == len(groups) else f"{most} of {len(groups)}; none touches all"
         touch = "touches" if len(best) == 1 else "touch"
         head = f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}"
-        offset = parameters.number(arguments, "offset", 0)
-        rows_shown = best[offset : offset + parameters.number(arguments, "k", 20)].tolist()
+        offset = texts.number(arguments, "offset", 0)
+        rows_shown = best[offset : offset + texts.number(arguments, "k", 20)].tolist()
         lines = (f"{title(graph, row)} {self._edges(row, groups, kinds)}" for row in rows_shown)
         if session.offers_offset:
             reply.page(rows_shown, lines, lambda shown: f"{head}. {shown_range(offset, shown, len(best))}")
@@ -301,23 +305,23 @@ class FindPaths:
             "maximum": _LONGEST_PATH,
             "description": f"Edges at the most; default {_LONGEST_PATH}",
         }
-        node = parameters.node(saves_sets=session.saves_sets)
-        properties = {"a": node, "b": node, "max_length": length, "k": parameters.count(10)}
-        self.spec = parameters.spec("paths", _PATHS, properties, ["a", "b"])
+        node = texts.node(saves_sets=session.saves_sets)
+        properties = {"a": node, "b": node, "max_length": length, "k": texts.count(10)}
+        self.spec = texts.spec("paths", _PATHS, properties, ["a", "b"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the shortest paths, or that there are none of this length."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        ends = [session.rows(parameters.text(arguments, end) or "", notes) for end in ("a", "b")]
+        ends = [session.rows(texts.text(arguments, end) or "", notes) for end in ("a", "b")]
         reply = ReplyLines(session)
         reply.say_all(notes)
         if any(len(end) != 1 for end in ends):
             reply.say("paths joins two single nodes: name one node at each end.")
             return Observation(reply.text(), error="BadOption")
         a, b = (graph.arrays.ids[int(end[0])] for end in ends)
-        longest = parameters.number(arguments, "max_length", _LONGEST_PATH)
-        k = parameters.number(arguments, "k", 10)
+        longest = texts.number(arguments, "max_length", _LONGEST_PATH)
+        k = texts.number(arguments, "k", 10)
         paths = graph.paths(a, b, longest, k=k + session.offers_offset)  # one too many tells whether there are more
         if not paths:
             reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
@@ -326,7 +330,7 @@ class FindPaths:
         rows = np.unique(np.array([graph.arrays.row(node) for path in paths for node in path.nodes], np.int32))
         name = session.save(rows)
         count = f"{counted(len(paths), 'shortest path')} of {counted(paths[0].length, 'edge')}"
-        more = f"; there are more: k={min(2 * k, parameters.LARGEST_K)} shows them" if has_more else ""
+        more = f"; there are more: k={min(2 * k, texts.LARGEST_K)} shows them" if has_more else ""
         reply.say(f"{f'{name}: ' if name else ''}{count}{more}")
         reply.list(range(len(paths)), map(self._line, paths))
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in rows.tolist()))
@@ -351,3 +355,110 @@ def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:
 def _end(edge: Edge, node_id: str) -> str:
     """Return the other end of an edge."""
     return edge.target if edge.source == node_id else edge.source
+
+
+# Values of properties compared as people mean them: numbers, dates and prices by size, texts by their words.
+
+
+Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
+Aggregate: TypeAlias = Literal["count", "sum", "mean", "min", "max"]
+ORDERED = ("<", "<=", ">", ">=")
+"""Comparisons that need a number, a date or a price."""
+
+_PRICE = re.compile(
+    r"\s*+(?:[A-Z]{0,3}\s?[$€£¥]|[A-Z]{3}\s)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:[$€£¥]|[A-Z]{3}\b)?", re.ASCII
+)
+_CURRENCY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
+_DATE = re.compile(r"\d{4}-\d{2}")
+_LONGEST = 40  # characters of a price
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def quantity(value: JsonValue) -> float:
+    """Return a number, a date or a price such as `$1,299.00` as a number; NaN for anything else."""
+    number = number_of(value)
+    if not math.isnan(number) or not isinstance(value, str) or len(value) > _LONGEST:
+        return number
+    price = _PRICE.match(value) if is_price(value) or "," in value else None
+    return float(price[1].replace(",", "")) if price and (is_price(value) or price.end() == len(value)) else number
+
+
+def is_price(value: JsonValue) -> bool:
+    """Return whether a value is a text with an amount of a currency."""
+    return isinstance(value, str) and len(value) <= _LONGEST and bool(_CURRENCY.search(value) and _PRICE.match(value))
+
+
+def is_date(value: JsonValue) -> bool:
+    """Return whether a value is a date."""
+    return isinstance(value, str) and bool(_DATE.match(value)) and not math.isnan(number_of(value))
+
+
+def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool:
+    """Return whether a property's value meets a comparison. Of a list one item has to; for `!=` all have to.
+
+    A year stands for every date of that year. Texts are compared without regard to case.
+    """
+    items = value if isinstance(value, list) else [value]
+    if comparison == "contains":
+        part = value_text(wanted).casefold()
+        return any(part in value_text(item).casefold() for item in items)
+    if comparison == "=":
+        return any(_is_same(item, wanted) for item in items)
+    if comparison == "!=":
+        return not any(_is_same(item, wanted) for item in items)
+    return any(_COMPARE[comparison](*_pair(item, wanted)) for item in items)
+
+
+def _pair(item: JsonValue, wanted: str | float | bool) -> tuple[float, float]:
+    """Return both as numbers; a date that is compared with a year becomes its year."""
+    number, other = quantity(item), quantity(wanted)
+    return (
+        (math.floor(number), other) if is_date(item) and other.is_integer() and not is_date(wanted) else (number, other)
+    )
+
+
+def _is_same(item: JsonValue, wanted: str | float | bool) -> bool:
+    if is_date(item) and is_date(wanted):
+        return str(item).strip().startswith(str(wanted).strip())  # a month takes in its days
+    number, other = _pair(item, wanted)
+    return number == other or value_text(item).casefold() == value_text(wanted).casefold()
+
+
+def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
+    """Return the places of values in order: numbers, dates and prices first, then texts, then missing values.
+
+    Ties stay in their order.
+    """
+    numbers = [quantity(value[0] if isinstance(value, list) and value else value) for value in values]
+    counted = [place for place, number in enumerate(numbers) if not math.isnan(number)]
+    named = [place for place, value in enumerate(values) if value is not None and math.isnan(numbers[place])]
+    counted.sort(key=lambda place: -numbers[place] if descending else numbers[place])
+    named.sort(key=lambda place: value_text(values[place]).casefold(), reverse=descending)
+    there = {*counted, *named}
+    return [*counted, *named, *(place for place in range(len(values)) if place not in there)]
+
+
+def aggregated(
+    owners: NDArray[np.int64], numbers: NDArray[np.float64], size: int, how: Aggregate
+) -> NDArray[np.float64]:
+    """Return the aggregate of each owner's numbers: (size,). Without numbers it is NaN, and a count is 0.
+
+    `owners` and `numbers` are (n,) and aligned; an owner is a place from 0 to `size`.
+    """
+    is_number = ~np.isnan(numbers)
+    owners, numbers = owners[is_number], numbers[is_number]
+    counts = np.bincount(owners, minlength=size).astype(np.float64)
+    if how == "count":
+        return counts
+    if how in ("sum", "mean"):
+        sums = np.bincount(owners, numbers, minlength=size)
+        results = sums if how == "sum" else np.divide(sums, counts, out=np.zeros(size), where=counts > 0)
+    else:
+        results = np.full(size, np.inf if how == "min" else -np.inf)
+        (np.minimum if how == "min" else np.maximum).at(results, owners, numbers)
+    return np.where(counts > 0, results, np.nan)

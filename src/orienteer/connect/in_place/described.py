@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.connect.bolt.server import Server, quoted
-from orienteer.connect.bolt.values import is_point, is_time
+from orienteer.connect.bolt import Server, is_point, is_time, quoted
 from orienteer.connect.in_place.seen import NODE_COLUMNS, NodeFacts, SeenNodes, type_of
 from orienteer.connect.opencypher.names import Fields, NameProperties, ServerNames, TypeLabels
 from orienteer.connect.source import MARK, DatabaseCounts
-from orienteer.cypher.columns import kind_of_values
+from orienteer.cypher.kinds import kind_of_values
 from orienteer.cypher.names import Catalog, PropertyColumn
 from orienteer.errors import QueryStopped
 from orienteer.index.arrays import Rows

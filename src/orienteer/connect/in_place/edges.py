@@ -2,21 +2,95 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.connect.bolt.server import Server, quoted
-from orienteer.connect.in_place.conditions import EVERY, Conditions
-from orienteer.connect.in_place.seen import SeenNodes, StandIn
-from orienteer.errors import TooManyEdges
+from orienteer.connect.bolt import Server, quoted
+from orienteer.connect.in_place.seen import NODE_COLUMNS, SeenNodes, StandIn
+from orienteer.connect.opencypher.names import ServerNames
+from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
-from orienteer.graph.properties import Condition
+from orienteer.graph.properties import Condition, known, meets, number_of
 from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import K1, B, Mask, Posting, ScoredRows
+from orienteer.index.names import ALIKE, SHORTEST_SPELLED, Link, NameKind
+from orienteer.records import Node
+from orienteer.text.tokenizer import Tokenizer
+
+# Conditions on properties (`year >= 2000`): the server leaves out what cannot meet them, and what it sends is tested.
+#
+# The test is the store's own. The server is asked only for what it compares as the store does: numbers, and whether the
+# property is there at all; a text may be a date to the store, and counts whatever its case.
+
+
+_NUMBERS = frozenset({"integer", "float"})
+_SIGNS = {"!=": "<>"}
+
+
+class Conditions(NamedTuple):
+    """Conditions that must all be met."""
+
+    tests: tuple[Condition, ...] = ()
+    """With the properties as the database spells them."""
+    asked: tuple[str, ...] = ()
+    """What the server is asked of them, with `{node}` for a node's variable."""
+    parameters: Mapping[str, Any] = {}  # Any: values of the database
+
+    def are_met(self, node: Node) -> bool:
+        """Tell whether a node meets them all."""
+        return all(meets(node.properties.get(test.property), test) for test in self.tests)
+
+    def where(self, node: str) -> str:
+        """Return what the server is asked of a node as ` AND ...`; empty for nothing."""
+        return "".join(f" AND {text.format(node=node)}" for text in self.asked)
+
+
+EVERY = Conditions()
+"""Conditions that every node meets."""
+
+
+class MaskInPlace(StandIn):
+    """Marks the nodes of some types that meet some conditions."""
+
+    def __init__(self, server: Server, types: Mask | None, conditions: Conditions, seen: SeenNodes) -> None:
+        super().__init__(server)
+        self._types, self.conditions, self._seen = types, conditions, seen
+
+    def __getitem__(self, rows: Any) -> Any:  # Any: a row, or an array of rows
+        nodes, met = self._seen.nodes, self.conditions.are_met
+        is_of = np.True_ if self._types is None else self._types[self._seen.types(rows)]
+        if not self.conditions.tests:
+            return is_of if self._types is not None else np.ones(np.shape(rows), np.bool_)
+        if np.ndim(rows) == 0:
+            return bool(is_of) and met(nodes[int(rows)])
+        return is_of & np.array([met(nodes[row]) for row in np.asarray(rows).tolist()], np.bool_)
+
+
+def conditions_of(tests: Sequence[Condition], names: ServerNames, properties: Sequence[str]) -> Conditions:
+    """Return conditions on properties that the database has. Raises `UnknownProperty`."""
+    own = tuple(test._replace(property=known(test.property, properties)) for test in tests)
+    asked, parameters = [], dict[str, float]()
+    for place, test in enumerate(own):
+        column = names.catalog.node_columns.get(test.property)
+        if column is None:
+            continue
+        value = "{node}." + quoted(column.column).replace("{", "{{").replace("}", "}}")
+        number = number_of(test.value)
+        if column.kind in _NUMBERS and not math.isnan(number):
+            asked.append(f"{value} {_SIGNS.get(test.comparison, test.comparison)} $where{place}")
+            parameters[f"where{place}"] = number
+        else:
+            asked.append(f"{value} IS NOT NULL")
+    return Conditions(own, tuple(asked), parameters)
+
 
 MOST_ENDS = 50_000
 """Edge ends of one question to the server. More are refused, never cut short in silence."""
@@ -107,3 +181,192 @@ class EdgesInPlace(StandIn):
         by = np.lexsort((kind, neighbor, order))
         entries = Entries(rows[order[by]] if len(by) else rows[:0], neighbor[by], kind[by], at[by])
         return entries if kinds is None else entries.where(kinds[entries.kind])
+
+
+# Search by words: the server's full-text index finds nodes of the whole graph; a few nodes are ranked here.
+#
+# Those few are ranked by the same BM25 as the store's, with how rare the server says that a word is, and a mean length
+# that is taken from some of the nodes.
+
+
+MOST_HITS = 10_000
+"""Nodes that are looked at where filters leave few."""
+MOST_WITH_WORD = 1_000
+"""Nodes with a word that are looked at for the other words."""
+MOST_NAMED = 100
+"""Nodes with all words of a name that are looked at for the name."""
+MOST_WORDS = 64
+"""Words of a query that are sent: of a thousand an index of Lucene's refuses."""
+MOST_PAIRS = 10_000
+"""Pairs of words that are remembered."""
+SAMPLED = 500
+"""Nodes whose texts give the mean length."""
+
+
+class FullTextIndex(NamedTuple):
+    """The index that searches go to."""
+
+    name: str
+    labels: tuple[str, ...]
+    properties: tuple[str, ...]
+
+
+def full_text_index(server: Server) -> FullTextIndex:
+    """Return the full-text index of a database that covers the most labels. Raises `BadInput` where there is none."""
+    statement = "SHOW FULLTEXT INDEXES YIELD name, labelsOrTypes, properties, entityType"
+    found = [
+        FullTextIndex(name, tuple(labels), tuple(properties))
+        for name, labels, properties, kind in server.rows(statement)
+        if kind == "NODE"
+    ]
+    if not found:
+        raise BadInput(
+            f"{server.address} has no full-text index of nodes, which searches go to: make one over the properties "
+            f"that hold names and texts, or import the database: orienteer import {server.address} -o DIR"
+        )
+    return max(found, key=lambda index: (len(index.labels), len(index.properties), index.name))
+
+
+class TextInPlace(StandIn):
+    """Ranks nodes by words, as `TextIndex` does. Safe to share among threads."""
+
+    def __init__(self, server: Server, seen: SeenNodes, index: FullTextIndex, count: int) -> None:
+        super().__init__(server)
+        self._seen, self.index, self.count = seen, index, count
+        self._postings: dict[str, Posting | None] = {}
+        rows = seen.take(server.rows(f"MATCH (n) RETURN {NODE_COLUMNS} LIMIT $most", most=SAMPLED))
+        self.mean_length = max(1.0, float(np.mean([seen.terms(row).total() for row in rows.tolist()])))
+
+    def posting(self, term: str) -> Posting | None:
+        """Return how many nodes have a term, as the server counts them; None for a term that none has."""
+        if term not in self._postings:
+            statement = "CALL db.index.fulltext.queryNodes($index, $words) YIELD node RETURN count(node) AS count"
+            nodes = self._server.rows(statement, index=self.index.name, words=term)[0][0]
+            idf = self.idf(nodes)
+            self._postings[term] = Posting(term, idf, 0, nodes, 0, idf) if nodes else None
+        return self._postings[term]
+
+    def idf(self, count: int) -> float:
+        """Return the inverse document frequency of a term that this many nodes have."""
+        return math.log1p((self.count - count + 0.5) / (count + 0.5))
+
+    def postings(self, terms: Sequence[str]) -> list[Posting]:
+        """Return the postings of distinct terms, the rarest first."""
+        postings = [posting for posting in map(self.posting, dict.fromkeys(terms)) if posting]
+        return sorted(postings, key=lambda posting: (-posting.bound, posting.term))
+
+    def rows_of(self, posting: Posting) -> Rows:
+        """Return the nodes that have a term, the best of them where they are many: (n,) int32, ascending."""
+        return np.sort(self._hits(posting.term, MOST_WITH_WORD).rows)
+
+    def having(self, posting: Posting, rows: Rows) -> Rows:
+        """Keep the rows that have a term; `rows` has to ascend, and so does the result."""
+        return rows[np.array([posting.term in self._seen.terms(row) for row in rows.tolist()], np.bool_)]
+
+    def search(
+        self, terms: Sequence[str], k: int, *, among: Rows | None = None, mask: Mask | None = None
+    ) -> ScoredRows:
+        """Return the `k` best rows that have one of the terms, of the whole graph or of `among`."""
+        if k < 1 or not terms or (among is not None and not len(among)):
+            return ScoredRows(np.zeros(0, np.int32), np.zeros(0))
+        if among is not None:
+            rows = among if mask is None else among[mask[among]]
+            scores = self.scores(terms, rows)
+            order = np.lexsort((self._seen.places(rows), -scores))[:k]
+            order = order[scores[order] > 0]
+            return ScoredRows(rows[order], scores[order])
+        words, most = " ".join(list(dict.fromkeys(terms))[:MOST_WORDS]), k
+        conditions = mask.conditions if isinstance(mask, MaskInPlace) else EVERY
+        while True:
+            hits = self._hits(words, most, conditions)
+            kept = hits
+            if mask is not None:
+                passing = mask[hits.rows]
+                kept = ScoredRows(hits.rows[passing], hits.scores[passing])
+            if len(kept.rows) >= k or len(hits.rows) < most or most == MOST_HITS:
+                return ScoredRows(kept.rows[:k], kept.scores[:k])
+            most = min(most * 8, MOST_HITS)
+
+    def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
+        """Return BM25 of each of some rows: (rows,), 0 where a row has none of the terms."""
+        postings = self.postings(terms)
+        scores = np.zeros(len(rows))
+        for place, row in enumerate(rows.tolist()):
+            own = self._seen.terms(row)
+            saturation = K1 * (1 - B + B * own.total() / self.mean_length)
+            scores[place] = sum(
+                posting.idf * own[posting.term] / (own[posting.term] + saturation) for posting in postings
+            )
+        return scores
+
+    def _hits(self, words: str, most: int, conditions: Conditions = EVERY) -> ScoredRows:
+        """Ask the index. `words` are our own terms: nothing in them is syntax of the index."""
+        limit = ", {limit: $most}" if not conditions.asked else ""  # else it would be of nodes that are left out
+        statement = (
+            f"CALL db.index.fulltext.queryNodes($index, $words{limit}) YIELD node, score "
+            f"WITH node AS n, score WHERE true{conditions.where('n')} "
+            f"RETURN {NODE_COLUMNS}, score ORDER BY score DESC LIMIT $most"
+        )
+        records = self._server.rows(statement, index=self.index.name, words=words, most=most, **conditions.parameters)
+        scores = np.array([record[3] for record in records], np.float64)
+        rows = self._seen.take(records)
+        order = np.lexsort((self._seen.places(rows), -scores))[:most]
+        return ScoredRows(rows[order], scores[order])
+
+    def nearly(self, word: str) -> Rows:
+        """Return the best nodes that have a word which differs from this one in two letters at the most: (n,)."""
+        return self._hits(f"{word}~", MOST_NAMED).rows
+
+    def with_all(self, words: Sequence[str]) -> Rows:
+        """Return the best nodes that have all of some words: (n,), best first."""
+        return self._hits(" ".join(f"+{word}" for word in words), MOST_NAMED).rows
+
+
+class NamesInPlace(StandIn):
+    """Finds nodes by their whole names, by way of the full-text index."""
+
+    def __init__(self, server: Server, text: TextInPlace, seen: SeenNodes, tokenizer: Tokenizer) -> None:
+        super().__init__(server)
+        self._text, self._seen, self._tokenizer = text, seen, tokenizer
+        self._meeting: dict[tuple[str, str], bool] = {}
+
+    def called(self, phrase: str) -> list[Link]:
+        """Return the nodes that have the words of a phrase for a name or an alias."""
+        return self.links(self._tokenizer.words(phrase))
+
+    def links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return what `exact_links` does: a full-text index knows no stems of whole names."""
+        return self.exact_links(phrase)
+
+    def exact_links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return the nodes that have just these words for a name or an alias."""
+        words = list(phrase)
+        if not 0 < len(words) <= MOST_WORDS or not all(self._meet(pair) for pair in pairwise(words)):
+            return []
+        links = []
+        for row in self._text.with_all(words).tolist():
+            node = self._seen.nodes[row]
+            if self._tokenizer.words(node.name) == words:
+                links.append(Link(row, NameKind.NAME, True))
+            elif any(self._tokenizer.words(alias) == words for alias in node.aliases):
+                links.append(Link(row, NameKind.ALIAS, True))
+        return sorted(links, key=lambda link: self._seen.nodes[link.row].id)
+
+    def spellings(
+        self, word: str, *, most: int = 5, shortest: int = SHORTEST_SPELLED, alike: float = ALIKE
+    ) -> list[str]:
+        """Return words of names that a mistyped word may stand for, as `NameIndex.spellings` does."""
+        if len(word) < shortest:
+            return []
+        names = (self._seen.nodes[row].name for row in self._text.nearly(word).tolist())
+        words = dict.fromkeys(other for name in names for other in self._tokenizer.words(name))
+        likeness = {other: SequenceMatcher(None, word, other, autojunk=False).ratio() for other in words}
+        return sorted((other for other in words if likeness[other] >= alike), key=lambda other: -likeness[other])[:most]
+
+    def _meet(self, pair: tuple[str, str]) -> bool:
+        """Return whether any node has two words: most words of a sentence are no name together."""
+        if pair not in self._meeting:
+            if len(self._meeting) == MOST_PAIRS:
+                self._meeting.clear()
+            self._meeting[pair] = bool(len(self._text.with_all(pair)))
+        return self._meeting[pair]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Literal, NamedTuple, TypeAlias
 
-from orienteer.connect.bolt.server import Server, complaint
+from orienteer.connect.bolt import Server, complaint
+from orienteer.connect.in_place.edges import full_text_index
 from orienteer.connect.in_place.graph import require_read_only
-from orienteer.connect.in_place.words import full_text_index
 from orienteer.connect.source import DatabaseCounts, count_all, unique_property
 from orienteer.errors import BadInput, DatabaseAway, DatabaseRefused, Error, QueryStopped
 

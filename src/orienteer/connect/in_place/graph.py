@@ -2,13 +2,286 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn, Self, cast
 
-from orienteer.connect.bolt.server import Server, quoted
-from orienteer.connect.in_place.arrays import ArraysInPlace
-from orienteer.errors import BadInput, BadOption, DatabaseRefused
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.connect.bolt import Server, quoted
+from orienteer.connect.in_place.described import Described, describe
+from orienteer.connect.in_place.edges import (
+    EVERY,
+    Conditions,
+    EdgesInPlace,
+    MaskInPlace,
+    NamesInPlace,
+    TextInPlace,
+    conditions_of,
+    full_text_index,
+)
+from orienteer.connect.in_place.seen import (
+    NODE_COLUMNS,
+    NodeFacts,
+    SeenColumn,
+    SeenNodes,
+    SeenTypes,
+    StandIn,
+    needs_import,
+    type_counts,
+    type_of,
+)
+from orienteer.connect.in_place.statements import StatementsInPlace
+from orienteer.connect.source import DatabaseCounts, count_all, unique_property
+from orienteer.errors import BadInput, BadOption, DatabaseRefused, nearest
+from orienteer.graph.adjacency import Entries, Meeting, meet
+from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.format import EdgeCount, Manifest
+from orienteer.graph.properties import known, parse
+from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import LONGEST_PATH, Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import LexicalSearcher, Mode
+from orienteer.ingest.tables.values import plain
+from orienteer.records import Direction
 from orienteer.records import Path as GraphPath
+from orienteer.text.tokenizer import Tokenizer
+from orienteer.version import __version__
+
+# The rows of a database in place: what agents' tools need of `GraphArrays`. All else says that it needs an import.
+
+
+MOST_FIRST = 20
+"""Nodes of a type that examples are sought among."""
+MOST_OF_TYPES = 20_000
+"""Nodes of some types that are asked for at once."""
+NO_GENERATION = "00000000T000000-00000000"
+"""A database has none: it changes under its readers."""
+
+
+class ArraysInPlace(GraphArrays):
+    """A database by rows: the place at which each node was first seen. Safe to share among threads."""
+
+    def __init__(self, server: Server) -> None:  # no files: nothing of the base class is opened
+        """Count what there is. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
+        self._server = server
+        self._statements: StatementsInPlace | None = None
+        self.path = Path(str(server.address))
+        counts = count_all(server)
+        self.manifest = _manifest(server, counts)
+        self.generation = NO_GENERATION
+        self.tokenizer = Tokenizer(stem=False)  # a server's index knows words as they are written
+        self._once, self._locks = {}, {}
+        id_property = unique_property(server)
+        self.facts = facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
+        """How nodes are told apart."""
+        seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
+        self.seen = seen
+        text = TextInPlace(server, seen, full_text_index(server), counts.nodes)
+        # Each has those methods of what it stands for that agents' tools call.
+        self.ids = cast(Any, SeenColumn(server, seen, "id"))
+        self.names = cast(Any, SeenColumn(server, seen, "name"))
+        self.texts = cast(Any, SeenColumn(server, seen, "text"))
+        self.node_types = cast(Any, SeenTypes(server, seen))
+        self.text_index = cast(Any, text)
+        self.name_index = cast(Any, NamesInPlace(server, text, seen, self.tokenizer))
+        self.adjacency = cast(Any, EdgesInPlace(server, seen, tuple(self.manifest.edge_types)))
+        self.properties = cast(Any, PropertiesInPlace(server, seen, lambda: tuple(self.described.having)))
+        self.searcher = Searchers(self.path, NO_GENERATION, LexicalSearcher(self.tokenizer, self.text_index), None)
+        self._row_of = cast(Any, seen.find)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise `BadOption` for all that only a graph of our own has."""
+        if name.startswith("__") or name == "_server":
+            raise AttributeError(name)
+        raise needs_import(self._server)
+
+    def __len__(self) -> int:
+        """Raise `BadOption`: nobody can go through all rows."""
+        raise needs_import(self._server)
+
+    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
+        """Return the rows that are in all of these groups, or else in two or more, as `GraphArrays.touching` does."""
+        return meet(groups, len(self.seen), mask)
+
+    def aliases_at(self, row: int) -> tuple[str, ...]:
+        """Return the aliases of a row."""
+        return tuple(self.seen.nodes[row].aliases)
+
+    def named_in_part(self, name: str) -> int | None:
+        """Return None: a full-text index does not tell which names hold some words in a row."""
+        return None
+
+    def near_names(self, text: str, *, most: int = 5) -> list[str]:
+        """Return at most `most` names of nodes that share words with a text, those that look most like it."""
+        rows = self.text_index.search(self.tokenizer.query(text), 50).rows
+        return nearest(text, dict.fromkeys(self.names[row] for row in rows.tolist()), most=most)
+
+    @property
+    def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
+        """Return what answers Cypher over the database itself."""
+        return self._answer_in_place
+
+    def _answer_in_place(self, _: Any) -> StatementsInPlace:  # Any: as above
+        self._statements = StatementsInPlace(self._server, self.described, self.seen)
+        return self._statements
+
+    def close(self) -> None:
+        """Let go of the sessions that statements have."""
+        if self._statements is not None:
+            self._statements.close()
+
+    @property
+    def described(self) -> Described:
+        """Return what is known of properties; the database is looked at once, when it is first asked for."""
+        return self.once("described", lambda: describe(self._server, self.schema, self.facts, self.seen))
+
+    def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
+        """Return what marks the nodes of these types that meet these conditions, as rows are looked up in it.
+
+        None without types and conditions. Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+        """
+        for name, names in (("node_types", node_types), ("where", where)):
+            if isinstance(names, str):
+                raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
+        if node_types is None and not where:
+            return None
+        types = None if node_types is None else self.types.node_mask(node_types)
+        return cast(Mask, MaskInPlace(self._server, types, self._conditions(where), self.seen))
+
+    def _conditions(self, where: Sequence[str]) -> Conditions:
+        if not where:
+            return EVERY
+        return conditions_of(parse(where), self.described.names, self.properties.names)
+
+    def entries(
+        self,
+        rows: Rows,
+        node_types: Collection[str] | None = None,
+        edge_types: Collection[str] | None = None,
+        direction: Direction | None = None,
+        where: Sequence[str] = (),
+    ) -> Entries:
+        """Return the edges of some rows that pass the filters, as `GraphArrays.entries` does."""
+        mask = self.mask(node_types, where)
+        kinds = self.kind_mask(edge_types, direction)
+        entries: Entries = cast(Any, self.adjacency).entries(rows, kinds, self._conditions(where))
+        return entries if mask is None else entries.where(mask[entries.neighbor])
+
+    def first_of(self, node_types: Collection[str], most: int) -> Rows:
+        """Return some nodes of these types, fewer than of a graph of one's own: each may have many edges to send."""
+        names = self.described.names
+        statement = f"MATCH (n) WHERE {names.has_type('n', list(node_types))} RETURN {NODE_COLUMNS} LIMIT $most"
+        return np.sort(self.seen.take(self._server.rows(statement, most=min(most, MOST_FIRST))))
+
+    def all_of(self, node_types: Collection[str]) -> Rows:
+        """Return all nodes of these types, as `GraphArrays.all_of` does. Raises `BadOption` for too many."""
+        count = sum(self.schema.node_types[name] for name in node_types)
+        if count > MOST_OF_TYPES:
+            raise BadOption(
+                f"There are {count:,} nodes of {', '.join(sorted(node_types))}, and of a database in place at most "
+                f"{MOST_OF_TYPES:,} are taken at once: begin with a search, or with the nodes of a name."
+            )
+        statement = f"MATCH (n) WHERE {self.described.names.has_type('n', list(node_types))} RETURN {NODE_COLUMNS}"
+        return np.sort(self.seen.take(self._server.rows(statement)))
+
+    def types_with(self, name: str) -> frozenset[str]:
+        """Return the node types of which some nodes have a property. Raises `UnknownProperty`."""
+        return frozenset(self.described.having[known(name, self.properties.names)])
+
+    def rows_with(self, name: str, most: int) -> dict[str, Rows]:
+        """Return some of the nodes that have a property, by type. Raises `UnknownProperty`."""
+        having = self.described.having[known(name, self.properties.names)]
+        return {node_type: rows[:most] for node_type, rows in having.items()}
+
+    @property
+    def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
+        """Return nothing: nobody can go through all names for what ends in `(...)`."""
+        return {}
+
+    def rank(
+        self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return a page of rows and their scores, as `GraphArrays.rank` does: the best first, then the rest by id."""
+        ranked, scores = rows[:0], np.zeros(0)
+        if query:
+            ranked, scores = self.searcher(mode).search(query, offset + k, among=rows)
+        rest = np.setdiff1d(rows, ranked, assume_unique=True)
+        rest = rest[np.argsort(self.seen.places(rest))][: max(0, offset + k - len(ranked))]
+        ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
+        return ranked[offset : offset + k], scores[offset : offset + k]
+
+    @property
+    def has_extras(self) -> bool:
+        """Tell whether any edge may have properties."""
+        return True
+
+    def extras(self, at: int) -> dict[str, Any]:  # Any: JSON
+        """Return the properties of the edge of an entry."""
+        carried = plain(cast(Any, self.adjacency).extras(at))
+        return {"properties": carried} if carried else {}
+
+
+class PropertiesInPlace(StandIn):
+    """The properties of nodes that were seen, and the names of all."""
+
+    def __init__(self, server: Server, seen: SeenNodes, names: Callable[[], tuple[str, ...]]) -> None:
+        super().__init__(server)
+        self._seen, self._names = seen, names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the properties that nodes of the database have."""
+        return self._names()
+
+    def of(self, row: int) -> dict[str, Any]:  # Any: JSON
+        """Return all properties of a node."""
+        return dict(self._seen.nodes[row].properties)
+
+    def values(self, name: str, rows: Rows) -> list[Any]:  # Any: JSON
+        """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
+        own = known(name, self.names)
+        return [self._seen.nodes[row].properties.get(own) for row in rows.tolist()]
+
+    def known(self, name: str, others: Sequence[str] = ()) -> str:
+        """Return a property as the database spells it, or one of `others`, as `Properties.known` does."""
+        return known(name, (*self.names, *others))
+
+
+def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
+    """Return the types of a database as a manifest has them."""
+    nodes = type_counts(counts)
+    joined: dict[tuple[str, str, str], int] = {}
+    statement = "MATCH (a)-[r]->(b) RETURN labels(a) AS a, type(r) AS type, labels(b) AS b, count(*) AS count"
+    for source, kind, target, count in server.stream(statement):
+        ends = [type_of(names, counts) for names in (source, target)]
+        triple = (ends[0], kind, ends[1])
+        joined[triple] = joined.get(triple, 0) + count
+    edges: dict[str, int] = {}
+    for (_, kind, _), count in sorted(joined.items()):
+        edges[kind] = edges.get(kind, 0) + count
+    return Manifest(
+        generation=NO_GENERATION,
+        created=datetime.now(UTC).isoformat(),
+        made_by=__version__,
+        tokenizer=Tokenizer(stem=False).id,
+        nodes=counts.nodes,
+        edges=counts.edges,
+        node_types=nodes,
+        edge_types=edges,
+        triples=tuple(EdgeCount(source=a, type=kind, target=b, count=n) for (a, kind, b), n in sorted(joined.items())),
+    )
+
+
+def _has_numbers(server: Server, id_property: str) -> bool:
+    """Say whether the ids of a database are whole numbers there."""
+    if not id_property:
+        return False
+    return isinstance(server.rows(f"MATCH (n) RETURN n.{quoted(id_property)} AS id LIMIT 1")[0][0], int)
+
 
 SECONDS = 60.0
 """That a statement may take, where the server heeds it: Neo4j does, ArcadeDB has a limit of its own."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.connect.bolt.server import Server, quoted
+from orienteer.connect.bolt import Server, quoted
 from orienteer.connect.source import DatabaseCounts, is_vector, telling_labels
 from orienteer.errors import BadOption
 from orienteer.index.arrays import Rows

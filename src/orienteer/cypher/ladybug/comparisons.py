@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orienteer.cypher.comparisons import check_compared
+from orienteer.cypher.checks import check_compared
 from orienteer.cypher.kinds import BOOLEAN, Value, ValueKind, quoted, repeated
 from orienteer.errors import BadQuery
 

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from orienteer.cypher.columns import kind_of_values
-from orienteer.cypher.kinds import quoted, rendered
+from orienteer.cypher.kinds import kind_of_values, quoted, rendered
 from orienteer.cypher.names import Catalog, PropertyColumn, engine_names
 from orienteer.errors import MissingExtra, NotAGraph
 from orienteer.graph.format import damaged

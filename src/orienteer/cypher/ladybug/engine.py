@@ -17,10 +17,8 @@ from orienteer.cypher.ladybug.database import DATABASE, engine, read_catalog, wr
 from orienteer.cypher.ladybug.process import Answer, Process
 from orienteer.cypher.ladybug.results import Results
 from orienteer.cypher.ladybug.translation import EngineQuery, written_for_engine
-from orienteer.cypher.names import Catalog, NameMap, ViewedNames
+from orienteer.cypher.names import Bounds, Catalog, NameMap, QueryTable, View, ViewedNames, identifiers
 from orienteer.cypher.syntax import CypherStatement
-from orienteer.cypher.table import Bounds, QueryTable
-from orienteer.cypher.view import View, identifiers
 from orienteer.errors import BadQuery, QueryStopped
 from orienteer.graph.pieces import is_damaged, piece_or_made
 from orienteer.records import JsonValue

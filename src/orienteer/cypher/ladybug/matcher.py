@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from orienteer.cypher.conditions import compared_keys
+from orienteer.cypher.checks import compared_keys
 from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.ladybug.comparisons import compared
 from orienteer.cypher.ladybug.joins import EdgeJoin, MatchPlan, NodeEstimate, PathText, estimate, names_in
-from orienteer.cypher.pattern_reader import PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Direction, Expression, PathPattern
 from orienteer.errors import BadQuery
 

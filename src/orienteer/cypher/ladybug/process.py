@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orienteer.cypher.table import Bounds
+from orienteer.cypher.names import Bounds
 from orienteer.errors import QueryStopped
 from orienteer.records import JsonValue
-from orienteer.sandbox.pipe import DeadlinePassed, PipeError
-from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
+from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeError, Worker, packages
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _GRACE = 1.0  # seconds beyond the engine's own limit, which bounds neither its planner nor its lists

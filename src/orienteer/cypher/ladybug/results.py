@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.cypher.names import NameMap
-from orienteer.cypher.view import Identifiers
+from orienteer.cypher.names import Identifiers, NameMap
 from orienteer.records import JsonValue
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from orienteer.cypher import syntax
-from orienteer.cypher.conditions import conjuncts
+from orienteer.cypher.checks import conjuncts
 from orienteer.cypher.kinds import Value, list_of
 from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, is_unsure, joined, matches, parts_of
 from orienteer.cypher.ladybug.matcher import Matcher
@@ -26,8 +26,8 @@ from orienteer.cypher.ladybug.pattern_lists import NULLS, PatternLists, named
 from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer, is_never_null
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import TOO_DEEP, parse
+from orienteer.cypher.patterns import Scope
 from orienteer.cypher.projections import in_two_steps, items_of, order_of, page_of
-from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import CypherStatement, MatchClause, Projection, Unwind
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue

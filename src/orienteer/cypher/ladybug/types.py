@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from orienteer.cypher.calls import TypeTests
 from orienteer.cypher.kinds import BOOLEAN, Value, rendered
-from orienteer.cypher.type_tests import TypeTests
 
 
 @dataclass(frozen=True, slots=True)

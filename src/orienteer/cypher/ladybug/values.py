@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from functools import singledispatchmethod
 
 from orienteer.cypher import syntax
-from orienteer.cypher.calls import OF_GRAPH, aggregated, inside_aggregation, of_graph
-from orienteer.cypher.checks import check_kind, condition_of
-from orienteer.cypher.comparisons import check_text_condition
-from orienteer.cypher.conditions import conjuncts
+from orienteer.cypher.calls import OF_GRAPH, TYPE_CALLS, aggregated, inside_aggregation, of_graph
+from orienteer.cypher.checks import check_kind, check_text_condition, condition_of, conjuncts
 from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import (
     BOOLEAN,
@@ -36,9 +34,8 @@ from orienteer.cypher.ladybug.joins import UNSURE, is_unsure, joined, parts_of
 from orienteer.cypher.ladybug.matcher import Matcher
 from orienteer.cypher.ladybug.pattern_lists import ELSEWHERE
 from orienteer.cypher.ladybug.types import EngineTypes
-from orienteer.cypher.scope import Scope
+from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Expression
-from orienteer.cypher.type_tests import TYPE_CALLS
 from orienteer.errors import BadQuery
 
 _NEVER_NULL = (syntax.Literal_, syntax.Parameter, syntax.ListOf, syntax.MapOf)  # null itself is refused in lists

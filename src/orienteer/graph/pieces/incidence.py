@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from orienteer.errors import NotAGraph
 from orienteer.graph import format
 from orienteer.graph.format import FileName
-from orienteer.graph.names.mentions import CorpusNames
+from orienteer.graph.names import CorpusNames
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, StringWriter, encode, runs, save
 from orienteer.records import Record

@@ -22,9 +22,8 @@ from orienteer.graph.format import FileName
 from orienteer.index.arrays import Folder
 from orienteer.index.embedders import SERVED, open_embedder
 from orienteer.index.embedders.onnx import unit
-from orienteer.index.quantize import Vector
 from orienteer.index.searchers import Memo
-from orienteer.index.vectors import VectorIndex
+from orienteer.index.vectors import Vector, VectorIndex
 from orienteer.llm.budget import cut_off_by
 from orienteer.protocols import Batching, Embedded, Embedder, Metered, OpenEmbedder, Run
 from orienteer.records import Record, Usage

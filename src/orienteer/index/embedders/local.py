@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.index.embedders.onnx import OnnxEmbedder, TokenReading
-from orienteer.index.embedders.wordpiece import wordpiece
+from orienteer.index.embedders.onnx import OnnxEmbedder, TokenReading, wordpiece
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from orienteer.errors import MissingExtra
-from orienteer.index.embedders.onnx import OnnxEmbedder
-from orienteer.index.embedders.wordpiece import bert_words, check_hash, wordpiece
+from orienteer.index.embedders.onnx import OnnxEmbedder, bert_words, check_hash, wordpiece
 
 NAME = "minilm"
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

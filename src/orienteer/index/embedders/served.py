@@ -17,8 +17,8 @@ import numpy as np
 
 from orienteer.errors import ModelError, ModelRefused
 from orienteer.index.embedders.onnx import unit, whole
-from orienteer.llm.address import show
 from orienteer.llm.openai import OPENAI_URL, OpenAIConfig, OpenAIModel, open_client
+from orienteer.llm.transport import show
 from orienteer.llm.wire import plausible
 from orienteer.protocols import Embedded
 from orienteer.records import Usage

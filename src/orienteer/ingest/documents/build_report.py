@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orienteer.display import counted
-from orienteer.ingest import skips
+from orienteer.ingest import bounds
 from orienteer.ingest.documents.cut.metadata import CostEstimate
 from orienteer.ingest.documents.read.files import SkippedFile
 from orienteer.ingest.extraction.records import ExtractionSummary
@@ -115,8 +115,8 @@ def _changes(report: _Survey) -> list[str]:
 
 def _skipped(skipped: Sequence[SkippedFile], *, is_verbose: bool) -> list[str]:
     """Return a line a reason, with its first files; all of them where more is asked for."""
-    groups = skips.grouped(skipped, (), kept=None)
-    return skips.lines(groups, most=None, named=None if is_verbose else SHOWN)
+    groups = bounds.grouped(skipped, (), kept=None)
+    return bounds.lines(groups, most=None, named=None if is_verbose else SHOWN)
 
 
 def edge_counts(counts: Mapping[str, int]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from orienteer.errors import BadOption
-from orienteer.graph.names.mentions import NAME_SHARE
+from orienteer.graph.names import NAME_SHARE
 from orienteer.options import Options
 
 Chunking = Literal["semantic", "tokens"]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.executors.executor import Executor
-from orienteer.executors.threads import Threads
+from orienteer.executors import Executor, Threads
 from orienteer.graph.blocks import BLOCK, Block, embedded_blocks
 from orienteer.graph.builder import Progress
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of

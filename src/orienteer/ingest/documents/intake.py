@@ -14,7 +14,7 @@ from orienteer.display import Count, counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.builder import Progress
 from orienteer.index.arrays import Folder, Strings, StringWriter, encode
-from orienteer.ingest import skips
+from orienteer.ingest import bounds
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
@@ -123,7 +123,7 @@ class Intake:
                 raise BadInput(f"no document in {where} is left by --include and --exclude: choose others")
             if first is None:
                 raise BadInput(f"no document in {where}: put text files there, or name another folder")
-            told = "; ".join(line.removeprefix("not read: ") for line in skips.lines(self.skipped_groups))
+            told = "; ".join(line.removeprefix("not read: ") for line in bounds.lines(self.skipped_groups))
             raise BadInput(f"no document in {where} could be read: {told}")
         if strict and self.unreadable:
             first = self.unreadable[0]
@@ -133,10 +133,10 @@ class Intake:
             )
 
     @property
-    def skipped_groups(self) -> list[skips.SkippedGroup]:
+    def skipped_groups(self) -> list[bounds.SkippedGroup]:
         """What was not read, by reason, the documents that could not be read first."""
         others = sorted(self.skipped, key=lambda file: file.reason == IGNORED)
-        return skips.grouped((*self.unreadable, *others), self.sources)
+        return bounds.grouped((*self.unreadable, *others), self.sources)
 
     @property
     def left_out(self) -> dict[str, Any]:  # Any: JSON

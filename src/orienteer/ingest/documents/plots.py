@@ -10,9 +10,7 @@ from markupsafe import Markup
 
 from orienteer.files import whole
 from orienteer.ingest.documents.join.statistics import MOST_COUNTED
-from orienteer.page.numerals import without_zero
-from orienteer.page.svg import cloud, distribution, tally
-from orienteer.page.template import pieces
+from orienteer.page.svg import cloud, distribution, pieces, tally, without_zero
 
 Figures: TypeAlias = Mapping[str, Any]  # Any: JSON; what `statistics` returns
 

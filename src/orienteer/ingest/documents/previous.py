@@ -19,7 +19,7 @@ from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import Selection
-from orienteer.ingest.extraction.forms import FORMS, Form
+from orienteer.ingest.extraction.by_model import FORMS, Form
 from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, selection_of, sources_of, stamps_of
 from orienteer.records import Node
 

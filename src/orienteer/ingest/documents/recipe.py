@@ -10,7 +10,7 @@ from orienteer.errors import BadOption
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
-from orienteer.ingest.extraction.forms import Form
+from orienteer.ingest.extraction.by_model import Form
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder, LanguageModel

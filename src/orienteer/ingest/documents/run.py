@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
-from orienteer.executors.executor import Executor
-from orienteer.executors.threads import Threads
+from orienteer.executors import Executor, Threads
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.format import is_graph
@@ -31,9 +30,8 @@ from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.documents.so_far import HearInterim, SoFar
-from orienteer.ingest.extraction.by_model import ChunkReader, ModelExtractor
+from orienteer.ingest.extraction.by_model import ChunkReader, Form, ModelExtractor, ReplyForm, types_of
 from orienteer.ingest.extraction.extraction import Extractor
-from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
 from orienteer.ingest.extraction.gold import gold_of
 from orienteer.ingest.provenance import describe_build, settled
 from orienteer.ingest.report import peak_bytes

@@ -40,20 +40,20 @@ from orienteer.graph.format import (
 from orienteer.graph.pieces import damaged_among, piece
 from orienteer.graph.publication import publishing, remove, replace_pointer, sync
 from orienteer.ingest.remote.address import Address, address_of
-from orienteer.ingest.remote.objects import Objects
-from orienteer.ingest.remote.opening import objects_at
+from orienteer.ingest.remote.objects import Objects, objects_at
 from orienteer.ingest.remote.published import (
     PUSH_AGAIN,
+    Meter,
     PublishedGraph,
     PublishedPointer,
     damaged_at,
     files_of,
     folder_of_piece,
     kept_at_addresses,
+    moved_together,
     published_graph,
     published_pointer,
 )
-from orienteer.ingest.remote.transfer import Meter, moved_together
 from orienteer.records import Record
 
 _WAIT_SECONDS = 0.1

@@ -34,14 +34,15 @@ from orienteer.graph.format import (
 )
 from orienteer.ingest.remote.address import Address
 from orienteer.ingest.remote.published import (
+    Meter,
     PublishedPointer,
     files_of,
     folder_of_piece,
     kept_at_addresses,
+    moved_together,
     published_graph,
     published_pointer,
 )
-from orienteer.ingest.remote.transfer import Meter, moved_together
 from orienteer.records import Record
 
 _AT_ONCE = 2 * CHUNK  # bytes: a larger file goes in parts

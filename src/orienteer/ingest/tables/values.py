@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from orienteer.display import counted
-from orienteer.graph.values import scalar
+from orienteer.graph.properties import scalar
 from orienteer.ingest.bounds import is_deep, parsed
 from orienteer.ingest.report import Tally
 from orienteer.records import JsonValue

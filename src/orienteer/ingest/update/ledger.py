@@ -12,7 +12,7 @@ Files, for the n-th table:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -21,11 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from orienteer.connect.source import DatabaseMarks
 from orienteer.errors import NotAGraph
 from orienteer.graph import pieces
+from orienteer.graph.edges import CodedColumn
 from orienteer.graph.format import sha256_of
-from orienteer.index.arrays import Folder, save
-from orienteer.ingest.formats.bolt_changes import DatabaseMarks
+from orienteer.index.arrays import Folder, Strings, save
+from orienteer.index.words import string_hashes, word_hash
+from orienteer.ingest.formats.table import Batch
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.records import Record
 from orienteer.version import __version__
@@ -257,3 +260,43 @@ def _arrays(rows: NodeRows | EdgeRows) -> dict[str, NDArray[Any]]:  # Any: of di
     if rows.extras is not None:
         arrays["extra"] = rows.extras
     return arrays
+
+
+# What the rows of a table say, as numbers that can be compared.
+
+
+_PRIME = np.uint64(0xD6E8FEB86659FD93)  # degski's multiplier, as in `index.words`
+
+
+def row_hashes(batch: Batch) -> NDArray[np.uint64]:
+    """Return a hash of each row's cells with the names of their columns: (rows,).
+
+    Texts count by their bytes, other values by their type and how Python writes them; a cell without a value counts
+    as little as a column that is not there. The same rows have the same hashes, whichever reader they come from.
+    """
+    total = np.zeros(len(batch), np.uint64)
+    for name, cells in batch.columns.items():
+        hashes = _cell_hashes(cells)
+        value = hashes ^ np.uint64(word_hash(name.encode(errors="surrogatepass")))
+        for _ in range(2):
+            value = (value ^ value >> np.uint64(31)) * _PRIME
+        value ^= value >> np.uint64(30)
+        value[hashes == 0] = 0
+        total += value
+    return total
+
+
+def _cell_hashes(cells: Sequence[Any]) -> NDArray[np.uint64]:  # Any: whatever a file format can hold
+    """Return the hash of each cell, (cells,); 0 for one without a value."""
+    if isinstance(cells, CodedColumn):
+        return np.asarray(_cell_hashes(cells.values)[cells.codes])
+    if isinstance(cells, Strings):
+        return string_hashes(cells)
+    hashes = string_hashes(Strings.of(map(_written, cells)))
+    hashes[[cell is None for cell in cells]] = 0
+    return hashes
+
+
+def _written(cell: Any) -> str:  # Any: whatever a file format can hold
+    """Return a cell as a text that no other value has."""
+    return cell if isinstance(cell, str) else f"\0{type(cell).__name__} {cell!r}"

@@ -20,23 +20,36 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 from pydantic import Field
 
+from orienteer.agents.answer import NOT_THERE, AnswerParts, ask, citations, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.cypher.expressions import read_expression
+from orienteer.cypher.patterns import read_path
+from orienteer.cypher.session import Cypher
+from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, PathPattern, Property, Variable, made_up
+from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
-from orienteer.lab.baselines import cypher_pattern
+from orienteer.lab.baselines.episode import split
+from orienteer.lab.baselines.graph_cot import CoreEntities
 from orienteer.lab.baselines.listwise import reranked
-from orienteer.lab.baselines.triplet_pattern import TripletPattern, fitting, resolved
+from orienteer.lab.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Result
-from orienteer.retrieval.graph_text import schema_lines
-from orienteer.text.lines import one_line
-from orienteer.tools.parameters import LARGEST_K
+from orienteer.records import Observation, Question, Ranked, Result, Sampling
+from orienteer.retrieval.graph_text import schema_lines, title
+from orienteer.retrieval.mentions import named_in, occurrences
+from orienteer.text.sentences import flat, one_line, single_spaced
+from orienteer.tools.texts import LARGEST_K
+from orienteer.tools.toolbox import open_grounding
 
 _SAMPLES = 5  # names of each node type in the prompt; AF-Retriever
 _SAMPLED = 40  # node types that are shown with them
@@ -89,7 +102,7 @@ class FocusedR:
             question=workflow.question.text,
         )
         try:
-            pattern = cypher_pattern.read(reply, workflow.notes)
+            pattern = read(reply, workflow.notes)
         except BadQuery as error:
             workflow.notes.append(f"the model's query cannot be read, found by plain search: {error}")
             return None
@@ -115,3 +128,352 @@ def widths(most: int) -> Iterator[int]:
         yield width
         width = int(1.5 * width + 0.5)
     yield most
+
+
+# `cypher`: nodes are retrieved, the model writes one Cypher query, it is run, the model answers from its rows.
+#
+# Paper: Cypher as a baseline of GraphScout (003, table 1, appendix A.4, after PolyG); the node retrieval was added by
+# 003. Neither gives a prompt.
+#
+# 1. nodes are retrieved for the question: those that it names, then what one search finds (`core_entities`); 2. a call
+# writes one query from the schema and these nodes; 3. it is executed read-only, behind our guard, for ten seconds at
+# the most; 4. a call answers from the rows.
+#
+# A refused query goes back to the model with the reason, up to `repair` times; the paper's number is 0.
+#
+# The ranking holds the nodes of the rows, in their order, then the retrieved ones; nodes that the answer names come
+# first. Where no query was accepted there is nothing to answer from: no call is made, and the answer is *not in the
+# evidence*. `search` ends after 3.
+#
+# Deviations: 1. The guard refuses what changes a graph, runs without end or is not understood, and says what to write
+# instead. 2. Nodes are retrieved by BM25 unless `mode` says otherwise, and by exact name before that. 3. The model sees
+# as many rows as 6,000 tokens hold, at most 100, and their total number. 4. The prompts are our own.
+
+
+NO_QUERY = "the model wrote no query"
+_BLOCK = re.compile(r"```[^\S\n]*(?:\w+[^\S\n]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
+_BEGINS = re.compile(r"^[ \t]*(?:OPTIONAL[ \t]+MATCH|MATCH|UNWIND|WITH|RETURN)\b", re.IGNORECASE | re.MULTILINE)
+_MOST_REPAIRS = 5
+_JOINED = re.compile(r";|(?:^|\s)(?:and|or)(?:\s|$)")
+_NO_NAMES = frozenset({"true", "false", "yes", "no", "none"})
+_SHOWN = 2_000  # characters of a refused query that the model is shown again
+
+
+class CypherConfig(WorkflowConfig):
+    """Cypher's settings."""
+
+    candidates: int = Field(default=10, ge=1, le=LARGEST_K)
+    """Nodes that the model is shown, at the most; the number is ours."""
+    repair: int = Field(default=0, ge=0, le=_MOST_REPAIRS)
+    """How often a query that was refused goes back to the model with the reason, up to 5; the paper's does not."""
+
+
+class CypherAnswer:
+    """Retrieve nodes, write a query, run it, answer from its rows."""
+
+    name = "cypher"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: CypherConfig | None = None) -> None:
+        """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
+        self._graph, self._model, self.config = graph, model, config or CypherConfig()
+        Cypher.require(graph)
+        self._cores = CoreEntities(graph)
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Return what the query found, then what was retrieved for it."""
+        return self._follow(question, run)[0]
+
+    def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
+        """Answer from the rows of the query."""
+        result, course = self._follow(question, run)
+        if course.rows is None:
+            return without(result)
+        user = f"Query:\n{course.query}\n\nRows:\n{course.rows.text}\n\nQuestion: {question.text}"
+        sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
+        result = ask(result, "cypher-answer", user, course.read, model=model, run=run, sampling=sampling)
+        return course.named_first(result)
+
+    def _follow(self, question: Question, run: Run) -> tuple[Result, _CypherCourse]:
+        config, graph = self.config, self._graph
+        tools = open_grounding(graph, config.mode, offers_cypher=True)
+        workflow = Workflow(graph, self._model, run, question=question, method=self.name, config=config, toolbox=tools)
+        course = _CypherCourse(graph, workflow, config, self._cores)
+        return workflow.follow_and_rank(course.run, course.ranking), course
+
+
+@dataclass(slots=True)
+class _CypherCourse:
+    """One question's query and its rows."""
+
+    graph: Graph
+    workflow: Workflow
+    config: CypherConfig
+    cores: CoreEntities
+    query: str = ""
+    rows: Observation | None = None
+    """The observation of the query; None where none was run to its end."""
+    retrieved: dict[int, str] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Retrieve, have a query written, run it."""
+        self.retrieved = self.cores.named(self.workflow)
+        for row, why in self.cores.found(self.workflow, max(self.workflow.question.k, self.config.candidates)).items():
+            self.retrieved.setdefault(row, why)
+        attempts = ""
+        for _ in range(1 + self.config.repair):
+            refusal = self._attempt(attempts)
+            if refusal is None:
+                return
+            self.workflow.notes.append(f"the model's query was refused: {refusal}")
+            attempts = f"\nYou wrote:\n{self.query[:_SHOWN]}\nIt was refused: {refusal}\nWrite another one."
+        self.workflow.notes.append("no query was run: there are no rows to answer from")
+
+    def _attempt(self, attempts: str) -> str | None:
+        """Have a query written and run it; return why it was refused, None where it was not."""
+        graph = self.graph
+        candidates = [title(graph, row) for row in list(self.retrieved)[: self.config.candidates]]
+        reply = self.workflow.ask(
+            "cypher",
+            schema="\n".join(map(flat, schema_lines(graph))),
+            candidates="\n".join(map(flat, candidates)) or "none",
+            question=self.workflow.question.text,
+            attempts=attempts,
+        )
+        self.query = query_in(reply)
+        if not self.query:
+            return NO_QUERY
+        rows = self.workflow.use("cypher", query=self.query, k=LARGEST_K)
+        if rows.error is not None:
+            return single_spaced(rows.text)
+        self.rows = rows
+        return None
+
+    def ranking(self) -> tuple[Ranked, ...]:
+        """Return the nodes of the rows, then the retrieved ones."""
+        return self.workflow.present(self._reasons())
+
+    def _reasons(self) -> dict[int, str]:
+        nodes = self.rows.nodes if self.rows is not None else ()
+        reasons = dict.fromkeys(map(self.graph.arrays.row, nodes), "in the rows of the query")
+        for row, why in self.retrieved.items():
+            reasons.setdefault(row, why)
+        return reasons
+
+    def read(self, reply: str) -> AnswerParts:
+        """Read a reply: the answer, and which nodes of the rows it cites."""
+        answer = parted(reply)
+        ids = self.rows.nodes if self.rows is not None else ()
+        cited = citations(f"{answer.reasoning} {answer.text}", ids)
+        others = tuple(node for node in cited.notes if self._is_shown(node))
+        strange = [node for node in cited.notes if node not in others]
+        notes = (f"the answer cites what is not in the rows: {', '.join(strange)}",) if strange else ()
+        return AnswerParts(answer.text, (*cited.cited, *others), (*answer.notes, *notes), answer.reasoning)
+
+    def _is_shown(self, node_id: str) -> bool:
+        """Return whether rows show a node's id: also in a later column, in a list or in a path."""
+        if self.rows is None or self.graph.arrays.ids.find(node_id) is None:
+            return False
+        return any(occurrences(node_id, self.rows.text))
+
+    def named_first(self, result: Result) -> Result:
+        """Return an answered result whose ranking begins with what its answer names, then cites."""
+        if result.answer in (None, NOT_THERE):
+            return result
+        answer, ranked = str(result.answer), self._reasons()
+        named = named_in(self.graph, ranked, answer)
+        reasons = dict.fromkeys((*named, *self._called(answer, named)), "named in the answer")
+        for node in result.trajectories[-1].selected:
+            reasons.setdefault(self.graph.arrays.row(node), "cited in the answer")
+        for row, why in ranked.items():
+            reasons.setdefault(row, why)
+        return result.model_copy(update={"hits": self.workflow.present(reasons)})
+
+    def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
+        """Yield the nodes whose names stand in the rest of an answer: rows may hold names and no nodes."""
+        names = sorted((self.graph.arrays.names[row] for row in named), key=len, reverse=True)
+        rest = re.sub("|".join(map(re.escape, names)), ",", answer, flags=re.IGNORECASE) if names else answer
+        for part in split(rest):
+            yield from self._candidates(part) or (row for name in _JOINED.split(part) for row in self._candidates(name))
+
+    def _candidates(self, name: str) -> list[int]:
+        is_name = any(map(str.isalpha, name)) and name.casefold().strip(" .") not in _NO_NAMES
+        return self.graph.arrays.candidates(name.strip()) if is_name else []
+
+
+def query_in(reply: str) -> str:
+    """Return the query of a reply: its last code block that holds a clause, else all from the first clause on."""
+    blocks = [block.strip() for block in _BLOCK.findall(reply)]
+    text = next((block for block in reversed(blocks) if _BEGINS.search(block)), reply)
+    begins = _BEGINS.search(text)
+    return text[begins.start() :].strip().removesuffix(";").strip() if begins else ""
+
+
+# Read the pattern out of a small Cypher query that a model wrote: MATCH, WHERE with AND, RETURN. Nothing is executed.
+#
+# The parser of our Cypher reads one clause at a time, so that a clause which it refuses does not lose the others. What
+# is understood: nodes with labels, edges with types and a direction, properties in braces, comparisons of a property
+# with a value. Whatever else a query holds is left out, and a note says so.
+
+
+_FENCED = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
+_BEGIN = re.compile(r"\bmatch\b\s*(?:\w+\s*=\s*)?\(", re.IGNORECASE)
+_STATEMENT = re.compile(r"""(?:/\*.*?\*/|//[^\n]*|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|[^;])*""", re.DOTALL)
+_CLAUSES = frozenset(
+    {"match", "optional", "where", "return", "with", "order", "limit", "skip", "unwind", "union", "call"}
+)
+_NAMES = frozenset({"name", "title", "label", "id"})
+"""Properties whose value names a node, where a query compares them for equality."""
+_COMPARISONS = {"=": "=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+"""The operators of a condition on a property, by those of Cypher."""
+_PARTS_OF_TEXT = ("CONTAINS", "STARTS WITH", "ENDS WITH")
+
+
+def read(query: str, notes: list[str]) -> TripletPattern:
+    """Return the pattern of a query; `notes` takes what is left out. Raises `BadQuery` where it holds no pattern."""
+    reader = _PatternReader(_statement(query), notes)
+    reader.read()
+    symbols = reader.symbols
+    if not symbols:
+        raise BadQuery("it matches no node")
+    if len(symbols) > MOST_SYMBOLS or len(reader.triplets) > MOST_SYMBOLS:
+        raise BadQuery(f"it matches more than {MOST_SYMBOLS} nodes or edges")
+    target = reader.target or next((name for name, symbol in symbols.items() if not symbol.text), next(iter(symbols)))
+    if not reader.target:
+        notes.append(f"the query returns no node of its pattern: taken for {target.lstrip(chr(0))}")
+    return TripletPattern(target, symbols, tuple(reader.triplets))
+
+
+def _statement(text: str) -> str:
+    """Return the first statement of a code block, else of the whole text, from its first MATCH on."""
+    fenced = _FENCED.search(text)
+    text = (fenced[1] if fenced else text)[:LONGEST]
+    begin = _BEGIN.search(text)
+    if begin is None:
+        raise BadQuery("it has no MATCH")
+    statement = _STATEMENT.match(text, begin.start())
+    assert statement is not None  # it matches the empty text too
+    return statement[0]
+
+
+class _PatternReader:
+    """Reads one statement, clause by clause. A variable may come up in several of them."""
+
+    def __init__(self, statement: str, notes: list[str]) -> None:
+        self._statement, self._notes = statement, notes
+        self.symbols: dict[str, Symbol] = {}
+        self.triplets: list[Triplet] = []
+        self.target = ""
+
+    def read(self) -> None:
+        """Read the statement to its end. Raises `BadQuery` where a pattern cannot be read."""
+        clause, before = list[CypherToken](), ""
+        for token in tokenize(self._statement):
+            is_name = before in (".", "starts", "ends")  # a property's name, or STARTS WITH
+            before = token.value.casefold()
+            if token.kind == "end" or (token.kind == "word" and before in _CLAUSES and not is_name):
+                self._read_clause(clause)
+                clause = []
+            clause.append(token)
+
+    def _read_clause(self, tokens: Sequence[CypherToken]) -> None:
+        word = tokens[0].value.casefold() if tokens else ""
+        if word == "match":
+            self._read_match(tokens[1:])
+        elif word == "where":
+            for is_and, condition in groupby(
+                tokens[1:], lambda token: token.kind == "word" and token.value.upper() == "AND"
+            ):
+                if not is_and and not self._takes_condition(text := self._text(list(condition))):
+                    self._leave_out(text)
+        elif word == "return":
+            names = (token.value for token in tokens if token.kind in ("word", "name"))
+            self.target = self.target or next((name for name in names if name in self.symbols), "")
+        else:
+            self._leave_out(self._text(tokens))
+
+    def _text(self, tokens: Sequence[CypherToken]) -> str:
+        return self._statement[tokens[0].start : tokens[-1].end] if tokens else ""
+
+    def _leave_out(self, text: str) -> None:
+        if text:
+            self._notes.append(f"left out of the query: {' '.join(text.split())[:200]}")
+
+    def _read_match(self, tokens: Sequence[CypherToken]) -> None:
+        text = " ".join(self._single_steps(tokens))
+        reader = TokenReader(text)
+        self._add_path(read_path(reader, read_expression))
+        while reader.takes(","):
+            self._add_path(read_path(reader, read_expression))
+        self._leave_out(text[reader.peek().start :])
+
+    def _single_steps(self, tokens: Sequence[CypherToken]) -> Iterator[str]:
+        """Yield the words of a pattern, its edges one step long and the labels of a node alternatives.
+
+        The parser refuses `*` without a bound and `(n:A:B)`, both of which models write.
+        """
+        signs = [token.value if token.kind == "sign" else "" for token in tokens]
+        is_length = False
+        for place, token in enumerate(tokens):
+            is_length = signs[place] == "*" or (is_length and (token.kind == "integer" or signs[place] == ".."))
+            if is_length:
+                self._leave_out(self._text([token]))
+            else:
+                yield (
+                    "|"
+                    if signs[place] == ":" and signs[place - 2 : place - 1] in ([":"], ["|"])
+                    else self._text([token])
+                )
+
+    def _add_path(self, path: PathPattern) -> None:
+        names = [self._added(node) for node in path.nodes]
+        for start, edge, end in zip(names, path.edges, names[1:], strict=False):
+            head, tail = (end, start) if edge.direction == "in" else (start, end)
+            self.triplets.append(Triplet(head, edge.types, tail, edge.direction != "both"))
+            for key, _ in edge.properties:
+                self._leave_out(f"{key} of an edge")
+
+    def _added(self, node: NodePattern) -> str:
+        """Return the name of a node, which is now a symbol of the pattern."""
+        name = node.variable or made_up("node", len(self.symbols))
+        symbol = self.symbols.get(name, Symbol())
+        self.symbols[name] = replace(symbol, node_types=symbol.node_types or node.types)
+        for key, value in node.properties:
+            if not self._takes_comparison(name, key, "=", value):
+                raise BadQuery(f"the property {key!r} has no plain value")
+        return name
+
+    def _takes_condition(self, condition: str) -> bool:
+        """Take `x.key = value`; False where a condition is no such comparison."""
+        try:
+            reader = TokenReader(condition)
+            comparison = read_expression(reader)
+        except BadQuery:
+            return False
+        if reader.peek().kind != "end" or not isinstance(comparison, Binary):
+            return False
+        compared, operator = comparison.left, comparison.operator
+        if not isinstance(compared, Property) or not isinstance(compared.base, Variable):
+            return False
+        if operator in _PARTS_OF_TEXT and compared.key.casefold() in _NAMES:
+            operator = "="  # a part of another text is for search by words
+        return self._takes_comparison(compared.base.name, compared.key, operator, comparison.right)
+
+    def _takes_comparison(self, name: str, key: str, operator: str, right: Expression) -> bool:
+        """Take a comparison: a name for equality is what a node is searched by, all else is a condition."""
+        symbol, value = self.symbols.get(name), _value(right)
+        if symbol is None or value is None or operator not in _COMPARISONS:
+            return False
+        if operator == "=" and key.casefold() in _NAMES and not symbol.text:
+            self.symbols[name] = replace(symbol, text=value)
+        elif value:
+            self.symbols[name] = replace(symbol, where=(*symbol.where, f"{key} {_COMPARISONS[operator]} {value}"))
+        return True
+
+
+def _value(expression: Expression) -> str | None:
+    """Return a text, a number or a word such as true, as it is written in a condition; None for anything else."""
+    if isinstance(expression, Variable):
+        return expression.name
+    if not isinstance(expression, Literal_):
+        return None
+    return expression.value if isinstance(expression.value, str) else json.dumps(expression.value)

@@ -40,8 +40,8 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Observation, Question, Result, Sampling
 from orienteer.retrieval.graph_text import schema_lines, title
-from orienteer.text.lines import CHARACTERS_A_TOKEN
-from orienteer.tools.parameters import LARGEST_K
+from orienteer.text.sentences import CHARACTERS_A_TOKEN
+from orienteer.tools.texts import LARGEST_K
 from orienteer.tools.toolbox import Toolbox
 
 BasicPattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]

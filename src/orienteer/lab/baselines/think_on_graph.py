@@ -38,8 +38,8 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Kind, Question, Result
 from orienteer.retrieval.graph_text import kind_line
-from orienteer.text.lines import one_line
-from orienteer.tools.parameters import LARGEST_K
+from orienteer.text.sentences import one_line
+from orienteer.tools.texts import LARGEST_K
 
 Scorer = Literal["model", "bm25"]
 _NUMBERED: dict[str, Any] = {

@@ -38,11 +38,10 @@ from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.bipartite import Bipartite, EdgesAsFacts, Handed, NamesInPassages, added
 from orienteer.retrieval.expansion.incidence import open_incidence
-from orienteer.retrieval.expansion.seeds import NONE, Seeds
 from orienteer.retrieval.expansion.votes import HOLDING
+from orienteer.retrieval.expansion.walk import NONE, Seeds, because, fact_of, name_of
 from orienteer.retrieval.fusion import TITLES, Floats, fused, searched, shares, titled_spaces
 from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.reasons import because, fact_of, name_of
 from orienteer.text.sentences import tokens as count_tokens
 
 MEMBER, STATES = "member", "states"

@@ -36,11 +36,10 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.seeds import Seeds
+from orienteer.retrieval.expansion.flow import Relations, ScoredRelation
 from orienteer.retrieval.expansion.votes import Holders, damped, vote
+from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
 from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.reasons import because, holds, name_of
 from orienteer.retrieval.spaces import Spaces
 
 MOST_MIDDLES = 500

@@ -36,11 +36,10 @@ from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion import flow
 from orienteer.retrieval.expansion.bipartite import Handed, added
-from orienteer.retrieval.expansion.seeds import NONE, SEEDS, Seeds
 from orienteer.retrieval.expansion.votes import Held, Holders
+from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, holds, name_of
 from orienteer.retrieval.fusion import TITLES, Floats, fused, searched, shares, titled_spaces
 from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.reasons import holds, name_of
 
 SHARPNESS = 4
 """Power of how well a seed fits. The best of 1, 4 and 8 on MuSiQue and 2Wiki."""

@@ -138,8 +138,7 @@ def quiz(
 ) -> None:
     """Generate questions balanced by answer type, pattern and difficulty, each proved by a query."""
     from orienteer.cypher.session import Cypher
-    from orienteer.lab.quizzes.file import nodes_of
-    from orienteer.lab.quizzes.quiz import generate_quiz
+    from orienteer.lab.quizzes.quiz import generate_quiz, nodes_of
 
     if target == STANDARD:
         raise UsageError(
@@ -199,7 +198,7 @@ def _explored(
 
 def _write(out: Output, target: Path, generated: Quiz | Questions) -> None:
     from orienteer.files import write_whole
-    from orienteer.lab.quizzes.file import as_lines
+    from orienteer.lab.quizzes.quiz import as_lines
 
     # The same bytes go to a file and to a terminal, which they must not steer.
     lines = escape_json(as_lines(generated.items))
@@ -258,7 +257,7 @@ def _report_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None
 
 def _report_counts(out: Output, target: Path, generated: Quiz | Questions, shares: str = "") -> None:
     """Say how many questions there are, of which kinds, and why drafts were rejected."""
-    from orienteer.lab.quizzes.checks import REASONS
+    from orienteer.lab.quizzes.proof import REASONS
 
     place = "" if target == STANDARD else f" in {target}"
     rejected = counted(generated.rejected.total(), "draft")
@@ -303,8 +302,8 @@ def show_quiz(
     budget: TotalBudgetFlags,
 ) -> None:
     """Describe a quiz: the kinds of its questions, as assigned or as judged by a model; lengths; clues."""
-    from orienteer.lab.quizzes.file import read_quiz
     from orienteer.lab.quizzes.kinds import sort_questions, statistics_of
+    from orienteer.lab.quizzes.quiz import read_quiz
     from orienteer.llm import Allowance
 
     items = read_quiz(path)

@@ -26,7 +26,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
-    from orienteer.lab.training.collection import Collection
+    from orienteer.lab.training.collect import Collection
     from orienteer.lab.training.runs import Training
 
 CollectionFolder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that train collect wrote.")]
@@ -169,7 +169,7 @@ def sft(
     set_options: Settings = None,
 ) -> None:
     """Distil: a student learns the trajectories of a collection, the loss on its own tokens alone."""
-    from orienteer.lab.training.recipes import SftConfig, read_recipe
+    from orienteer.lab.training.runs import SftConfig, read_recipe
     from orienteer.lab.training.sft import SHOWN, distil
     from orienteer.options import pairs_of
 
@@ -196,10 +196,8 @@ def sweep(
 ) -> None:
     """Distil once for each combination of values, as the paper varies questions, samples and graphs (ARK, table 5)."""
     from orienteer.lab.evaluation.running.sweep import axes, combinations
-    from orienteer.lab.training.collection import trajectories
-    from orienteer.lab.training.curves import CURVES, write_curves
-    from orienteer.lab.training.recipes import SftConfig, read_recipe
-    from orienteer.lab.training.runs import LOG
+    from orienteer.lab.training.collect import trajectories
+    from orienteer.lab.training.runs import CURVES, LOG, SftConfig, read_recipe, write_curves
     from orienteer.lab.training.sft import distil
 
     configs = {
@@ -248,7 +246,7 @@ def grpo(
 ) -> None:
     """Train by reward: groups of episodes on real tools, each measured against its group."""
     from orienteer.lab.training.grpo import reinforce
-    from orienteer.lab.training.recipes import GrpoConfig, read_recipe
+    from orienteer.lab.training.runs import GrpoConfig, read_recipe
     from orienteer.options import pairs_of
 
     config = read_recipe(GrpoConfig, recipe, pairs_of(set_options or ()))
@@ -287,7 +285,7 @@ def export(
 
 def _graphs_of(out: Output, collection: Path, named: Sequence[Path]) -> dict[str, Graph]:
     """Return the graphs of a collection by name: those named here, else from where they were collected."""
-    from orienteer.lab.training.collection import read_collection
+    from orienteer.lab.training.collect import read_collection
 
     moved = {path.absolute().name: path for path in named}
     parts = {part.name: part for part in read_collection(collection).parts}

@@ -10,35 +10,29 @@ __getattr__, __dir__, __all__ = face(
         "datasets": "DATASETS, read_questions",
         "datasets.grbench": "split_names",
         "datasets.hypergraphrag": "recognises as is_hypergraphrag",
-        "datasets.jsonl": "read as read_jsonl_questions",
-        "datasets.rows": "rows as rows_of_file",
-        "examples": "Example, Gold, QuestionSet",
-        "quiz_item": "Cell as QuizCell, CELLS as QUIZ_CELLS, QuizItem",
-        "report.breakdowns": "by_node_property, length_of_text, script_of_name, UNSEEN as UNSEEN_TYPE",
-        "report.material": "GoldNode, Material as ReportMaterial, sweeps as sweeps_of",
+        "datasets.rows": "read as read_jsonl_questions, rows as rows_of_file",
+        "examples": "Cell as QuizCell, CELLS as QUIZ_CELLS, Example, Gold, QuestionSet, QuizItem",
+        "report.material": "count_calls, GoldNode, Material as ReportMaterial, sweeps as sweeps_of, TrajectoryCounts",
+        "report.overview": "by_node_property, length_of_text, script_of_name, UNSEEN as UNSEEN_TYPE",
         "report.page": "write_report",
         "report.payload": "packed as packed_texts, question_texts, TrajectoryPacker",
-        "report.tools": "count_calls, TrajectoryCounts",
-        "running.asker": "outcome_of, Task as AskTask",
-        "running.journal": "Journal as RunJournal",
-        "running.manifest": (
-            "differences as manifest_differences, graph_hash, joined as joined_manifest, "
-            "prompt_hashes as run_prompt_hashes"
-        ),
-        "running.replies": "ReplyFolder, ResumableModel",
+        "running.asker": "outcome_of, ReplyFolder, ResumableModel, Task as AskTask",
         "running.runner": "evaluate, FAILURES as FAILURES_IN_A_ROW, NO_ANSWERS, RunConfig",
         "running.runs": (
-            "by_method as lines_by_method, held as held_run, Line as RunLine, MANIFEST as RUN_MANIFEST, "
-            "QUESTIONS as RUN_QUESTIONS, read_manifest, read_run, REPLIES as RUN_REPLIES, RESULTS as RUN_RESULTS, "
-            "RunManifest, StoredRun, Told as QuestionTrajectories, TRAJECTORIES as RUN_TRAJECTORIES, "
-            "Work as WorkCounts, work_of"
+            "by_method as lines_by_method, differences as manifest_differences, graph_hash, held as held_run, "
+            "joined as joined_manifest, Journal as RunJournal, Line as RunLine, MANIFEST as RUN_MANIFEST, "
+            "prompt_hashes as run_prompt_hashes, QUESTIONS as RUN_QUESTIONS, read_manifest, read_run, "
+            "REPLIES as RUN_REPLIES, RESULTS as RUN_RESULTS, RunManifest, StoredRun, Told as QuestionTrajectories, "
+            "TRAJECTORIES as RUN_TRAJECTORIES, Work as WorkCounts, work_of"
         ),
-        "running.selection": "notes_on as notes_on_selection, select as select_questions",
         "running.sweep": (
-            "axes as sweep_axes, grid as sweep_grid, options_in as options_in_sweep, Variant as MethodVariant, "
-            "variants as method_variants"
+            "axes as sweep_axes, grid as sweep_grid, notes_on as notes_on_selection, options_in as options_in_sweep, "
+            "select as select_questions, Variant as MethodVariant, variants as method_variants"
         ),
-        "scores.answers": "answer_measure, items_in as items_in_answer, normalise as normalise_answer, short_answer",
+        "scores.answers": (
+            "answer_measure, common_subsequence, items_in as items_in_answer, normalise as normalise_answer, "
+            "rouge_l, rouge_n, rouge_words, short_answer"
+        ),
         "scores.comparison": (
             "compare as compare_methods, Comparison, FEWEST as FEWEST_QUESTIONS, FLAT as FLAT_METHODS, "
             "kind_of as kind_of_method"
@@ -47,19 +41,16 @@ __getattr__, __dir__, __all__ = face(
             "carries_evidence, CRITERIA as JUDGE_CRITERIA, gold_evidence, judge_run, JUDGED as JUDGED_FILE, "
             "Judgement, prompt_hashes as judge_prompt_hashes, read_judgements"
         ),
-        "scores.lead": "lead_of",
         "scores.measures": "evidence_recall, rank_measure, ranking_of",
-        "scores.published": "published_rows, STARK as STARK_GRAPHS",
         "scores.rewards": (
             "by_cases as reward_by_cases, FAILED_COST, FEW_NODES, FEW_STRINGS, final_answer, MOST_COST, node_reward, "
             "Reward, reward, squad_f1, THRESHOLD as REWARD_THRESHOLD"
         ),
-        "scores.rouge": "common_subsequence, rouge_l, rouge_n, rouge_words",
-        "scores.scorer": "default_measures, scorer as scorer_of",
+        "scores.scorer": "default_measures, lead_of, scorer as scorer_of",
         "scores.statistics": (
             "differences as paired_differences, EXACT as EXACT_PAIRS, holm as holm_corrected, mean_interval, "
             "mean_intervals, permutation_ps, questions_needed"
         ),
-        "scores.table": "score_runs, value_order",
+        "scores.table": "published_rows, score_runs, STARK as STARK_GRAPHS, value_order",
     },
 )

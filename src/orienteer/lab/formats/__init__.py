@@ -5,15 +5,13 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "corpus": "recognize_texts, texts as corpus_texts",
         "grbench": "entries as grbench_entries",
-        "instructions": "ALLOWED as ALLOWED_INSTRUCTIONS, parts as pickle_parts, references as pickle_references",
-        "ottqa": "segments as ottqa_segments",
-        "pickles": "items as pickle_items, load as load_pickle, mapped_pickle, value as pickle_value",
-        "stand_ins": (
-            "ArrayState, BadPickle, Dictionary as PickledDictionary, Dtype as PickledDtype, "
-            "Members as PickledMembers, PickleName"
+        "ottqa": "recognize_texts, segments as ottqa_segments, texts as corpus_texts",
+        "pickles": (
+            "ALLOWED as ALLOWED_INSTRUCTIONS, ArrayState, BadPickle, Dictionary as PickledDictionary, "
+            "Dtype as PickledDtype, items as pickle_items, load as load_pickle, mapped_pickle, "
+            "Members as PickledMembers, parts as pickle_parts, PickleName, references as pickle_references, "
+            "tensor as read_tensor, TensorStorage, value as pickle_value"
         ),
-        "tensors": "tensor as read_tensor, TensorStorage",
     },
 )

@@ -31,7 +31,7 @@ from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.values import plain, text_of
 from orienteer.lab.formats import pickles
-from orienteer.lab.formats.tensors import tensor
+from orienteer.lab.formats.pickles import tensor
 from orienteer.records import JsonValue, Node
 
 NODE_INFO, EDGE_INDEX, EDGE_TYPES = "node_info.pkl", "edge_index.pt", "edge_types.pt"

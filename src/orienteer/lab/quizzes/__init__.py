@@ -12,34 +12,34 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "checks": (
-            "anchor_fault, faults as item_faults, is_leaking as is_leaking_answer, Ledger as QuestionLedger, "
-            "MOST_EDGES, node_fault, REASONS as DROP_REASONS"
-        ),
         "drawer": "Drawer as PlanDrawer",
         "english": "base_of as verb_base_of, participle_of, words_of",
         "explore.exploration": "explore as explore_graph, ExploreConfig",
         "explore.orders": "ATTEMPTS as ORDER_ATTEMPTS, Objectives, QuizOrder",
-        "explore.query_shape": "read_shape",
-        "explore.query_walk": "walked as ids_walked",
+        "explore.query_shape": "read_shape, walked as ids_walked",
         "explore.report": "check as check_report, CheckedReport, Maker as ItemMaker, report_of",
-        "explore.scout": "Scout, ScoutConfig",
-        "explore.walker": "piece as subgraph_text, walk as random_walk, Walker",
-        "file": "as_lines as questions_as_lines, nodes_of as nodes_of_quiz, read_quiz",
+        "explore.scout": "piece as subgraph_text, Scout, ScoutConfig, walk as random_walk, Walker",
         "gold": "holding as rows_that_satisfy, MOST_IN_SET, solve as solve_plan",
         "kinds": (
-            "AXES as KIND_AXES, definitions as kind_definitions, kappa as cohen_kappa, sort_questions, statistics_of"
+            "AXES as KIND_AXES, definitions as kind_definitions, kappa as cohen_kappa, relation as relation_phrases, "
+            "sort_questions, statistics_of"
         ),
         "paraphrase": "paraphrase as paraphrase_questions",
         "plan": (
             "Constraint, difficulty as plan_difficulty, EdgeStep, fits as fits_cell, PATTERNS as PLAN_PATTERNS, "
             "QuestionPlan, WalkCondition"
         ),
-        "proof": "Fault as ProofFault, literal_query, prove as prove_query",
+        "proof": (
+            "anchor_fault, Fault as ProofFault, faults as item_faults, is_leaking as is_leaking_answer, "
+            "Ledger as QuestionLedger, literal_query, MOST_EDGES, node_fault, prove as prove_query, "
+            "REASONS as DROP_REASONS"
+        ),
         "question_writer": "QuestionWriter, singular as singular_predicate, whether as whether_question",
         "questions": "generate_questions",
-        "quiz": "balance as quiz_balance, generate_quiz",
-        "relations": "relation as relation_phrases",
+        "quiz": (
+            "as_lines as questions_as_lines, balance as quiz_balance, generate_quiz, nodes_of as nodes_of_quiz, "
+            "read_quiz"
+        ),
         "steps": "Steps as GraphSteps",
     },
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from orienteer.errors import BadOption, Error
-from orienteer.lab.evaluation.quiz_item import Cell, QuizItem
+from orienteer.lab.evaluation.examples import Cell, QuizItem
 from orienteer.lab.quizzes.plan import QuestionPlan
 
 Item = TypeVar("Item")

@@ -10,11 +10,10 @@ from threading import Lock
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
-from orienteer.lab.quizzes.checks import is_leaking
 from orienteer.lab.quizzes.kinds import PACKAGE
+from orienteer.lab.quizzes.proof import is_leaking
 from orienteer.lab.quizzes.questions import GeneratedQuestion
-from orienteer.llm.exchange import ask, begin
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import ask, begin, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Sampling
 

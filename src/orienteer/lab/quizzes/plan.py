@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.errors import BadOption, nearest
-from orienteer.lab.evaluation.quiz_item import Cell, Difficulty
+from orienteer.lab.evaluation.examples import Cell, Difficulty
 
 CONSTRAINED = "_constrained"
 HOPS = {"simple": (1, 2), "medium": (2, 4), "hard": (3, 5)}  # 003, B.3.1

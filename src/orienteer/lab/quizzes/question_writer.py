@@ -18,8 +18,8 @@ from orienteer.ingest.tables.labels import PHRASE
 from orienteer.lab.evaluation.examples import AnswerType
 from orienteer.lab.quizzes import english
 from orienteer.lab.quizzes.gold import meets_itself
+from orienteer.lab.quizzes.kinds import EdgePhrase, relation
 from orienteer.lab.quizzes.plan import Constraint, EdgeStep, QuestionPlan, WalkCondition
-from orienteer.lab.quizzes.relations import EdgePhrase, relation
 
 _NAMELESS = frozenset({"node", "vertex", "item", "thing"})
 """Node types that say nothing: their nodes are called things."""

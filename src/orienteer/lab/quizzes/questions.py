@@ -10,18 +10,15 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.lab.evaluation.examples import AnswerType
-from orienteer.lab.evaluation.quiz_item import Difficulty
-from orienteer.lab.evaluation.running.manifest import graph_hash
-from orienteer.lab.quizzes.checks import Ledger, anchor_fault, is_leaking, is_redundant, is_trivial
-from orienteer.lab.quizzes.constraints import MOST_CANDIDATES, fitting
+from orienteer.lab.evaluation.examples import AnswerType, Difficulty
+from orienteer.lab.evaluation.running.runs import graph_hash
+from orienteer.lab.quizzes.drawer import Sampler
 from orienteer.lab.quizzes.generator import Generated, PlannedItem, Progress, check_numbers, generate
 from orienteer.lab.quizzes.gold import MOST_ANSWERS, Sizes, holding, solve
 from orienteer.lab.quizzes.plan import PATTERNS, Constraint, QuestionPlan, difficulty, pattern_of
-from orienteer.lab.quizzes.proof import literal_query
+from orienteer.lab.quizzes.proof import Ledger, anchor_fault, is_leaking, is_redundant, is_trivial, literal_query
 from orienteer.lab.quizzes.question_writer import QuestionWriter
-from orienteer.lab.quizzes.sampler import Sampler
-from orienteer.lab.quizzes.steps import Steps
+from orienteer.lab.quizzes.steps import MOST_CANDIDATES, Steps, fitting
 from orienteer.records import JsonValue, Record
 
 _CONSTRAINTS = 4  # that are tried on a plan

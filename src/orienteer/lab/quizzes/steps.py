@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +14,10 @@ from numpy.typing import NDArray
 from orienteer.graph.reserved import NEXT, PART_OF, SHARES_NAMES, SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.lab.quizzes.english import MUTUAL, words_of
-from orienteer.lab.quizzes.gold import first_of_runs, kinds
-from orienteer.lab.quizzes.plan import EdgeStep
+from orienteer.lab.quizzes.english import MUTUAL, word_set, words_of
+from orienteer.lab.quizzes.gold import MOST_ANSWERS, first_of_runs, holding, kinds
+from orienteer.lab.quizzes.plan import Constraint, EdgeStep
+from orienteer.records import JsonValue
 from orienteer.remembered import remembered
 
 UNASKED = frozenset({NEXT, PART_OF, SHARES_NAMES, SIMILAR})
@@ -81,3 +85,141 @@ class Steps:
 
 def _key(step: EdgeStep) -> tuple[str, str, int, str]:
     return step.start, step.edge_type or "", -1 if step.is_forward is None else int(step.is_forward), step.end
+
+
+# Constraints on the answers' own text: a phrase or a property value that some candidates share, but not all.
+#
+# STaRK joins a textual requirement, drawn from the text of a node that answers, to a relational one; its authors have a
+# model write it. Here it is a run of the text's own words that tells the answers from the other candidates.
+
+
+MOST_CANDIDATES = 500
+"""Nodes among which a constraint decides; more are no context but a catalogue."""
+_LONGEST = 3  # words of a phrase
+_TRIES = 12  # phrases of one text that are tried
+_SEEDS = 4  # candidates whose text is read
+_SHARE = 0.05  # of all nodes: a word that more of them hold distinguishes nothing
+_SHARE_ALONE = 0.01  # the same of a word that is a phrase by itself
+_SHARE_OF_TYPE = 0.25  # of the nodes of its type: what more of them hold is how their texts are written
+_FEWEST = 20  # nodes that may hold a word however few there are in all
+_TEXT = 4_000  # characters of a text that are read
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\S")
+_INNER = word_set("and by for from in of on or the to with")
+"""Words that may stand inside a phrase, never at its ends."""
+_STOP = _INNER | word_set(
+    """a about after all also an any are as at be been before being both but can characterized could does during each
+    either has have her his however if including into is it its may more most no not only other over own same she
+    should so some such than that their them then there these they this those through under up use used uses using
+    very was were what when where which while who whose will within without would you your"""
+)
+_UNFINISHED = ("ly", "ed")
+"""Ends of words that wait for another: a phrase does not end in one."""
+_PROPERTY_CHANCE = 0.3  # of drawing a property's value where there are both
+_LONGEST_VALUE = 40  # characters
+_FEWEST_WITH_VALUE = 5  # nodes: a value that fewer have is a name or a number
+
+
+def fitting(
+    graph: Graph, candidates: Rows, chance: np.random.Generator, *, anchors: Sequence[int] = ()
+) -> Iterator[Constraint]:
+    """Yield constraints that some candidates satisfy, at most 20 and not all of them, in chance order.
+
+    No phrase has a word of an anchor's name or of the answer's type: the question holds those already.
+    """
+    used = {term for anchor in anchors for term in graph.arrays.tokenizer.terms(graph.arrays.names[anchor])}
+    prefers_property = chance.random() < _PROPERTY_CHANCE
+    for row in chance.permutation(candidates)[:_SEEDS].tolist():
+        ways = [_properties(graph, row, chance), _phrases(graph, row, used, chance)]
+        for constraint in chain.from_iterable(ways if prefers_property else ways[::-1]):
+            rows = holding(graph, constraint, candidates)
+            if 1 <= len(rows) <= min(MOST_ANSWERS, len(candidates) - 1) and _is_one_value(graph, constraint, rows):
+                yield constraint
+
+
+def _phrases(graph: Graph, row: int, used: set[str], chance: np.random.Generator) -> Iterator[Constraint]:
+    """Yield phrases of a node's text without words of its name, in chance order, phrases of several words first."""
+    label = graph.schema.label(graph.arrays.type_at(row))
+    own = (
+        used
+        | set(graph.arrays.tokenizer.terms(label))
+        | {
+            term
+            for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row))
+            for term in graph.arrays.tokenizer.terms(name)
+        }
+    )
+    runs = list(dict.fromkeys(_runs(graph.arrays.texts[row][:_TEXT])))
+    order = chance.permutation(len(runs)).tolist()
+    tries = 0
+    for run in sorted((runs[at] for at in order), key=lambda run: len(run) == 1):
+        terms = tuple(
+            dict.fromkeys(term for word in run if word not in _INNER for term in graph.arrays.tokenizer.terms(word))
+        )
+        if not own.isdisjoint(terms) or not _tells(graph, run, int(graph.arrays.node_types[row])):
+            continue
+        yield Constraint(" ".join(run), terms)
+        tries += 1
+        if tries == _TRIES:
+            return
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the runs of one to three words of a text that begin and end with a word of meaning."""
+    words = _WORD.findall(text)
+    for at, word in enumerate(words):
+        if not _has_meaning(word):
+            continue
+        for length in range(1, _LONGEST + 1):
+            run = tuple(words[at : at + length])
+            is_whole = all(_has_meaning(word) or word in _INNER for word in run)
+            if len(run) == length and is_whole and _has_meaning(run[-1]) and not run[-1].endswith(_UNFINISHED):
+                yield run
+
+
+def _has_meaning(word: str) -> bool:
+    return len(word) >= 4 and word.lower() not in _STOP
+
+
+def _tells(graph: Graph, run: tuple[str, ...], node_type: int) -> bool:
+    """Tell whether each word of meaning stands in several nodes, but in few of all nodes and few of the type."""
+    most = max(_FEWEST, int((_SHARE if len(run) > 1 else _SHARE_ALONE) * len(graph)))
+    most_of_type = _SHARE_OF_TYPE * graph.schema.node_types[graph.arrays.types.nodes[node_type]]
+    for term in (term for word in run if word not in _INNER for term in graph.arrays.tokenizer.terms(word)):
+        posting = graph.arrays.text_index.posting(term)
+        if posting is None or not 2 <= posting.nodes <= most:
+            return False
+        if (
+            np.count_nonzero(graph.arrays.node_types[graph.arrays.text_index.rows_of(posting)] == node_type)
+            > most_of_type
+        ):
+            return False
+    return True
+
+
+def _properties(graph: Graph, row: int, chance: np.random.Generator) -> Iterator[Constraint]:
+    """Yield the values of a node's properties that a person would ask for, in chance order."""
+    values = sorted(graph.arrays.properties.of(row).items())
+    for at in chance.permutation(len(values)).tolist():
+        name, value = values[at]
+        if not _is_plain(name, value):
+            continue
+        constraint = Constraint(str(value), property=name)
+        everyone = np.arange(len(graph), dtype=np.int32)
+        if len(holding(graph, constraint, everyone)) >= min(_FEWEST_WITH_VALUE, len(graph)):
+            yield constraint
+
+
+def _is_one_value(graph: Graph, constraint: Constraint, rows: Rows) -> bool:
+    """Tell whether a constraint compares single values: in a mixed column some nodes may have a list."""
+    name = constraint.property
+    return name is None or not any(isinstance(graph.arrays.properties.of(row)[name], list) for row in rows.tolist())
+
+
+def _is_plain(name: str, value: JsonValue) -> bool:
+    """Tell whether a value is a word or two, or a year."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "year" in name.lower() and 1000 <= value <= 2999
+    if not isinstance(value, str) or not 2 <= len(value) <= _LONGEST_VALUE:
+        return False
+    letters = sum(letter.isalpha() for letter in value)
+    return "://" not in value and letters * 2 > len(value) and value.lower() == value.casefold()

@@ -14,21 +14,20 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "collect": "collect as collect_trajectories, CollectConfig",
-        "collection": "read_collection, trajectories as collected_trajectories",
-        "export": "export as export_student",
-        "grpo": "grpo_trainer, reinforce, samples_by_vllm, vllm_sampler",
-        "policy": "Policy as StudentPolicy",
-        "recipes": "GrpoConfig, read_recipe, SftConfig",
-        "rollouts": (
-            "Asked as GraphQuestion, Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
-            "row_of as row_of_episode"
+        "collect": (
+            "collect as collect_trajectories, CollectConfig, read_collection, trajectories as collected_trajectories"
         ),
+        "export": "export as export_student",
+        "grpo": (
+            "Asked as GraphQuestion, Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
+            "grpo_trainer, reinforce, row_of as row_of_episode, samples_by_vllm, vllm_sampler"
+        ),
+        "policy": "Policy as StudentPolicy",
         "rows": (
             "IGNORED as IGNORED_TOKEN, learnt_texts, parts_of as parts_of_trajectory, prompt_of as prompt_tokens_of, "
             "RowCount, rows as training_rows"
         ),
-        "runs": "read_training, save as save_student, Training",
+        "runs": "GrpoConfig, read_recipe, read_training, save as save_student, SftConfig, Training",
         "sft": "choose_trajectories, distil",
         "student": "open_student, source_of",
     },

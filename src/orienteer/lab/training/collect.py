@@ -9,38 +9,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 
 from orienteer.agents import replay
 from orienteer.display import Count
 from orienteer.errors import BadInput, BadOption, ModelError
-from orienteer.executors.executor import Executor
+from orienteer.executors import Executor
 from orienteer.files import locked, read_lines, write_whole
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.datasets import read_questions
-from orienteer.lab.evaluation.examples import Example, QuestionSet
-from orienteer.lab.evaluation.running.manifest import graph_hash
+from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.lab.evaluation.running.runner import Progress as RunProgress
 from orienteer.lab.evaluation.running.runner import RunConfig, evaluate
-from orienteer.lab.evaluation.running.runs import read_run
+from orienteer.lab.evaluation.running.runs import failed_calls, graph_hash, read_run
 from orienteer.lab.evaluation.running.sweep import Variant, variants
-from orienteer.lab.quizzes.file import as_lines, nodes_in, nodes_of
+from orienteer.lab.evaluation.scores.answers import exact, set_f1
+from orienteer.lab.evaluation.scores.rewards import THRESHOLD, final_answer, node_reward
 from orienteer.lab.quizzes.questions import generate_questions
-from orienteer.lab.quizzes.quiz import generate_quiz
-from orienteer.lab.training.collection import (
-    CARD,
-    DROPPED,
-    GENERATED,
-    MANIFEST,
-    QUESTIONS,
-    TRAJECTORIES,
-    Collection,
-    GraphPart,
-    card_of,
-)
+from orienteer.lab.quizzes.quiz import as_lines, generate_quiz, nodes_in, nodes_of
 from orienteer.lab.training.episodes import AnchorTrail, Stage, quiz_program
-from orienteer.lab.training.rules import Sample, broken, rules_of
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel
 from orienteer.records import Record, Trajectory, Usage
@@ -370,3 +359,227 @@ def _sha256(questions: Path | None) -> str | None:
         for file in _files_of(questions)
     ]
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+
+# A collection: a teacher's trajectories over the questions of some graphs, in a folder.
+#
+# FOLDER/
+#   collection.json        what it was made of, and how many trajectories each rule dropped
+#   card.md                the same for a person
+#   GRAPH/questions.jsonl  the questions that were asked
+#   GRAPH/generated.jsonl  those that were made, the avoided ones among them
+#   GRAPH/run-1/ ...       runs as `eval run` writes them, where the teacher needs a model
+#   GRAPH/trajectories.jsonl, dropped.jsonl   a trace each: `orienteer trace` reads them
+
+
+MANIFEST, CARD = "collection.json", "card.md"
+QUESTIONS, TRAJECTORIES, DROPPED = "questions.jsonl", "trajectories.jsonl", "dropped.jsonl"
+GENERATED = "generated.jsonl"
+
+
+class GraphPart(Record):
+    """What a collection holds of one graph."""
+
+    name: str
+    path: str = ""
+    """Where the graph was when they were collected."""
+    graph_sha256: str
+    questions: int
+    """Questions that were asked."""
+    avoided: int = 0
+    """Questions left out, since they share nodes or their text with those to be avoided."""
+    trajectories: int = 0
+    """Trajectories that stay."""
+    failed: int = 0
+    """Trajectories that ended with the model's failure, and are left out; the same command asks them again."""
+    without: int = 0
+    """Questions for which the teacher has no trajectory."""
+    dropped: dict[str, int] = {}
+    """By each rule, how many trajectories it would drop by itself."""
+    dropped_total: int = 0
+
+
+class Collection(Record):
+    """The manifest of a collection."""
+
+    version: Literal[1] = 1
+    teacher: str
+    agent: str
+    """The method whose requests a student learns to answer."""
+    model: str | None = None
+    samples: int
+    """Trajectories for each question."""
+    mistakes: float = 0.0
+    random_seed: int
+    rules: tuple[str, ...] = ()
+    questions_sha256: str | None = None
+    """Of the file of questions; None where they were generated."""
+    patterns: tuple[str, ...] = ()
+    """Of generated questions; all where none is named."""
+    question_count: int | None = None
+    """Questions generated for each graph, at the most; None where a file of questions was given."""
+    avoid_sha256: str | None = None
+    parts: tuple[GraphPart, ...] = ()
+    usage: Usage = Usage()
+    orienteer: str
+    is_complete: bool = False
+
+
+def read_collection(path: Path) -> Collection:
+    """Read the manifest of a collection. Raises `BadInput` where the folder holds none, or an unfinished one."""
+    file = path / MANIFEST
+    try:
+        collection = Collection.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise BadInput(
+            f"{path} is no collection ({MANIFEST}: {error.strerror}): name a folder that train collect -o wrote"
+        ) from error
+    except ValidationError as error:
+        raise BadInput(f"{file} is no manifest of this version: collect anew, in another folder") from error
+    if not collection.is_complete:
+        raise BadInput(f"{path} is not collected to the end: repeat the command that wrote it, it goes on from there")
+    return collection
+
+
+def trajectories(path: Path, *, graphs: tuple[str, ...] = ()) -> Iterator[tuple[str, Trajectory]]:
+    """Yield the graph's name and each trajectory that stays, of all graphs or of these. Raises `BadInput`."""
+    parts = {part.name for part in read_collection(path).parts}
+    for name in graphs:
+        if name not in parts:
+            raise BadInput(f"{path} holds no graph {name!r}: there are {', '.join(sorted(parts))}")
+    for part in sorted(parts):
+        if graphs and part not in graphs:
+            continue
+        file = path / part / TRAJECTORIES
+        if not file.exists():
+            raise BadInput(f"{file} is gone: collect anew, in another folder")
+        if any(read_lines(file)):
+            yield from ((part, trajectory) for trajectory in replay.read(file))
+
+
+def card_of(collection: Collection) -> str:
+    """Return what a collection holds, for a person."""
+    total = sum(part.trajectories for part in collection.parts)
+    lines = [
+        "# A collection of trajectories",
+        "",
+        f"{total:,} trajectories of {collection.teacher!r}"
+        + (f" with {collection.model}" if collection.model else ", without a model")
+        + f", as episodes of {collection.agent!r}; {collection.samples} for each question, random seed "
+        f"{collection.random_seed}; orienteer {collection.orienteer}.",
+        "",
+        "| graph | questions | left out for the test set | without a trajectory | dropped | stay |",
+        "|---|--:|--:|--:|--:|--:|",
+        *(
+            f"| {part.name} | {part.questions:,} | {part.avoided:,} | {part.without:,} | {part.dropped_total:,} | "
+            f"{part.trajectories:,} |"
+            for part in collection.parts
+        ),
+        "",
+    ]
+    if collection.rules:
+        lines += ["| rule | drops by itself |", "|---|--:|"]
+        lines += [
+            f"| {rule} | {sum(part.dropped.get(rule, 0) for part in collection.parts):,} |" for rule in collection.rules
+        ]
+        lines.append("")
+    usage = collection.usage
+    if usage.calls:
+        spent = f"{usage.calls:,} calls, {usage.prompt_tokens + usage.completion_tokens:,} tokens"
+        lines += [f"Spent: {spent}{'' if usage.usd is None else f', {usage.usd:.2f} US dollars'}.", ""]
+    return "\n".join(lines)
+
+
+# Rules by which trajectories are dropped before a student sees them. None but `gold` and `reward` needs a label.
+#
+# The paper drops nothing (ARK, 001, section 4.3).
+
+
+class Sample(NamedTuple):
+    """A trajectory, the gold of its question, and what the other trajectories of the same question ended with."""
+
+    trajectory: Trajectory
+    gold: Gold
+    beside: Sequence[Trajectory] = ()
+    """All trajectories of the question, this one among them."""
+
+
+Rule: TypeAlias = Callable[[Sample], bool]
+"""Says whether a sample may stay."""
+
+
+def is_finished(sample: Sample) -> bool:
+    """Say whether the agent ended by itself, before its steps, its budget or its server did."""
+    return sample.trajectory.stopped_by == "finish"
+
+
+def is_answered(sample: Sample) -> bool:
+    """Say whether there is an answer."""
+    return bool(_ending(sample.trajectory))
+
+
+def has_valid_calls(sample: Sample) -> bool:
+    """Say whether every call could be read and none came back as an error."""
+    return not any(map(failed_calls, sample.trajectory.steps))
+
+
+def agrees(sample: Sample) -> bool:
+    """Say whether the answer, or the first node of it, is the one that most trajectories of the question end with."""
+    endings = Counter(map(_ending, sample.beside))
+    own = endings[_ending(sample.trajectory)]
+    return own == max(endings.values(), default=0) and 2 * own > len(sample.beside)
+
+
+def fits_gold(sample: Sample) -> bool:
+    """Say whether the first node is gold, or the answer where no node was chosen.
+
+    It needs labels: the paper's rejection by them is an option of its code.
+    """
+    trajectory, gold = sample.trajectory, sample.gold
+    if trajectory.selected:
+        return trajectory.selected[0] in gold.nodes
+    answer = trajectory.answer or final_answer(trajectory)
+    return answer is not None and bool(gold.answers) and exact(answer, gold) > 0
+
+
+def is_rewarded(sample: Sample) -> bool:
+    """Say whether the answer stands by itself: worth the threshold of GraphScout's rewards or more (003, equation 5).
+
+    The worth of nodes is their F1, that of a set in words the same over its items, else whether it is right.
+    """
+    trajectory, gold = sample.trajectory, sample.gold
+    if gold.nodes and trajectory.selected:
+        return node_reward(trajectory, tuple(gold.nodes), {}).answer >= THRESHOLD
+    answer = trajectory.answer or final_answer(trajectory)
+    if answer is None or not gold.answers:
+        return False
+    return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
+
+
+RULES: Mapping[str, Rule] = {
+    "finished": is_finished,
+    "answered": is_answered,
+    "valid-calls": has_valid_calls,
+    "agreement": agrees,
+    "gold": fits_gold,
+    "reward": is_rewarded,
+}
+"""By the name that `--rule` takes."""
+
+
+def rules_of(names: Sequence[str]) -> dict[str, Rule]:
+    """Return rules by name. Raises `BadOption` for one that there is not."""
+    for name in names:
+        if name not in RULES:
+            raise BadOption(f"there is no rule {name!r}: there are {', '.join(RULES)}")
+    return {name: RULES[name] for name in dict.fromkeys(names)}
+
+
+def broken(sample: Sample, rules: Mapping[str, Rule]) -> tuple[str, ...]:
+    """Return the names of the rules that would drop a sample."""
+    return tuple(name for name, holds in rules.items() if not holds(sample))
+
+
+def _ending(trajectory: Trajectory) -> str:
+    """Return the answer in words, else the first node; empty for none."""
+    return trajectory.answer or next(iter(trajectory.selected), "")

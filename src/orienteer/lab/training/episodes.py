@@ -24,7 +24,7 @@ from orienteer.errors import Error, Unknown
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.examples import Example
 from orienteer.lab.evaluation.running.sweep import Variant
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm.replies import ScriptedModel
 from orienteer.llm.spoken import as_calls, as_text
 from orienteer.records import Message, Sampling, ToolCall, ToolSpec, Trajectory
 from orienteer.retriever import Retriever

@@ -20,21 +20,30 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from orienteer.errors import BadOption
-from orienteer.files import locked
+import numpy as np
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.files import append_line, locked, mend, read_lines, write_whole
 from orienteer.graph.store import Graph
-from orienteer.lab.training.collection import read_collection, trajectories
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example, QuizItem
+from orienteer.lab.evaluation.running.runs import graph_hash
+from orienteer.lab.evaluation.running.sweep import variants
+from orienteer.lab.evaluation.scores.rewards import Reward, item_of, node_reward, reward, spellings_of
+from orienteer.lab.training.collect import QUESTIONS, read_collection, trajectories
 from orienteer.lab.training.policy import Policy, Sampler
-from orienteer.lab.training.recipes import GrpoConfig
-from orienteer.lab.training.rollouts import TERMS, Episodes, row_of
-from orienteer.lab.training.rows import IGNORED
+from orienteer.lab.training.rows import IGNORED, Row
 from orienteer.lab.training.runs import (
     LOG,
+    GrpoConfig,
     Progress,
     Training,
     arguments,
@@ -50,7 +59,8 @@ from orienteer.lab.training.runs import (
     train,
 )
 from orienteer.lab.training.student import Student, open_student, source_of, torch
-from orienteer.records import Dialect, Manner
+from orienteer.records import Dialect, Manner, Trajectory
+from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
 
@@ -242,3 +252,279 @@ def reward_term(name: str) -> Callable[..., list[float]]:
 
     given.__name__ = name
     return given
+
+
+# Episodes that a student plays on real tools, each with its reward: the steps of training by reward.
+
+
+ROLLOUTS, REWARDS = "rollouts", "rewards.jsonl"
+"""A file of trajectories for each step, and a line for each episode with the terms of its reward."""
+TERMS = ("total", "answer", "clues", "cost")
+"""Of a reward; only the first is trained on, and all are logged."""
+_LEVELS = ("simple", "medium", "hard")
+
+
+class Asked(NamedTuple):
+    """A question of a graph."""
+
+    graph: str
+    example: Example
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+        return f"{self.graph}/{self.example.question.id}"
+
+
+class Deck:
+    """Which questions a step asks."""
+
+    def __init__(self, questions: Sequence[Asked], config: GrpoConfig) -> None:
+        chance = np.random.default_rng(config.random_seed)
+        shuffled = [questions[place] for place in chance.permutation(len(questions))]
+        if config.order == "difficulty":
+            shuffled.sort(key=_level)
+        self._waiting = shuffled
+        self._refresh = config.refresh
+        self._same: Counter[str] = Counter()
+        """By question, how often in a row its episodes all had one reward: such a group teaches nothing."""
+
+    def draw(self, count: int) -> list[Asked]:
+        """Return the next questions, which go to the end of the deck; the same ones again where it is short."""
+        drawn = [self._waiting[place % len(self._waiting)] for place in range(count)]
+        taken = {asked.key for asked in drawn}
+        self._waiting = [asked for asked in self._waiting if asked.key not in taken]
+        self._waiting += list({asked.key: asked for asked in drawn}.values())
+        return drawn
+
+    def learn(self, key: str, rewards: Sequence[float]) -> None:
+        """Take out a question whose groups each had one reward throughout, `refresh` in a row; never the last one."""
+        self._same[key] = self._same[key] + 1 if max(rewards) == min(rewards) else 0
+        if self._refresh and self._same[key] >= self._refresh and len(self._waiting) > 1:
+            self._waiting = [asked for asked in self._waiting if asked.key != key]
+
+
+def _level(asked: Asked) -> int:
+    level = asked.example.fields.get("difficulty")
+    return _LEVELS.index(level) if level in _LEVELS else len(_LEVELS)
+
+
+class Collapse:
+    """Tells when rewards have collapsed: under half of the best mean so far of like questions, for some steps."""
+
+    def __init__(self, patience: int) -> None:
+        self._patience = patience
+        self._means: defaultdict[str, list[float]] = defaultdict(list)
+        self.reason: str | None = None
+        """What happened, for a person; None where rewards hold."""
+
+    def learn(self, level: str, rewards: Sequence[float]) -> None:
+        """Take the rewards of a step's questions of one difficulty: hard ones after easy ones are no collapse."""
+        means, window = self._means[level], self._patience
+        means.append(float(np.mean(rewards)))
+        if window and len(means) >= 2 * window:
+            smooth = np.convolve(means, np.ones(window) / window, mode="valid")
+            if smooth[-1] < smooth.max() / 2:
+                self.reason = f"rewards of {level} questions collapsed from {smooth.max():.2f} to {smooth[-1]:.2f}"
+
+
+@dataclass
+class Episodes:
+    """Plays the episodes of one step after another."""
+
+    collection: Path
+    graphs: Mapping[str, Graph]
+    config: GrpoConfig
+    settings: Settings
+    folder: Path
+
+    def __post_init__(self) -> None:
+        """Open the questions, and take up the deck where a training was cut off."""
+        manifest = read_collection(self.collection)
+        self._agent = manifest.agent
+        hashes = {part.name: part.graph_sha256 for part in manifest.parts}
+        for name, graph in self.graphs.items():
+            if hashes.get(name) != graph_hash(graph):
+                raise BadInput(f"{graph.path} is not the graph {name!r} that {self.collection} was collected over")
+        self._names = {name: _names_of(graph) for name, graph in self.graphs.items()}
+        questions = list(self._questions())
+        if not questions:
+            other = "nodes" if self.config.reward != "nodes" else "paper"
+            raise BadInput(
+                f"{self.collection} has no questions with gold that reward={self.config.reward} can judge: try "
+                f"--set reward={other}"
+            )
+        self._deck = Deck(questions, self.config)
+        self._levels = {asked.key: str(asked.example.fields.get("difficulty")) for asked in questions}
+        self.collapse = Collapse(self.config.patience)
+        self._differed = 0
+        """Groups whose episodes had not all one reward: nothing is learnt of the others."""
+
+    @property
+    def why_nothing_learnt(self) -> str | None:
+        """Return what kept the student from learning; None where something was learnt."""
+        return None if self._differed else "no group of episodes differed in its reward, so nothing was learnt"
+
+    def take_up(self, steps: int) -> None:
+        """Forget what came after these steps, and draw again what they drew. Training goes on from a checkpoint."""
+        mend(self.folder / REWARDS)
+        lines = [line for line in map(json.loads, read_lines(self.folder / REWARDS)) if line["step"] <= steps]
+        write_whole(self.folder / REWARDS, "".join(f"{json.dumps(line)}\n" for line in lines))
+        by_step: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for line in lines:
+            by_step[line["step"]][line["question"]].append(line["total"])
+        for _, groups in sorted(by_step.items()):
+            self._deck.draw(self.config.batch)
+            self._learn(groups)
+
+    def play(self, policy: Policy, step: int) -> tuple[list[Trajectory], list[Reward]]:
+        """Return the episodes of a step, those of one question one after another, and their rewards."""
+        [variant] = variants([self._agent], settings=self.settings)
+        turns = self.config.turns
+        sampled = {"temperature": self.config.temperature, "max_steps": turns, "max_calls": turns, "agents": 1}
+        known = variant.settled()
+        options = {**variant.options, **{name: value for name, value in sampled.items() if name in known}}
+        agents = {
+            name: Retriever(
+                graph,
+                variant.method.name,
+                model=policy,
+                random_seed=step,
+                settings=replace(self.settings, model=None, options=options),
+            )
+            for name, graph in self.graphs.items()
+        }
+        asked = [one for one in self._deck.draw(self.config.batch) for _ in range(self.config.group)]
+        with ThreadPoolExecutor(len(asked)) as threads:
+            episodes = list(threads.map(lambda one: _episode(agents[one.graph], one.example), asked))
+        rewards = [self._reward(one, episode) for one, episode in zip(asked, episodes, strict=True)]
+        self._keep(step, asked, episodes, rewards)
+        return episodes, rewards
+
+    def _learn(self, groups: Mapping[str, Sequence[float]]) -> None:
+        """Take in the rewards of a step's groups, by question."""
+        by_level: defaultdict[str, list[float]] = defaultdict(list)
+        for key, rewards in groups.items():
+            self._deck.learn(key, rewards)
+            self._differed += max(rewards) > min(rewards)
+            by_level[self._levels.get(key, "")] += rewards
+        for level, rewards in by_level.items():
+            self.collapse.learn(level, rewards)
+
+    def _questions(self) -> Iterable[Asked]:
+        """Yield the questions of the collection, of all its graphs, that the reward can judge."""
+        for name, graph in self.graphs.items():
+            for example in read_questions(self.collection / name / QUESTIONS, graph=graph).examples:
+                is_known = bool(example.gold.nodes) if self.config.reward == "nodes" else _item(example) is not None
+                if is_known:
+                    yield Asked(name, example)
+
+    def _reward(self, asked: Asked, episode: Trajectory) -> Reward:
+        config, example = self.config, asked.example
+        if config.reward == "nodes":
+            names = self._names[asked.graph]
+            clues = {node: names(node) for node in (*_anchors(example), *example.gold.nodes)} if config.clues else {}
+            return node_reward(episode, tuple(example.gold.nodes), clues, threshold=config.threshold)
+        item = _item(example)
+        if item is None:
+            raise BadInput(f"question {asked.key} is of no quiz: reward=nodes judges it")
+        return reward(
+            episode,
+            item,
+            mode=config.reward,
+            threshold=config.threshold,
+            clues=config.clues,
+            spellings=spellings_of(episode, item),
+        )
+
+    def _keep(
+        self, step: int, asked: Sequence[Asked], episodes: Sequence[Trajectory], rewards: Sequence[Reward]
+    ) -> None:
+        """Write the episodes, without their token ids, and a line for each reward; teach the deck."""
+        lines, groups = [], defaultdict[str, list[float]](list)
+        for one, episode, got in zip(asked, episodes, rewards, strict=True):
+            terms = {term: round(float(getattr(got, term)), 4) for term in TERMS}
+            learnt = row_of(episode, max_length=self.config.max_length, end=0).turns
+            turns = {"turns": len(episode.steps), "learnt": learnt}
+            append_line(self.folder / REWARDS, json.dumps({"step": step, "question": one.key, **terms, **turns}))
+            note = f"reward {', '.join(f'{term} {value:.2f}' for term, value in terms.items())}"
+            lines.append(_without_tokens(episode).model_copy(update={"notes": (*episode.notes, note)}))
+            groups[one.key].append(got.total)
+        self._learn(groups)
+        file = self.folder / ROLLOUTS / f"step-{step:05}.jsonl"
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, "".join(f"{line.model_dump_json()}\n" for line in lines))
+
+
+class EpisodeRow(NamedTuple):
+    """An episode as tokens."""
+
+    row: Row
+    """Its labels are the tokens that were sampled."""
+    prompt: int
+    """How many are the first prompt's."""
+    turns: int
+    """Replies that are learnt."""
+
+
+def row_of(episode: Trajectory, *, max_length: int, end: int) -> EpisodeRow:
+    """Return an episode as tokens.
+
+    Turns are in it as long as each prompt goes on from the last one and its reply, and the whole fits `max_length`. A
+    dialect in words writes earlier calls in one form, so a reply that spelt its call otherwise is the last one. An
+    episode without a reply is the mark of an `end`, which nothing is learnt of.
+    """
+    ids: list[int] = []
+    labels: list[int] = []
+    first = turns = 0
+    for step in episode.steps:
+        raw = step.reply.raw
+        if raw is None or raw.prompt_token_ids is None or raw.token_ids is None:
+            break
+        prompt, said = list(raw.prompt_token_ids), list(raw.token_ids)
+        is_going_on = prompt[: len(ids)] == ids
+        if not is_going_on or (ids and len(prompt) + len(said) > max_length):
+            break
+        first = first or len(prompt)
+        labels += [IGNORED] * (len(prompt) - len(ids)) + said
+        ids = prompt + said
+        turns += 1
+    if not turns:
+        return EpisodeRow(Row([end, end], [IGNORED, IGNORED]), 1, 0)
+    return EpisodeRow(Row(ids, labels), first, turns)
+
+
+def _episode(agent: Retriever, example: Example) -> Trajectory:
+    trajectory = agent.search(example.question.text).trajectories[0]
+    return trajectory.model_copy(update={"question": example.question})
+
+
+def _item(example: Example) -> QuizItem | None:
+    """Return a question as the item of a quiz; None where it is of none."""
+    return item_of(example.question.id, example.question.text, example.gold, example.fields)
+
+
+def _anchors(example: Example) -> tuple[str, ...]:
+    anchors = example.fields.get("anchors")
+    return tuple(node for node in anchors if isinstance(node, str)) if isinstance(anchors, list) else ()
+
+
+def _names_of(graph: Graph) -> Callable[[str], tuple[str, ...]]:
+    """Return what gives the names that calls may have for a node: alone, and with its type."""
+    arrays = graph.arrays
+
+    def names(node: str) -> tuple[str, ...]:
+        row = arrays.row(node)
+        own = [name for name in (arrays.names[row], *arrays.aliases_at(row)) if name]
+        return (*own, *(f"{name} ({arrays.type_at(row)})" for name in own))
+
+    return names
+
+
+def _without_tokens(episode: Trajectory) -> Trajectory:
+    steps = []
+    for step in episode.steps:
+        raw = step.reply.raw
+        bare = raw.model_copy(update={"token_ids": None, "prompt_token_ids": None}) if raw is not None else None
+        steps.append(step.model_copy(update={"reply": step.reply.model_copy(update={"raw": bare})}))
+    return episode.model_copy(update={"steps": tuple(steps)})

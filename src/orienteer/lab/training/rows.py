@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from orienteer.agents.requests import SentRequest, requests
+from orienteer.agents.replay import SentRequest, requests
 from orienteer.errors import BadInput
 from orienteer.lab.evaluation.running.runs import failed_calls
 from orienteer.records import Reply, Step, Trajectory

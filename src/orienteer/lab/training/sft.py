@@ -14,12 +14,12 @@ import numpy as np
 
 from orienteer.errors import BadInput
 from orienteer.files import locked, write_whole
-from orienteer.lab.training.collection import read_collection, trajectories
-from orienteer.lab.training.recipes import SftConfig
+from orienteer.lab.training.collect import read_collection, trajectories
 from orienteer.lab.training.rows import Row, RowCount, learnt_texts, rows
 from orienteer.lab.training.runs import (
     LOG,
     Progress,
+    SftConfig,
     Training,
     arguments,
     begin,

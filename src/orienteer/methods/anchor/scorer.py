@@ -11,11 +11,10 @@ from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.methods.anchor.connections import Connections, places_of
-from orienteer.methods.anchor.meaning import Nearness
-from orienteer.methods.anchor.prior import DegreePrior
+from orienteer.methods.anchor.prior import DegreePrior, Nearness
+from orienteer.methods.anchor.reach import Connections, places_of
 from orienteer.reading.answer_type import Understanding
-from orienteer.reading.config import AnchorConfig
+from orienteer.reading.linker import AnchorConfig
 
 # Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
 _NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win

@@ -8,7 +8,6 @@ from typing import Any
 
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted
-from orienteer.methods.graphsearch.config import Channel, GraphSearchConfig
 from orienteer.methods.graphsearch.inquiry import (
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
@@ -17,9 +16,7 @@ from orienteer.methods.graphsearch.inquiry import (
     Stage,
     label_of,
 )
-from orienteer.methods.graphsearch.queries import SubQuery, one_line, triples_of
-from orienteer.methods.graphsearch.sources import Sources
-from orienteer.methods.graphsearch.sub_answers import (
+from orienteer.methods.graphsearch.queries import (
     EXPANSION,
     GROUNDED,
     QUERIES,
@@ -27,15 +24,21 @@ from orienteer.methods.graphsearch.sub_answers import (
     RELATIONAL_QUERIES,
     SUB_ANSWER,
     VERDICT,
+    Channel,
     Findings,
+    GraphSearchConfig,
     SubAnswer,
+    SubQuery,
     history,
     known_labels,
     labels_in,
+    one_line,
     quoted,
     sub_answer_of,
+    triples_of,
     without_labels,
 )
+from orienteer.methods.graphsearch.sources import Sources
 
 
 class ChannelInquiry(Inquiry):

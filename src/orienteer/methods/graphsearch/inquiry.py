@@ -9,10 +9,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted
-from orienteer.methods.graphsearch.config import Channel, GraphSearchConfig
-from orienteer.methods.graphsearch.queries import SubQuery
+from orienteer.methods.graphsearch.queries import Channel, GraphSearchConfig, SubAnswer, SubQuery, history, quoted
 from orienteer.methods.graphsearch.sources import Sources
-from orienteer.methods.graphsearch.sub_answers import SubAnswer, history, quoted
 
 WITH_REFERENCES = (
     "Where a sub-query takes the answer of an earlier one, write a reference in its place, as shown above."

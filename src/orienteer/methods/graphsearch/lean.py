@@ -10,8 +10,7 @@ from typing import Any
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.reserved import PASSAGES
-from orienteer.llm.exchange import Check
-from orienteer.methods.graphsearch.config import Channel, GraphSearchConfig
+from orienteer.llm.conversation import Check
 from orienteer.methods.graphsearch.faithful import sub_answer
 from orienteer.methods.graphsearch.inquiry import (
     WITH_REFERENCES,
@@ -22,32 +21,32 @@ from orienteer.methods.graphsearch.inquiry import (
     label_of,
 )
 from orienteer.methods.graphsearch.queries import (
-    SubQuery,
-    further_plan_faults,
-    name_of,
-    one_line,
-    plan_faults,
-    read_plan,
-    triples_of,
-)
-from orienteer.methods.graphsearch.sources import Sources
-from orienteer.methods.graphsearch.sub_answers import (
     CONCLUSION,
     FURTHER_PLAN,
     LEAN_GROUNDED,
     LEAN_VERDICT,
     PLAN,
     STUDY,
+    Channel,
     EarlyAnswer,
     Findings,
+    GraphSearchConfig,
     SubAnswer,
+    SubQuery,
+    further_plan_faults,
     history,
     known_labels,
+    name_of,
+    one_line,
+    plan_faults,
+    read_plan,
     study_faults,
     sub_answer_of,
+    triples_of,
     without_labels,
     words_of,
 )
+from orienteer.methods.graphsearch.sources import Sources
 
 WITHOUT_TRIPLES = "The graph states no relations: triples are empty lists."
 _SHORT = 12

@@ -7,9 +7,7 @@ from dataclasses import replace
 
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.queries import SubQuery
-from orienteer.methods.graphsearch.sub_answers import Findings
+from orienteer.methods.graphsearch.queries import Findings, GraphSearchConfig, SubQuery
 from orienteer.records import Message, Observed, Reply, Step, ToolCall
 from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.matching.matcher import TripleMatcher
@@ -26,7 +24,7 @@ from orienteer.tools.evidence import (
     observed,
     part_of,
 )
-from orienteer.tools.parameters import LARGEST_K
+from orienteer.tools.texts import LARGEST_K
 
 TOOLS = (GatherEvidence.spec, MatchTriples.spec)
 

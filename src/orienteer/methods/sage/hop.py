@@ -5,20 +5,23 @@ A table names many things and each of its rows only a few: a mention counts by h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.pieces.similar import SIMILAR, open_layer
-from orienteer.graph.reserved import TABLE
+from orienteer.graph.reserved import DOCUMENT, TABLE
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows, runs
-from orienteer.index.searchers import Memo
-from orienteer.methods.sage.config import NAME_EDGES, SageConfig
-from orienteer.records import JsonValue
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import WEIGHT, Memo, Mode, Searcher, TitleBonus
+from orienteer.options import Options
+from orienteer.records import JsonValue, Question
 from orienteer.remembered import remembered
 
 Floats = NDArray[np.float64]
@@ -241,3 +244,262 @@ class _RowFits:
 
 def _whole(value: JsonValue) -> int:
     return value if isinstance(value, int) else 0
+
+
+# The options of SAGE, and how many of a result's places its seeds take.
+
+
+PAPER_WEIGHT = 0.6
+"""BM25's share of the hybrid score. SAGE, appendix E."""
+TOTALS = (2, 5, 10, 20, 40, 50, 80, 100)
+"""Sizes of results for which the authors' code says how many seeds there are: always half, rounded down."""
+NAME_EDGES = frozenset({"mentions", "shares_names"})
+"""Edge types of a chunk graph that the paper does not have."""
+
+
+def seeds_of(total: int) -> int:
+    """Return how many of so many places are the seeds': half, rounded down, and one at the least."""
+    return max(1, total // 2)
+
+
+class SageConfig(Options):
+    """Where seeds come from, which neighbours stay, and in what order."""
+
+    seeds: str = "auto"
+    """The method that finds the seeds: hybrid, any other, or auto: spark on a graph with a schema where there is a
+    model, else hybrid."""
+    policy: Literal["-edge", "+edge", "none"] = "-edge"
+    """When to expand: not where the seeds' own search named an edge (-edge), always (+edge; both SAGE, section 3.2), or
+    never (none): the Extended Baseline, as many nodes by the seeds' method alone."""
+    pruning: Literal["weighed", "hybrid"] = "weighed"
+    """Neighbours by hybrid score and the weight of the edges that lead there, or by hybrid score alone (the paper)."""
+    order: Literal["splits", "seeds", "joint"] = "splits"
+    """Order of the union: each beginning of 2, 5, 10, 20, 50 the result of that size (splits); seeds first, as in the
+    authors' code; or both in one list by score (joint)."""
+    edge_types: tuple[str, ...] = ()
+    """Walk edges of these edge types only."""
+    weight: float = Field(default=WEIGHT, ge=0, le=1)
+    """BM25's share of the hybrid score; the rest is the vectors'. SAGE's is 0.6 (appendix E)."""
+    sharpness: float = Field(default=4.0, ge=0, le=64)
+    """Power of a seed's score in what its edges bring: the higher, the more the best seeds have to say."""
+    trust: float | None = Field(default=None, ge=0, le=64)
+    """Power of the edges' weight in a neighbour's score; 0 leaves the hybrid score. None: 0.3 in a graph of documents,
+    1 elsewhere, where a node is little more than a name and what counts is the edge."""
+    titles: float | None = Field(default=None, ge=0, le=1)
+    """Bonus of a node whose title stands in the question when seeds are chosen, as a share of the best score. None: 0.2
+    in a graph of documents, 0 elsewhere."""
+    rows: float = Field(default=10.0, ge=0, le=64)
+    """How much more a mention counts for the row of a table it stands in: times 1 + rows * (0.1 + the share of the
+    question that the row holds)."""
+    backwards: float = Field(default=0.5, ge=0, le=1)
+    """What a mention or a hyperlink counts for, walked from what is mentioned to what mentions it."""
+    unweighted: float = Field(default=0.2, ge=0, le=1)
+    """What an edge of a type without weights counts for beside the strongest of a type with weights."""
+    similar: float = Field(default=0.01, ge=0, le=1)
+    """What the strongest edge of similarity counts for beside the strongest of another type: what is alike in meaning
+    is near the question already, so that at 1 these edges drown those of names."""
+    faithful: bool = False
+    """The paper's recipe and nothing else: 0.6 BM25, no edges of names, pruned and ordered by hybrid score alone."""
+
+    def settled(self) -> SageConfig:
+        """Return what counts: under `faithful` the paper's values, whatever else is set."""
+        if not self.faithful:
+            return self
+        return self.model_copy(update={"weight": PAPER_WEIGHT, "titles": 0.0, "pruning": "hybrid", "order": "joint"})
+
+
+# Seeds to a ranking: their neighbours, the best of them, one order for both. Keeps no record and calls no model.
+
+
+_TITLES = 0.2  # in graphs of documents: elsewhere what a question names is seldom what it asks for
+_TEXT_TRUST, _GRAPH_TRUST = 0.3, 1.0  # of documents, whose edges lead to much that is not meant; of other graphs
+_JOINT = 0.1  # evidence that a seed has of itself, in one list by score
+
+
+class LeadingEdge(NamedTuple):
+    """The edge that brought a neighbour into the union."""
+
+    through: int
+    """The seed."""
+    kind: int
+    """As in `Reached`."""
+
+
+class RankedUnion(NamedTuple):
+    """Seeds and neighbours in their order."""
+
+    rows: list[int]
+    edges: dict[int, LeadingEdge]
+    """The edge that says most for each neighbour, by row; seeds have none."""
+
+
+class _Hop(NamedTuple):
+    """The neighbours of the first few seeds and their scores."""
+
+    reached: SeedNeighbors
+    scores: Floats
+    """What pruning goes by."""
+
+
+class _ScoredRows(NamedTuple):
+    """The hybrid score of rows, which are sorted."""
+
+    rows: Rows
+    scores: Floats
+
+    def of(self, rows: NDArray[np.int32]) -> Floats:
+        """Return the scores of some of these rows, in the order given."""
+        return self.scores[self.rows.searchsorted(rows)]
+
+
+class Expander:
+    """Expands seeds over a graph and prunes, for any question. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, config: SageConfig) -> None:
+        self.graph, self.config = graph, config
+        self.mode: Mode = "hybrid" if graph.arrays.searcher.has_vectors else "lexical"
+        plain = graph.arrays.searcher(self.mode, weight=config.weight)
+        self.searcher: Searcher = plain
+        """Gives the hybrid score; BM25 where there are no vectors."""
+        titles = config.titles
+        if titles is None:
+            titles = _TITLES if graph.arrays.is_made_of_documents else 0.0
+        self.titled = TitleBonus(plain, TitleFinder(graph.arrays), titles) if titles else None
+        """Ranks seeds, where those whose title stands in the question have a bonus."""
+        trust = config.trust
+        if trust is None:
+            trust = _TEXT_TRUST if graph.arrays.is_made_of_documents else _GRAPH_TRUST
+        self.trust = trust
+        self.walk = OneHop(graph, config)
+        self.units = _units(graph)
+        """The node types of seeds; empty for all. A document is found by its parts."""
+        self.unit_mask: Mask | None = graph.arrays.mask(self.units or None)
+
+    def of(self, question: Question) -> Expansion:
+        """Return the expansion for one question. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
+        return Expansion(self, question)
+
+
+class Expansion:
+    """Expands the seeds of one question: seeds may be of any type, what is returned passes the question's filters."""
+
+    def __init__(self, expander: Expander, question: Question) -> None:
+        self._expander, self._query, self._k = expander, question.text, question.k
+        self.config, self.walk = expander.config, expander.walk
+        self.node_types = question.node_types or expander.units
+        """The node types of answers."""
+        self.mask: Mask | None = expander.graph.arrays.mask(self.node_types or None, question.where)
+        """Which nodes pass the filters."""
+        self.has_filters = bool(question.node_types or question.where)
+
+    def ranking(self) -> list[int]:
+        """Return the k best rows from hybrid seeds: those of `Sage`, without their presentation."""
+        k = self._k
+        if self.config.policy == "none":
+            return self.seeds(k, is_filtered=True)
+        seeds = self.seeds(seeds_of(k), is_filtered=False)
+        if self.has_filters:
+            seeds = list(dict.fromkeys([*seeds, *self.seeds(seeds_of(k), is_filtered=True)]))
+        rows = self.union(seeds).rows
+        if len(rows) < k:
+            rows = list(dict.fromkeys([*rows, *self.seeds(k, is_filtered=True)]))
+        return rows[:k]
+
+    def seeds(self, count: int, *, is_filtered: bool) -> list[int]:
+        """Return the best rows, best first; with `is_filtered`, among those that pass the filters."""
+        searcher = self._expander.titled or self._expander.searcher
+        mask = self.mask if is_filtered else self._expander.unit_mask
+        return [int(row) for row in searcher.search(self._query, count, mask=mask).rows]
+
+    def scores(self, rows: NDArray[np.int32]) -> Floats:
+        """Return the hybrid score of each row, (rows,) in the order given; BM25 where there are no vectors."""
+        ordered, place = np.unique(rows, return_inverse=True)
+        return self._expander.searcher.scores(self._query, ordered).clip(min=0)[place]
+
+    def passing(self, rows: Sequence[int]) -> list[int]:
+        """Return the rows that pass the filters."""
+        return [row for row in rows if self.mask is None or self.mask[row]]
+
+    def union(self, seeds: list[int]) -> RankedUnion:
+        """Return seeds and the neighbours that stay, in the order that is configured, at most k."""
+        edges: dict[int, LeadingEdge] = {}
+        if not seeds:
+            return RankedUnion([], edges)
+        k = self._k
+        if self.config.order == "splits":
+            return RankedUnion(self._splits(seeds, edges), edges)
+        hop = self._hop(seeds, self._around(seeds))
+        passing = self.passing(seeds)
+        union = [*passing, *self._pruned(hop, seeds, k - len(passing), edges)][:k]
+        return RankedUnion(union if self.config.order == "seeds" else self._jointly(union, hop, edges), edges)
+
+    def _around(self, seeds: Sequence[int]) -> _ScoredRows:
+        """Return the scores of seeds and their neighbours, which serve every hop from the first few seeds."""
+        rows = np.array(seeds, np.int32)
+        every = np.union1d(rows, self.walk.around(rows)).astype(np.int32)
+        return _ScoredRows(every, self.scores(every))
+
+    def _hop(self, seeds: Sequence[int], around: _ScoredRows) -> _Hop:
+        """Return the neighbours of these seeds and the scores that pruning goes by. SAGE, section 2.2.B."""
+        rows = np.array(seeds, np.int32)
+        own = around.of(rows)
+        strength = (own / own.max()) ** self.config.sharpness if own.any() else np.ones(len(rows))
+        reached = self.walk.from_(rows, strength, self._query)
+        scores = around.of(reached.rows)
+        by_score = self.config.pruning == "hybrid"
+        return _Hop(reached, scores if by_score else scores * reached.evidence**self._expander.trust)
+
+    def _splits(self, seeds: list[int], edges: dict[int, LeadingEdge]) -> list[int]:
+        """Order the nodes so that the first 2, 5, 10, 20 and so on (`TOTALS`) are each the union of that size."""
+        union: list[int] = []
+        k = self._k
+        around = self._around(seeds)
+        for total in [*(size for size in TOTALS if size < k), k]:
+            some = seeds if total == k else seeds[: seeds_of(total)]
+            new = [row for row in self.passing(some) if row not in union]
+            union += new[: total - len(union)]
+            if len(union) < total:
+                hop = self._hop(some, around)
+                union += self._pruned(hop, [*some, *union], total - len(union), edges)
+        return union
+
+    def _pruned(self, hop: _Hop, but: Sequence[int], count: int, edges: dict[int, LeadingEdge]) -> list[int]:
+        """Return the best neighbours that pass the filters, without the rows `but`. Ties go to the smaller row.
+
+        The edges that lead to them are added to `edges`.
+        """
+        reached = hop.reached
+        rows = reached.rows
+        stay = ~np.isin(rows, np.array(but, np.int32)) & (hop.scores > 0)
+        if self.mask is not None:
+            stay &= self.mask[rows]
+        places = np.flatnonzero(stay)
+        places = places[np.lexsort((rows[places], -hop.scores[places]))][: max(0, count)]
+        for place in places.tolist():
+            edges.setdefault(int(rows[place]), LeadingEdge(int(reached.through[place]), int(reached.kind[place])))
+        return [int(row) for row in rows[places]]
+
+    def _jointly(self, union: list[int], hop: _Hop, edges: dict[int, LeadingEdge]) -> list[int]:
+        """Return the rows ordered by one score for seeds and neighbours alike."""
+        rows = np.array(union, np.int32)
+        scores = self.scores(rows)
+        if self.config.pruning == "weighed":
+            reached = hop.reached
+            evidence = np.full(len(rows), _JOINT)  # what a seed has that no other seed leads to
+            at = reached.rows.searchsorted(rows).clip(max=max(0, len(reached.rows) - 1))
+            if len(reached.rows):
+                is_reached = reached.rows[at] == rows
+                floor = np.array([0.0 if row in edges else _JOINT for row in union])
+                evidence = np.where(is_reached, np.maximum(reached.evidence[at], floor), evidence)
+            scores = scores * evidence**self._expander.trust
+        return [int(row) for row in rows[np.lexsort((rows, -scores))]]
+
+
+def _units(graph: Graph) -> tuple[str, ...]:
+    """Return the node types of a graph of documents that hold its text."""
+    if graph.arrays.text_types:
+        return tuple(name for name in graph.arrays.text_types if name != DOCUMENT)
+    types = graph.arrays.types.nodes
+    if not graph.arrays.is_made_of_documents or DOCUMENT not in types:
+        return ()
+    return tuple(name for name in types if name != DOCUMENT)

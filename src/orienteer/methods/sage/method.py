@@ -35,10 +35,8 @@ from orienteer.graph.pieces.similar import SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import WEIGHT
 from orienteer.llm.schema import decode
-from orienteer.methods.flat.nearness import embedded
-from orienteer.methods.sage.config import SageConfig, seeds_of
-from orienteer.methods.sage.hop import LAYER
-from orienteer.methods.sage.union import Expander, LeadingEdge
+from orienteer.methods.nearness import embedded
+from orienteer.methods.sage.hop import LAYER, Expander, LeadingEdge, SageConfig, seeds_of
 from orienteer.protocols import Method, Run
 from orienteer.records import Direction, JsonValue, Question, Ranked, Result, Trajectory, Usage
 from orienteer.retrieval.graph_text import arrow, present, title

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from orienteer.errors import Error, TooManyEdges
 from orienteer.graph.store import Graph
-from orienteer.methods.spark.check import check
+from orienteer.llm.conversation import prompt_of
 from orienteer.methods.spark.execution import Execution
-from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan
-from orienteer.methods.spark.profile import PropertyUse, property_uses
-from orienteer.records import JsonValue, ToolCall, Triple
-from orienteer.retrieval.graph_text import triples_by_size
-from orienteer.text.lines import one_line
+from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan, check, shown
+from orienteer.records import Direction, JsonValue, ToolCall, Triple
+from orienteer.retrieval.graph_text import PARTIAL, arrow, partly, triples_by_size, types_by_size
+from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.walks import is_date, is_price, quantity
 
 MOST_EXAMPLES = 5
 _TRIPLES = 6  # of the largest ones that are tried
@@ -241,3 +242,258 @@ def _statements(graph: Graph) -> Iterator[_Draft]:
             steps = [{"op": "cypher", "query": query, "into": "found"}]
             beginning = f"Which {triple.source} leads by {graph.schema.label(triple.type)} to"
             yield _asking(beginning, end.name, _word(triple.target), steps)
+
+
+# A graph's schema for a prompt: its types, relations and properties with what each is good for, and no node's data.
+
+
+_PROFILE_LOOKED_AT = 60  # nodes of a type whose values are read
+_SAMPLES = 2
+_LONGEST_SAMPLE = 40
+_LONG_TEXT = 60  # characters of a value from which on it is read for words
+_COUNTED = {
+    "citation": "most cited",
+    "views": "most viewed",
+    "vote": "most votes",
+    "sales": "best selling",
+    "population": "most people",
+    "size": "largest",
+    **dict.fromkeys(("count", "number", "total", "degree"), "most ..."),
+}
+"""Parts of the names of properties that count something, and the words of a question that asks for the most of it."""
+_RATED = ("rating", "score", "overall", "stars", "impact")
+_CODE = re.compile(r"(^|[_ .-])(id|ids|identifiers?|codes?|uri|url|hash|uuid|isbn|asin)$|inchi|smiles")
+_CODED = re.compile(r"\S*[\d()\[\]=/]\S*|\S{40,}")  # one word that no sentence has: N06AX11, CC(=O)O, a/b
+_CODE_HINT = "a code: only where the question gives it"
+
+
+class PropertyUse(NamedTuple):
+    """A property of a node type: what its values are, and what it is good for."""
+
+    node_type: str
+    name: str
+    format: str
+    """number, integer, year, date, price, yes or no, text, long text, or a list of one of these."""
+    hint: str
+    samples: tuple[JsonValue, ...]
+    is_code: bool
+    """Whether it tells nodes apart without saying anything about them."""
+
+
+def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
+    """Return the properties of each node type, as seen in a sample of its nodes."""
+    arrays, uses = graph.arrays, []
+    for name in arrays.properties.names:
+        for node_type, picked in arrays.rows_with(name, _PROFILE_LOOKED_AT).items():
+            values = [value for value in arrays.properties.values(name, picked) if value is not None]
+            shape, is_code = format_of(values, name), _is_code(name) or _are_codes(values)
+            hint = _CODE_HINT if is_code else _hint(name, shape)
+            uses.append(PropertyUse(node_type, name, shape, hint, _samples(values), is_code))
+    order = {name: place for place, name in enumerate(types_by_size(graph))}
+    return tuple(sorted(uses, key=lambda use: (order[use.node_type], use.name)))
+
+
+def format_of(values: Sequence[JsonValue], name: str = "") -> str:
+    """Return the format of values; of a mixture, that of most."""
+    if values and sum(isinstance(value, list) for value in values) * 2 > len(values):
+        items = [item for value in values if isinstance(value, list) for item in value]
+        return f"list of {format_of(items)}" if items else "list"
+    kinds = [_format(value) for value in values]
+    most = max(dict.fromkeys(kinds), key=kinds.count, default="text")
+    if most == "integer" and ("year" in name.casefold() or _are_years(values)):
+        return "year"
+    return most
+
+
+def _format(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "yes or no"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if is_date(value):
+        return "date"
+    if is_price(value):
+        return "price"
+    if not isinstance(value, str):
+        return "map"
+    if not math.isnan(quantity(value)):
+        return "number as text"
+    return "long text" if len(value) > _LONG_TEXT else "text"
+
+
+def _are_years(values: Iterable[JsonValue]) -> bool:
+    return all(isinstance(value, int) and 1000 <= value <= 2100 for value in values)
+
+
+def _is_code(name: str) -> bool:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()  # paperId
+    return bool(_CODE.search(words))
+
+
+def _are_codes(values: Sequence[JsonValue]) -> bool:
+    """Tell whether most of these values are codes, formulas or addresses."""
+    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    coded = [item for item in items if _format(item) in ("text", "long text") and _CODED.fullmatch(str(item))]
+    return len(coded) * 2 > len(items)
+
+
+def _hint(name: str, shape: str) -> str:
+    """Return how a question speaks of this property, as far as its name and format tell."""
+    words = name.casefold()
+    is_number = "number" in shape or shape == "integer"
+    if is_number and (most := next((phrase for part, phrase in _COUNTED.items() if part in words), None)):
+        return f'order by it for "{most}" and for the opposite'
+    if is_number and "rank" in words:
+        return 'order by it, descending false, for "best"'
+    if is_number and any(part in words for part in _RATED):
+        return 'filter it for "rated above ...", order by it for "best"'
+    return {
+        "year": '= for "in 1999", < and > for "before" and "after", order for "oldest" and "newest"',
+        "date": "write dates 2016-02-11; = with a month or < and > with a year are understood",
+        "price": "a text with a currency: compare with a plain number such as 20",
+        "integer": '< and > for limits, order for "largest" and "smallest"',
+        "number": '< and > for limits, order for "largest" and "smallest"',
+        "number as text": "compare with a plain number",
+        "yes or no": "= true or = false",
+        "long text": "contains, with one or two telling words",
+        "text": "= for the whole value, contains for a part",
+    }.get(shape.removeprefix("list of "), "contains")
+
+
+def _samples(values: Sequence[JsonValue]) -> tuple[JsonValue, ...]:
+    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    short = [one_line(item, _LONGEST_SAMPLE) if isinstance(item, str) else item for item in items]
+    plain = [item for item in short if isinstance(item, str | int | float)]
+    return tuple(dict.fromkeys(plain))[:_SAMPLES]
+
+
+# The prompt of one graph: operations, schema and examples under a budget of tokens. After the paper's appendix H.
+
+
+_SHARES = {"types": 0.2, "relations": 0.4, "properties": 0.4}
+_EXAMPLES = 0.4
+"""The share of the room after the fixed text that examples may take."""
+_LONGEST_NAME = 80
+
+_FINDING = (
+    '- lexical_search: {"query", "k", "node_types"?, "of"?}: the k nodes whose names and texts have the words; '
+    "`of` is a set to search in",
+)
+_BY_MEANING = '- vector_search: {"query", "k", "node_types"?, "of"?}: the k nodes nearest in meaning'
+_BY_WORDS = '- vector_search: the same here, for descriptions: {"query", "k", "node_types"?, "of"?}'
+_SETS = (
+    '- match: {"start", "edge_types"?, "node_types"?, "direction"?: "out" or "in"}: the nodes one edge away from a set',
+    '- intersect: {"of": [sets]}: the nodes that all sets have in common',
+    '- filter: {"of", "property", "comparison": one of = != < <= > >= contains, "value"}: those that meet a condition; '
+    "`name` and `text` can be filtered too",
+    '- order: {"of", "property", "descending"?: true} or {"of", "aggregate": one of count sum mean min max, '
+    '"property"?, "edge_types"?, "node_types"?, "descending"?}: by a property, or by the number '
+    "or a property of the neighbours",
+    '- limit: {"of", "k"}: the first k',
+)
+_CYPHER = (
+    '- cypher: {"query"}: one read-only statement, MATCH ... WHERE ... RETURN n; node types are labels, edge types '
+    "relationship types, both in backticks; every node has id and name; texts are not in it"
+)
+
+
+class PlanPrompt(NamedTuple):
+    """The values of the prompt's placeholders besides the question."""
+
+    operations: str
+    graph: str
+    examples: str
+
+
+def prompt_for(
+    graph: Graph, examples: Sequence[PlanExample], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
+) -> PlanPrompt:
+    """Return the prompt of a graph, at most so many tokens before the question. With less room it shows less."""
+    operations = "\n".join(_operations(has_vectors=has_vectors, offers_cypher=offers_cypher))
+    text = prompt_of("spark")
+    room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
+    examples_text = _fitted(_told(examples, samples=samples), int(room * _EXAMPLES), "")
+    return PlanPrompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")
+
+
+def _operations(*, has_vectors: bool, offers_cypher: bool) -> Iterable[str]:
+    yield from _FINDING
+    yield _BY_MEANING if has_vectors else _BY_WORDS
+    yield from _SETS
+    if offers_cypher:
+        yield _CYPHER
+
+
+def _told(examples: Sequence[PlanExample], *, samples: bool) -> Iterable[str]:
+    for example in examples:
+        seen = example if samples else example.without_values()
+        plan = {"steps": [shown(step) for step in seen.plan.steps], "answer": seen.plan.answer}
+        yield f"{_plain(seen.question, 200)}\n{json.dumps(plan, ensure_ascii=False)}"
+
+
+def _graph(graph: Graph, room: int, *, samples: bool) -> str:
+    """Return the schema in three parts; each leaves to the next what it does not need."""
+    parts = {"types": _types(graph), "relations": _relations(graph), "properties": _properties(graph, samples=samples)}
+    written, left, shares = [], room, 1.0
+    for name, lines in parts.items():
+        part = _fitted(lines, int(left * _SHARES[name] / shares), name)
+        left, shares = left - len(part) - 1, shares - _SHARES[name]
+        if part:
+            written.append(part)
+    return "\n".join(written)
+
+
+def _types(graph: Graph) -> Iterable[str]:
+    yield "node types, with how many there are:"
+    for name in types_by_size(graph):
+        yield f"- {_plain(name)} {graph.schema.node_types[name]}{partly(graph, name)}{_also(graph, name)}"
+
+
+def _relations(graph: Graph) -> Iterable[str]:
+    schema = graph.schema
+    yield "edge types, with what they lead from and to, and how many there are:"
+    for triple in triples_by_size(graph):
+        label = schema.label(triple.type)
+        means = f" means {_plain(label)!r}" if label != triple.type else ""
+        direction: Direction | None = None if triple.type in schema.symmetric else "out"
+        ends = f"{_plain(triple.source)} {arrow(_plain(triple.type), direction)} {_plain(triple.target)}"
+        also = _also(graph, triple.type, ends=(triple.source, triple.target))
+        yield f"- {ends} {schema.edges[triple]}{partly(graph, triple.type)}{means}{also}"
+    if schema.partial:
+        yield PARTIAL
+
+
+def _properties(graph: Graph, *, samples: bool) -> Iterable[str]:
+    uses = property_uses(graph)
+    if not uses:
+        yield "properties: none but name and text"
+        return
+    yield "properties, with what their values are and what they are good for:"
+    for use in uses:
+        values = ", ".join(json.dumps(value, ensure_ascii=False) for value in use.samples)
+        such_as = f", such as {values}" if samples and values else ""
+        yield f"- {_plain(use.node_type)}.{_plain(use.name)} ({use.format}{such_as}): {use.hint}"
+
+
+def _also(graph: Graph, name: str, *, ends: tuple[str, ...] = ()) -> str:
+    """Return what else a type is called, without names that only repeat the ends of an edge."""
+    words = graph.schema.also_called.get(name, ())
+    words = tuple(word for word in words if not ends or any(end not in word for end in ends))
+    return f", also called {', '.join(map(_plain, words[:3]))}" if words else ""
+
+
+def _fitted(lines: Iterable[str], room: int, what: str) -> str:
+    """Return as many lines as there is room for, and the number of the others."""
+    fitting, left = list[str](), list(lines)
+    rest = len(f"\n- {len(left)} more {what}")
+    while left and sum(len(line) + 1 for line in (*fitting, left[0])) + (rest if what else 0) <= room:
+        fitting.append(left.pop(0))
+    if left and fitting and what:
+        fitting.append(f"- {len(left)} more {what}")
+    return "\n".join(fitting)
+
+
+def _plain(name: str, longest: int = _LONGEST_NAME) -> str:
+    return one_line(name, longest)

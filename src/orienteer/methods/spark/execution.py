@@ -9,24 +9,28 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
-from orienteer.methods.spark.check import ErrorKind, PlanFault, meaning, puts_in_order, walks
 from orienteer.methods.spark.plan import (
     CypherStep,
+    ErrorKind,
     FilterStep,
     FindStep,
     IntersectStep,
     LimitStep,
     MatchStep,
     OrderStep,
+    PlanFault,
     PlanStep,
     SparkPlan,
     in_words,
+    meaning,
     needed,
+    puts_in_order,
     reads,
+    walks,
 )
 from orienteer.records import JsonValue, Observation
-from orienteer.tools.comparisons import ORDERED, is_date, quantity
 from orienteer.tools.session import Session
+from orienteer.tools.walks import ORDERED, is_date, quantity
 
 MOST_ROWS = 100_000
 """Nodes that a step may leave."""

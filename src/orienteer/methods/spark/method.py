@@ -32,11 +32,9 @@ from pydantic import Field, field_validator
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
-from orienteer.methods.spark.check import CheckedPlan, PlanFault, answers_cypher, check
-from orienteer.methods.spark.examples import examples_of
+from orienteer.methods.spark.examples import PlanPrompt, examples_of, prompt_for
 from orienteer.methods.spark.execution import Execution, PlanOutcome
-from orienteer.methods.spark.plan import SCHEMA, SparkPlan
-from orienteer.methods.spark.prompt import PlanPrompt, prompt_for
+from orienteer.methods.spark.plan import SCHEMA, CheckedPlan, PlanFault, SparkPlan, answers_cypher, check
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Result

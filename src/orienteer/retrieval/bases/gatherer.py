@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar, Generic, TypeVar
 
 from orienteer.errors import BudgetExhausted, Error
+from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig, open_analyzer
 from orienteer.retrieval.evidence import Evidence, unpaid
@@ -91,3 +92,32 @@ class Gatherer(ABC, Generic[_C]):
     @abstractmethod
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return what the graph holds about an analyzed query."""
+
+
+# `naive`: passages by words and meaning, nothing of the graph. The floor that every other retriever stands on.
+
+
+class NaiveConfig(GatherConfig):
+    """What every retriever lets choose; nothing else."""
+
+
+class Naive(Gatherer[NaiveConfig]):
+    """One search over passages."""
+
+    name = "naive"
+
+    def __init__(self, graph: Graph, config: NaiveConfig | None = None, analyzer: Analyzer | None = None) -> None:
+        config = config if config is not None else NaiveConfig()
+        super().__init__(config, Spaces(graph, config.mode))
+
+    def _again(self, config: NaiveConfig) -> Naive:
+        return Naive(self.graph, config)
+
+    def _embedded(self, query: Query) -> Iterable[str]:
+        return (query.text,)
+
+    def _search(self, query: Query, run: Run) -> Evidence:
+        """Return the passages that words and meaning speak for."""
+        hits = self.spaces.search(query.text, query.k, self.spaces.answers(query.node_types, query.where))
+        nodes = [self.spaces.node(row, score, self.spaces.mode) for row, score in zip(*hits, strict=True)]
+        return Evidence(nodes=tuple(nodes), reason="" if nodes else "no passage shares a word with the query")

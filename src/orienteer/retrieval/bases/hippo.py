@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from orienteer.errors import BadOption, BudgetExhausted
-from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.pieces.incidence import Numbers, lists_of
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Searcher, TitleBonus, ranking_of
@@ -45,10 +45,19 @@ from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
 from orienteer.retrieval.expansion.open_words import OpenWords, Pool, Said
-from orienteer.retrieval.expansion.seeds import MEMBER, Facts, FactSeeds
-from orienteer.retrieval.expansion.walk import Floats, GraphWalk, NameWalk, WalkShares, carriers
+from orienteer.retrieval.expansion.walk import (
+    MEMBER,
+    Facts,
+    FactSeeds,
+    Floats,
+    GraphWalk,
+    NameWalk,
+    WalkShares,
+    carriers,
+    leaves_open,
+    name_of,
+)
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
-from orienteer.retrieval.reasons import leaves_open, name_of
 from orienteer.retrieval.spaces import Spaces
 
 _LEAST_FIT = 0.1

@@ -8,7 +8,7 @@ LightRAG (Guo et al. 2024), the retrieval of its public code, version 1.5.7.
 
 Deviations:
 1. Relations are ranked by how well they fit the query, never by their ends' degrees, and keep type, direction, text,
-   keywords and weight: `orienteer.retrieval.expansion.relations`.
+   keywords and weight: `orienteer.retrieval.expansion.flow`.
 2. Entities that the query names come before those that are like the names.
 3. The ends of local relations are picked as entities too, so that a passage on the far end can be found; in the public
    code a local relation leads no further than the passages that state it.
@@ -31,12 +31,11 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.seeds import SEEDS, Seeds
+from orienteer.retrieval.expansion.flow import Relations, ScoredRelation
 from orienteer.retrieval.expansion.votes import Held, Holders, vote
+from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, holds, name_of
 from orienteer.retrieval.fusion import first_of, in_turns
 from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.reasons import because, holds, name_of
 from orienteer.retrieval.spaces import Spaces
 
 Level = Literal["local", "global", "hybrid", "mix"]

@@ -21,7 +21,7 @@ BASES: Mapping[str, str] = {
     "light": "orienteer.retrieval.bases.light:Light",
     "mini": "orienteer.lab.bases.mini:Mini",
     "msgraph-local": "orienteer.lab.bases.msgraph:MsGraph",
-    "naive": "orienteer.retrieval.bases.naive:Naive",
+    "naive": "orienteer.retrieval.bases.gatherer:Naive",
     "path": "orienteer.lab.bases.path:Paths",
 }
 """Where the class of each is: `package.module:Class`, with a configuration beside it named `ClassConfig`."""

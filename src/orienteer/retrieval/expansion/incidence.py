@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph import pieces
-from orienteer.graph.names.mentions import CorpusNames, find_names
-from orienteer.graph.names.titles import TitleFinder
+from orienteer.graph.names import CorpusNames, find_names
 from orienteer.graph.pieces.incidence import (
     PIECE,
     Lists,
@@ -32,6 +31,7 @@ from orienteer.graph.pieces.incidence import (
 )
 from orienteer.graph.reserved import DOCUMENT
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Node
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 MENTIONS, TITLED = "mentions", "titled"
 """Edge types from a passage to an entity that it names, and to the one that its title names."""
-_COMMON = 0.02  # share of the nodes that may have the one word of a name, as in graph/names/titles.py
+_COMMON = 0.02  # share of the nodes that may have the one word of a name, as in graph/titles.py
 _PATIENCE = 60.0  # seconds that another process may take to make the piece
 _WORD = re.compile(r"\w+")
 _JOINTS = (" ", "-", "'", "’")

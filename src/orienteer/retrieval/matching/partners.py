@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.adjacency import Entries, distinct
-from orienteer.graph.connections import shortest_paths
+from orienteer.graph.adjacency import Entries, distinct, shortest_paths
 from orienteer.graph.reserved import LINKS_TO, MENTIONS
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows

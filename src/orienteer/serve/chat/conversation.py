@@ -4,26 +4,233 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
-from orienteer.display import escape_json
-from orienteer.errors import BadInput, BadOption, UsageError, nearest
+from rich.console import Console
+from rich.text import Text
+
+from orienteer.agents.events import Event, RunningQuestion
+from orienteer.display import clean, escape_json
+from orienteer.errors import BadInput, BadOption, Unknown, UsageError, nearest
+from orienteer.llm.schema import decode
+from orienteer.records import Direction, EdgeEnd, Ranked, Schema, WalkedEdge
+from orienteer.retrieval.graph_text import arrow, ends_of
 from orienteer.retriever import Retriever
-from orienteer.serve.chat.question import Answered, Asking
-from orienteer.serve.chat.screen import Screen
-from orienteer.serve.chat.why import why_lines
-from orienteer.serve.cli import printout
-from orienteer.serve.cli.answering import print_outcome, show_event
+from orienteer.serve.cli import answering
+from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
 from orienteer.serve.cli.arguments import file_trouble
-from orienteer.serve.follow_up import Turn, understood_alone
+from orienteer.serve.cli.output import Output
+from orienteer.serve.door import Turn, understood_alone
+from orienteer.serve.heard_words import HeardWords
 from orienteer.serve.views import pages
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
-    from orienteer.records import Ranked, Result
+    from orienteer.records import Result
     from orienteer.settings import Settings
+
+
+# One question of a chat: told step by step, and stopped by Ctrl-C.
+
+
+class Answered(NamedTuple):
+    """A question that was answered."""
+
+    result: Result
+    steps: tuple[Event, ...]
+    """What was told on the way: steps, observations and notes."""
+    heard: HeardWords
+    """The words of the answer that were printed while the model wrote them."""
+
+
+class Asking:
+    """Asks questions one after another. Those that were stopped may still wait for a last reply of a model."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._stopped: list[RunningQuestion] = []
+
+    @property
+    def is_waiting(self) -> bool:
+        """Say whether a question that was stopped still waits for a model."""
+        return any(not running.future.done() for running in self._stopped)
+
+    def ask(self, retriever: Retriever, question: str, k: int, node_types: Sequence[str]) -> Answered:
+        """Return what a question gives; its steps are shown as they happen where a model takes them.
+
+        At a terminal the words of the answer are printed as they come, where the model's server streams.
+
+        Raises as `Retriever.ask` does, and `KeyboardInterrupt` once the question is stopped: no further call is made.
+        """
+        told: SimpleQueue[Event | None] = SimpleQueue()
+        steps: list[Event] = []
+        heard = HeardWords()
+        with retries_shown(self._screen), self._screen.waiting("looking") as waiting:
+            running = retriever.start(
+                question, k, listen=told.put, node_types=node_types, hears_parts=self._screen.has_terminal
+            )
+            running.future.add_done_callback(lambda _: told.put(None))
+            try:
+                while (event := told.get()) is not None:
+                    if event.kind in ("step", "observation", "note"):
+                        steps.append(event)
+                        self._show(event, has_agents=retriever.method.needs_model)
+                        waiting.tell("looking")
+                    elif event.kind == "hit" and retriever.model is not None and not heard:  # it reads them now
+                        waiting.tell("writing the answer")
+                    elif event.kind == "answer_part":
+                        waiting.end()
+                        heard.hear(event.text)
+                        self._screen.words(event.text)
+            except KeyboardInterrupt:
+                running.close()
+                self._stopped.append(running)
+                raise
+        return Answered(running.future.result(), tuple(steps), heard)
+
+    def _show(self, event: Event, *, has_agents: bool) -> None:
+        if self._screen.verbosity or has_agents or event.kind == "note":
+            show_event(self._screen, event, has_agents=has_agents, is_whole=bool(self._screen.verbosity))
+
+
+# Where a chat's words go: to a terminal, what matters less in a weaker colour; elsewhere as commands write.
+
+
+class Waiting(NamedTuple):
+    """What a person is told while something runs."""
+
+    tell: Callable[[str], None]
+    """Changes what is said."""
+    end: Callable[[], None]
+    """Says nothing more, for words of the answer are written now."""
+
+
+class Screen(Output):
+    """The streams of a chat. With `NO_COLOR` a terminal gets no colours and no other style either."""
+
+    def __init__(self, out: Output, *, has_terminal: bool) -> None:
+        """`out` is how the command was called."""
+        super().__init__(quiet=out.quiet, verbosity=out.verbosity)
+        self.has_terminal = has_terminal
+        self._console = Console(file=sys.stdout, highlight=False, markup=False) if has_terminal else None
+
+    def note(self, text: str) -> None:
+        """Tell what is beside the answer: at a terminal in its place among the lines, else on standard error."""
+        if self._console is None:
+            super().note(text)
+        elif not self.quiet:
+            self._tell(self._console, text, "dim")
+
+    def error(self, text: str) -> None:
+        """Tell what went wrong, as commands do."""
+        line = f"error: {' '.join(clean(text).split())}"
+        if self._console is None:
+            super().done()
+            sys.stderr.write(f"{line}\n")
+        else:
+            self._tell(self._console, line, "red")
+
+    def clear(self) -> None:
+        """Clear the terminal, if it is one."""
+        if self._console is not None:
+            self._console.clear()
+
+    @contextmanager
+    def waiting(self, words: str) -> Iterator[Waiting]:
+        """Show at a terminal that something runs; what is told meanwhile stands above it."""
+        if self._console is None or self.quiet:
+            yield Waiting(lambda words: None, lambda: None)
+            return
+        with self._console.status(Text(clean(words)), spinner_style=self._style(self._console, "cyan")) as status:
+            yield Waiting(lambda words: status.update(Text(clean(words))), status.stop)
+
+    def _tell(self, console: Console, text: str, style: str) -> None:
+        self._wipe()
+        console.print(Text(clean(text), style=self._style(console, style)), soft_wrap=True)
+
+    @staticmethod
+    def _style(console: Console, style: str) -> str:
+        return "none" if console.no_color else style
+
+
+# What speaks for a hit, as a tree of the edges that lead from it to what the question names.
+
+
+_MOST_ANCHORS = 5
+_LONGEST = 3  # edges of a path
+_PATHS = 2  # between a hit and a node that was looked at
+_NODES = ("node", "nodes", "start")
+"""The arguments by which calls of tools name nodes."""
+
+
+def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str]:
+    """Yield the hit, and beneath it what leads from it to what the question names.
+
+    Where the method tells no edges, these are the shortest paths to the nodes that its tools were called on.
+    """
+    yield f"{hit.name} ({hit.type})"
+    edges, ends = hit.edges, hit.ends
+    if not edges:
+        edges = tuple(_edges_to(graph, hit.id, _looked_at(graph, steps)))
+        ends = ends_of(graph, hit.id, edges)
+    if edges:
+        yield from _tree(graph.schema, hit.id, edges, ends)
+    else:
+        yield f"  {hit.why or 'by the words of its name and text'}"
+
+
+def _tree(schema: Schema, root: str, edges: Sequence[WalkedEdge], ends: Iterable[EdgeEnd]) -> Iterator[str]:
+    """Yield a line for each node that the edges reach, indented by its distance from the root."""
+    named = {end.id: end for end in ends}
+    reached, open_nodes = {root}, [(root, 1)]
+    while open_nodes:
+        node, depth = open_nodes.pop()
+        found = []
+        for edge in edges:
+            other = edge.target if edge.source == node else edge.source if edge.target == node else None
+            if other is None or other in reached:
+                continue
+            reached.add(other)
+            walked: Direction = "out" if edge.source == node else "in"
+            direction = None if edge.type in schema.symmetric else walked
+            found.append((other, f"{arrow(schema.label(edge.type), direction)} {named[other].name}"))
+        for other, line in found:
+            yield f"{'  ' * depth}{line} ({named[other].type})"
+        open_nodes += [(other, depth + 1) for other, _ in reversed(found)]
+
+
+def _looked_at(graph: Graph, steps: Iterable[Event]) -> list[str]:
+    """Return the nodes that tools were called on, in order."""
+    nodes: dict[str, None] = {}
+    for event in steps:
+        if event.kind != "observation":
+            continue
+        try:
+            arguments = decode(event.call.arguments or "{}")
+        except ValueError:
+            continue
+        given = arguments if isinstance(arguments, dict) else {}
+        for value in (given[name] for name in _NODES if name in given):
+            for text in value if isinstance(value, list) else [value]:
+                try:
+                    nodes[pages.node_named(graph, str(text)).id] = None
+                except Unknown:  # a saved set, or a name that the tool refused
+                    continue
+    return list(nodes)[:_MOST_ANCHORS]
+
+
+def _edges_to(graph: Graph, hit: str, anchors: Iterable[str]) -> Iterator[WalkedEdge]:
+    for anchor in anchors:
+        if anchor != hit:
+            for path in pages.paths(graph, hit, anchor, max_length=_LONGEST, k=_PATHS).paths:
+                for edges in path.edges:
+                    yield from edges
+
 
 _HITS, _PASSAGES = 8, 4  # of an answer: what a screen holds
 _NEIGHBORS = 10
@@ -118,7 +325,7 @@ class Chat:
     def _show(self, rest: str) -> None:
         page = pages.node(self.graph, self._node(rest))
         self._tell(page.notes)
-        printout.print_node(self.screen, page)
+        answering.print_node(self.screen, page)
 
     def _why(self, rest: str) -> None:
         hit = self._hit(rest)
@@ -141,7 +348,7 @@ class Chat:
             name, query = (first, more.strip()) if first.isdecimal() else (rest, "")
         page = pages.neighbors(self.graph, self._node(name), query or None, node_types=self.node_types, k=_NEIGHBORS)
         self._tell(page.notes)
-        printout.print_neighbors(self.screen, self.graph, page)
+        answering.print_neighbors(self.screen, self.graph, page)
         if page.more:
             self.screen.note(f"{page.more:,} more: words after the node rank them")
 

@@ -21,7 +21,7 @@ from orienteer.errors import BadInput, Error, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
-    from orienteer.executors.executor import Executor
+    from orienteer.executors import Executor
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
     from orienteer.ingest.documents.read.selection import Selection
@@ -226,7 +226,7 @@ def open_graph(path: Path, out: Output) -> Graph:
     Files that the graph lacks, for they could not be read, are told before anything else.
     """
     from orienteer.graph.store import Graph
-    from orienteer.ingest import skips
+    from orienteer.ingest import bounds
     from orienteer.ingest.provenance import skipped_groups, unread_files
 
     directory, is_new = _found(path, out)
@@ -236,7 +236,7 @@ def open_graph(path: Path, out: Output) -> Graph:
     manifest = graph.arrays.manifest
     groups = skipped_groups(manifest)
     if is_new and groups:
-        for line in skips.lines(groups):
+        for line in bounds.lines(groups):
             out.note(line)
     elif files := unread_files(manifest):
         named = "; ".join(f"{file.file}: {file.reason}" for file in files[:_NAMED])
@@ -394,7 +394,7 @@ def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]
 
     Results are to be printed afterwards. Raises `BadOption` where no cluster answers, `MissingExtra`.
     """
-    from orienteer.executors.threads import Threads
+    from orienteer.executors import Threads
 
     if address is None:
         yield Threads()

@@ -11,7 +11,7 @@ import typer
 
 from orienteer.errors import Error, UsageError
 from orienteer.files import cache_folder, make_cache_folder
-from orienteer.serve.cli import background, printout
+from orienteer.serve.cli import answering, background
 from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
 from orienteer.serve.cli.arguments import (
     STANDARD,
@@ -225,7 +225,7 @@ def _show_method(out: Output, method: MethodCard) -> None:
         return
     out.print(_headline(method))
     out.print()
-    printout.option_table(out, schema)
+    answering.option_table(out, schema)
 
 
 def _facts(method: MethodCard) -> dict[str, object]:

@@ -27,7 +27,7 @@ from orienteer.serve.cli.arguments import (
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.executors.executor import Executor
+    from orienteer.executors import Executor
     from orienteer.graph.embedding import EmbeddingReport
     from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
     from orienteer.ingest.documents.run import BuildOptions

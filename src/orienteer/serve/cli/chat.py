@@ -31,8 +31,7 @@ def chat(
     ] = False,
 ) -> int:
     """Talk with a graph: questions, follow-ups, and a look at what was found. Without a terminal, a line a question."""
-    from orienteer.serve.chat.conversation import Chat
-    from orienteer.serve.chat.screen import Screen
+    from orienteer.serve.chat.conversation import Chat, Screen
 
     if out.as_json:
         raise UsageError("a chat has no JSON: orienteer ask DIR QUESTION --json, or /save FILE in the chat")

@@ -10,7 +10,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
-from orienteer.serve.cli import printout
+from orienteer.serve.cli import answering
 from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph, open_place
 from orienteer.serve.cli.output import Output
 
@@ -28,19 +28,19 @@ SearchMode = Annotated[
 
 def info(out: Output, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
-    from orienteer.ingest import skips
+    from orienteer.ingest import bounds
     from orienteer.ingest.provenance import selection_of, skipped_groups, sources_of
-    from orienteer.serve.views.graph_info import info
+    from orienteer.serve.views.pages import info
 
     graph = open_graph(directory, out)
     manifest, facts = graph.arrays.manifest, info(graph)
     if out.as_json:
         out.json(facts.printed())
         return
-    printout.print_info(out, facts, sources=sources_of(manifest))
+    answering.print_info(out, facts, sources=sources_of(manifest))
     chosen = selection_of(manifest)
     told = [f"{name}: {', '.join(globs)}" for name, globs in chosen if globs]
-    told += skips.lines(skipped_groups(manifest), most=None, named=skips.KEPT if out.verbosity else skips.SHOWN)
+    told += bounds.lines(skipped_groups(manifest), most=None, named=bounds.KEPT if out.verbosity else bounds.SHOWN)
     if told:
         out.print()
     for line in told:
@@ -55,7 +55,7 @@ def schema(out: Output, directory: Directory) -> None:
     if out.as_json:
         out.json(pages.schema(graph).printed())
     else:
-        printout.print_schema(out, graph.schema)
+        answering.print_schema(out, graph.schema)
 
 
 def search(
@@ -75,7 +75,7 @@ def search(
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
-    printout.print_hits(out, graph, result.hits)
+    answering.print_hits(out, graph, result.hits)
     for note in result.notes:
         out.note(f"note: {note}")
 
@@ -119,7 +119,7 @@ def neighbors(
     if out.as_json:
         out.json(page.printed())
         return
-    printout.print_neighbors(out, graph, page)
+    answering.print_neighbors(out, graph, page)
     if page.hits and page.more:
         out.note(f"{page.more:,} more: --offset {offset + len(page.hits)}")
 
@@ -140,7 +140,7 @@ def intersect(
     if out.as_json:
         out.json(page.printed())
     else:
-        printout.print_hits(out, graph, page.hits)
+        answering.print_hits(out, graph, page.hits)
 
 
 def paths(
@@ -179,7 +179,7 @@ def show(out: Output, directory: Directory, node: NodeName) -> None:
     if out.as_json:
         out.json(page.printed())
     else:
-        printout.print_node(out, page)
+        answering.print_node(out, page)
 
 
 def _note(out: Output, notes: Iterable[str]) -> None:
@@ -206,8 +206,8 @@ def cypher(
 ) -> None:
     """Query a graph in Cypher, read-only. Needs the extra `cypher`."""
     from orienteer.cypher.ladybug.database import is_copy_new
+    from orienteer.cypher.names import View
     from orienteer.cypher.session import Cypher
-    from orienteer.cypher.view import View
 
     graph = open_place(directory, out)
     values = dict(map(_parameter, parameters or ()))

@@ -19,7 +19,7 @@ from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writ
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.connect.bolt.server import Server
+    from orienteer.connect.bolt import Server
     from orienteer.ingest.importer import ImportOptions
     from orienteer.ingest.report import Report
 
@@ -151,7 +151,7 @@ def _updated(out: Output, sources: list[str], target: Path, options: ImportOptio
                 "--changed-by is about databases: leave it out, for rows of files tell by themselves what changed"
             )
         return update_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
-    from orienteer.connect.update.from_database import update_database
+    from orienteer.connect.update import update_database
 
     with _database(sources) as server:
         return update_database(server, target, options=options, progress=out.progress)
@@ -173,8 +173,8 @@ def _imported(out: Output, sources: list[str], target: Path | None, options: Imp
 
     if not any(map(is_address, sources)):
         return import_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
+    from orienteer.connect.source import import_database
     from orienteer.graph.publication import check_target
-    from orienteer.ingest.database import import_database
 
     if target is not None:
         check_target(target, force=options.force)  # before anybody is asked

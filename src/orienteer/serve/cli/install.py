@@ -84,8 +84,7 @@ def uninstall(
     Without --write nothing is touched, and each file's difference is shown. Where nothing else has changed since, a
     file holds the same bytes as before.
     """
-    from orienteer.serve.install.agents import ALL, chosen_agents
-    from orienteer.serve.install.command import absolute
+    from orienteer.serve.install.agents import ALL, absolute, chosen_agents
     from orienteer.serve.install.plan import plan_uninstall
 
     places = _here()
@@ -110,7 +109,7 @@ def _here() -> Places:
 def _directory(graph: Path, places: Places) -> Path:
     """Return the absolute path of what is to be served. Raises `BadInput` for what nobody means to serve."""
     from orienteer.graph.format import is_graph
-    from orienteer.serve.install.command import absolute
+    from orienteer.serve.install.agents import absolute
 
     with file_trouble("check the path and its permissions"):
         if not graph.exists():
@@ -139,7 +138,7 @@ def _check_agents(agents: Sequence[Agent], names: Sequence[str], *, project: boo
 def _hint(out: Output, directory: Path, changes: Sequence[Change]) -> None:
     """Say what would keep an agent from an answer though its file is right."""
     from orienteer.graph.format import is_graph
-    from orienteer.serve.install.command import launcher
+    from orienteer.serve.install.agents import launcher
 
     if not is_graph(directory):
         out.note(

@@ -9,7 +9,7 @@ import typer
 from orienteer.display import counted
 from orienteer.serve.cli.arguments import Directory, K, Types, Where, open_graph
 from orienteer.serve.cli.output import Output
-from orienteer.text.lines import value_text
+from orienteer.text.sentences import value_text
 
 if TYPE_CHECKING:
     from orienteer.serve.views.records import Grouping, Listing

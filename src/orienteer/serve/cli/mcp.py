@@ -41,8 +41,10 @@ def mcp(
         out.note(f"serving {names} (MCP): a host of agents starts this and talks to it here; Ctrl-C ends it")
     out.done()
 
-    from orienteer.serve.mcp.server import server  # which takes half a second to load: what is wrong is told before
-    from orienteer.serve.mcp.stdio import serve
+    from orienteer.serve.mcp.server import (
+        serve,
+        server,  # which takes half a second to load: what is wrong is told before
+    )
 
     for begin in begins:  # not before: reading would make that half second three
         begin()

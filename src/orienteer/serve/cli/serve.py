@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import threading
+import time
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,18 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orienteer.errors import MissingExtra, UsageError
-from orienteer.graph.format import is_graph
-from orienteer.ingest.remote.address import address_of, may_be_address, shown
+from orienteer.errors import Error, MissingExtra, UsageError
+from orienteer.graph.format import is_graph, read_pointer
+from orienteer.ingest.remote.address import Address, address_of, may_be_address, shown
+from orienteer.ingest.remote.pull import brought_up
 from orienteer.serve.cli import background
-from orienteer.serve.cli.arguments import (
-    BudgetFlags,
-    Directory,
-    ModelFlags,
-    check_writable,
-    found_or_made,
-    graph_of,
-)
+from orienteer.serve.cli.arguments import BudgetFlags, Directory, ModelFlags, check_writable, found_or_made, graph_of
 from orienteer.serve.cli.output import Output
 from orienteer.serve.door import KEYS, ServeOptions, served_methods
 
@@ -34,6 +30,7 @@ if TYPE_CHECKING:
     from orienteer.serve.graphs import Answering, ServedGraph
     from orienteer.serve.http.site import Site
     from orienteer.settings import Settings
+
 
 _NEEDED = ("fastapi", "uvicorn", "prometheus_client")
 
@@ -85,7 +82,7 @@ def serve(
     """Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /."""
     _require_extra()
     from orienteer.serve.graphs import named_folders
-    from orienteer.serve.http.feedback import FeedbackFile
+    from orienteer.serve.http.site import FeedbackFile
 
     folders = named_folders(directories or (), name or ())
     if feedback is not None:
@@ -200,7 +197,6 @@ def _following(served: ServedGraph, directory: Path) -> Callable[[], None]:
     """Return what begins to look for new generations of a graph, where it lies at an address."""
     if (address := address_of(directory)) is None:
         return lambda: None
-    from orienteer.serve.following import follow
 
     return lambda: follow(address, served.name, cache=served.answering.settings.cache, after=served.wait)
 
@@ -239,8 +235,7 @@ def _keys() -> list[str]:
 
 
 def _site(answering: Answering, chosen: ServeOptions) -> Site:
-    from orienteer.serve.http.site import Site
-    from orienteer.serve.http.slots import Slots
+    from orienteer.serve.http.site import Site, Slots
 
     return Site(answering=answering, slots=Slots(chosen.running, chosen.waiting))
 
@@ -256,12 +251,10 @@ def _served(site: Site, name: str) -> ServedGraph:
 
 def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str], None]) -> None:
     """Listen and serve until the process is told to end."""
-    from orienteer.serve.http.app import application
+    from orienteer.serve.http.app import application, page_files
     from orienteer.serve.http.guard import rules
-    from orienteer.serve.http.page_files import page_files
-    from orienteer.serve.http.server import address_of, listening
+    from orienteer.serve.http.server import Forks, Workers, address_of, listening
     from orienteer.serve.http.server import serve as serve_app
-    from orienteer.serve.http.workers import Forks, Workers
 
     page = page_files()
     let_in = rules(
@@ -292,3 +285,49 @@ COMMANDS = {
     "serve": (serve, "serve hetionet --port 8321"),
     "open": (open_page, "open notes"),
 }
+
+
+# Servers that follow a graph at an address: each looks for a new generation every few seconds, in the background.
+#
+# What is new is pulled into the cache, where the served graph finds it as it finds any that is published; requests go
+# on with the one before. A store that is away changes nothing but the log.
+
+
+FOLLOW_SECONDS = 5.0
+"""Between two looks at an address: one request, which is answered with "not modified"."""
+_LONGEST_SECONDS = 60.0
+"""Between two looks at a store that does not answer."""
+logger = logging.getLogger(__name__)
+
+
+def follow(address: Address, name: str, *, cache: Path, after: Callable[[float], None]) -> None:
+    """Keep the copy of a graph up to date in a thread, as long as the process runs.
+
+    `after` waits for the first copy, up to so many seconds.
+    """
+
+    def work() -> None:
+        after(threading.TIMEOUT_MAX)
+        is_away, pause = False, FOLLOW_SECONDS
+        while True:
+            trouble = _looked(address, name, cache)
+            if trouble is not None and not is_away:
+                logger.warning("%s goes on with what it has: %s", name, trouble)
+            if trouble is None and is_away:
+                logger.warning("%s: %s can be read again", name, address)
+            is_away = trouble is not None
+            pause = min(2 * pause, _LONGEST_SECONDS) if is_away else FOLLOW_SECONDS
+            time.sleep(pause)
+
+    threading.Thread(target=work, name="orienteer-follow", daemon=True).start()
+
+
+def _looked(address: Address, name: str, cache: Path) -> str | None:
+    """Bring the copy up to date, and return what kept it from that."""
+    try:
+        found = brought_up(address, cache=cache, tell=lambda stage, count: None)
+    except (Error, OSError) as error:
+        return str(error)
+    if found.is_new:
+        logger.info("%s: generation %s was pulled from %s", name, read_pointer(found.path).generation, address)
+    return None

@@ -16,9 +16,7 @@ from orienteer.serve.cli.arguments import Directory, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.agents.lint import Lint
-    from orienteer.agents.replay import CallReplay, Difference
-    from orienteer.agents.requests import SentRequest
+    from orienteer.agents.replay import CallReplay, Difference, Lint, SentRequest
     from orienteer.records import Trajectory
 
 
@@ -43,8 +41,7 @@ def show(out: Output, file: File) -> None:
 
 def requests(out: Output, file: File) -> None:
     """Print every request to a model exactly as it was sent: messages, tools, sampling; --json has the whole bodies."""
-    from orienteer.agents.replay import read
-    from orienteer.agents.requests import requests
+    from orienteer.agents.replay import read, requests
 
     sent = [
         (number, trajectory, request)
@@ -119,7 +116,7 @@ def lint(
     ],
 ) -> None:
     """Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."""
-    from orienteer.agents.lint import lint, together
+    from orienteer.agents.replay import lint, together
 
     trajectories = _read(file)
     lints = [lint(trajectory) for trajectory in trajectories]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from orienteer.cypher.table import QueryTable
+from orienteer.cypher.names import QueryTable
 from orienteer.display import clean
 from orienteer.errors import Refused, without_paths
 from orienteer.graph.store import Graph
@@ -29,11 +29,9 @@ from orienteer.serve.http.bodies import (
     SubgraphBody,
     body_of,
 )
-from orienteer.serve.http.feedback import FeedbackFile
 from orienteer.serve.http.guard import ASKED
-from orienteer.serve.http.leaving import while_there
-from orienteer.serve.http.site import Site, json_of
-from orienteer.serve.views import document, graph_info, pages, subgraph
+from orienteer.serve.http.site import FeedbackFile, Site, json_of, while_there
+from orienteer.serve.views import pages
 from orienteer.serve.views.records import (
     Facets,
     GraphInfo,
@@ -190,12 +188,12 @@ def _list(generation: Generation, body: ListBody) -> Listing | Grouping:
 
 def _subgraph(generation: Generation, body: SubgraphBody) -> Subgraph:
     """Return some nodes and all edges among them, for a picture."""
-    return subgraph.subgraph(generation.graph, body.nodes, around=body.around)
+    return pages.subgraph(generation.graph, body.nodes, around=body.around)
 
 
 def _facets(generation: Generation, body: FacetsBody) -> Facets:
     """Count some nodes by type and by the values of their properties."""
-    return subgraph.facets(generation.graph, body.nodes)
+    return pages.facets(generation.graph, body.nodes)
 
 
 LOOK_UPS = (
@@ -236,19 +234,19 @@ def graph_routes(site: Site) -> APIRouter:
     async def info(request: Request, graph: GraphName = None) -> Response:
         """Describe a graph: its nodes and edges by type, its size, its sources."""
         name = site.graphs.named(graph).name
-        return await shown(request, graph, lambda opened: graph_info.info(opened).model_copy(update={"name": name}))
+        return await shown(request, graph, lambda opened: pages.info(opened).model_copy(update={"name": name}))
 
     @router.get("/node", response_model=NodePage)
     async def node(request: Request, node: NodeId, graph: GraphName = None) -> Response:
         """Return one node in full."""
         return await shown(request, graph, lambda opened: pages.node(opened, node))
 
-    @router.get("/file", response_model=document.DocumentPage)
+    @router.get("/file", response_model=pages.DocumentPage)
     async def file(
-        request: Request, node: NodeId, graph: GraphName = None, k: Parts = document.PARTS, offset: Offset = None
+        request: Request, node: NodeId, graph: GraphName = None, k: Parts = pages.PARTS, offset: Offset = None
     ) -> Response:
         """Return the document of a node around its place, from the graph: no file is read."""
-        return await shown(request, graph, lambda opened: document.document(opened, node, k=k, offset=offset))
+        return await shown(request, graph, lambda opened: pages.document(opened, node, k=k, offset=offset))
 
     return router
 

@@ -3,33 +3,211 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+import json
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Receive
 
+from orienteer.errors import Refused
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.patience import Patience, check_patience, within
 from orienteer.records import Result
-from orienteer.serve.door import served_methods
+from orienteer.serve.door import RUNNING, WAITING, served_methods
 from orienteer.serve.graphs import Answering, ServedGraphs
-from orienteer.serve.http.feedback import FeedbackFile
-from orienteer.serve.http.leaving import while_there
-from orienteer.serve.http.metrics import Metrics
-from orienteer.serve.http.slots import Slots
 from orienteer.serve.views.outside import for_outside
+
+if TYPE_CHECKING:
+    from orienteer.records import Usage
+
+
+# What people say of answers, kept as questions for `orienteer eval`: a line each.
+
+
+MOST_BYTES = 64_000_000
+"""Of the file: a stranger with a key cannot fill the disk."""
+
+
+class FeedbackFile:
+    """A file of questions that grows by a line for each thumb. Safe to share among threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writing = threading.Lock()
+
+    def add(self, graph: str, question: str, nodes: Sequence[str], *, is_good: bool) -> None:
+        """Append a question: with its gold where the hits were good, else with the hits that were not.
+
+        Raises `Refused` where the file is full.
+        """
+        gold, rejected = (nodes, ()) if is_good else ((), nodes)
+        row = {"question": question, "nodes": list(gold), "graph": graph, "is_good": is_good}
+        line = json.dumps({**row, **({"rejected": list(rejected)} if rejected else {})}, ensure_ascii=False)
+        with self._writing:
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                if os.fstat(descriptor).st_size > MOST_BYTES:
+                    raise Refused(503, "the file of feedback is full", headers={"retry-after": "3600"})
+                os.write(descriptor, f"{line}\n".encode())
+            finally:
+                os.close(descriptor)
+
+
+# Work that ends when whoever asked for it leaves.
+
+
+_T = TypeVar("_T")
+
+
+async def left(receive: Receive) -> None:
+    """Return once the client has left. The body of its request has been read before."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def while_there(receive: Receive, work: Awaitable[_T]) -> _T:
+    """Return what some work gives; cancel it where the client leaves first. Raises `Refused` with 499 then."""
+    working, leaving = asyncio.ensure_future(work), asyncio.create_task(left(receive))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Refused(499, "the client has left")
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+# What is counted for Prometheus: requests by their route's template, questions, tokens, reloads; never a name.
+
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)  # seconds
+
+
+class Metrics:
+    """The counters of one server."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter("orienteer_requests", "Requests", ["route", "status"], registry=self._registry)
+        self._seconds = Histogram(
+            "orienteer_request_seconds", "Seconds of a request", ["route"], registry=self._registry, buckets=_BUCKETS
+        )
+        self._tokens = Counter("orienteer_model_tokens", "Tokens of the model", ["kind"], registry=self._registry)
+        self._calls = Counter("orienteer_model_calls", "Calls of the model", registry=self._registry)
+        self._reloads = Counter("orienteer_reloads", "New generations of graphs taken", registry=self._registry)
+
+    def watch(self, slots: Slots) -> None:
+        """Show the places of questions."""
+        for name, about, count in (
+            ("orienteer_questions_running", "Questions that run", lambda: slots.running),
+            ("orienteer_questions_waiting", "Questions in line", lambda: slots.waiting),
+            (
+                "orienteer_questions_turned_away",
+                "Questions turned away, for the line was full",
+                lambda: slots.turned_away,
+            ),
+        ):
+            Gauge(name, about, registry=self._registry).set_function(count)
+
+    def count_request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request that has ended."""
+        self._requests.labels(route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def count_usage(self, usage: Usage) -> None:
+        """Count what a question has spent."""
+        self._calls.inc(usage.calls)
+        self._tokens.labels("prompt").inc(usage.prompt_tokens)
+        self._tokens.labels("completion").inc(usage.completion_tokens)
+
+    def count_reload(self) -> None:
+        """Count a new generation of a graph."""
+        self._reloads.inc()
+
+    def text(self) -> bytes:
+        """Return everything as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+
+# So many questions run at once, so many wait in line; more are turned away at once, and told when to come again.
+
+
+PATIENCE = 30.0
+"""Seconds in line."""
+_FIRST_GUESS = 2.0  # seconds of a question, before any has ended
+_WEIGHT = 0.2  # of the last question in the moving mean
+
+
+class Slots:
+    """The places of questions. Belongs to one event loop."""
+
+    def __init__(self, running: int = RUNNING, waiting: int = WAITING) -> None:
+        self.most_running, self._most_waiting = running, waiting
+        self._free = asyncio.Semaphore(running)
+        self.waiting = 0
+        self.running = 0
+        self.turned_away = 0
+        self._mean = _FIRST_GUESS
+
+    async def take(self) -> Slot:
+        """Return a place, perhaps after waiting in line. Raises `Refused` with 503 where the line is full."""
+        if self._free.locked() and self.waiting >= self._most_waiting:
+            raise self._full()
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._free.acquire()
+        except TimeoutError:
+            raise self._full() from None
+        finally:
+            self.waiting -= 1
+        self.running += 1
+        return Slot(self)
+
+    def give_back(self, seconds: float) -> None:
+        """Free a place that was held for so long."""
+        self.running -= 1
+        self._mean += _WEIGHT * (seconds - self._mean)
+        self._free.release()
+
+    def _full(self) -> Refused:
+        self.turned_away += 1
+        seconds = max(1, round(self._mean * (1 + self.waiting / self.most_running)))
+        message = f"{self.most_running} questions run and {self._most_waiting} wait: come again in {seconds} s"
+        return Refused(503, message, headers={"retry-after": str(seconds)})
+
+
+class Slot:
+    """One place, given back once."""
+
+    def __init__(self, slots: Slots) -> None:
+        self._slots: Slots | None = slots
+        self._began = time.monotonic()
+
+    def free(self) -> None:
+        """Give the place back; a second time does nothing."""
+        slots, self._slots = self._slots, None
+        if slots is not None:
+            slots.give_back(time.monotonic() - self._began)
+
 
 LOOK_UP_THREADS = 2
 """One interpreter lock: two threads are as fast as forty, and kinder to the slowest request."""
 LOOK_UP_SECONDS = 10.0
 """Of a look-up, its time in line among them."""
 _GRACE = 1.0  # seconds in which a look-up that looks at its time says itself that it is over
-_T = TypeVar("_T")
 
 
 @dataclass(slots=True)

@@ -6,35 +6,37 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from os.path import commonprefix
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from orienteer.serve.install import jsonc, toml_edit
-from orienteer.serve.install.agents import AGENTS, Agent, Entry, Places
-from orienteer.serve.install.command import (
+from orienteer.errors import Error
+from orienteer.files import exchange
+from orienteer.serve.install import edits, toml_edit
+from orienteer.serve.install.agents import (
+    AGENTS,
+    SKILL_FILE,
+    Agent,
+    Entry,
+    Places,
     entry_name,
+    is_sealed,
     launcher,
     name_for,
     own_names,
+    sealed,
     server_words,
+    skill,
+    with_block,
+    without_block,
 )
-from orienteer.serve.install.difference import difference
 from orienteer.serve.install.edits import CannotEdit, Editor, NotOurs, cut_value, nested, put_value
-from orienteer.serve.install.instructions import SKILL_FILE, is_sealed, sealed, skill, with_block, without_block
-from orienteer.serve.install.originals import (
-    Original,
-    check_writable,
-    is_file,
-    read_copy,
-    read_original,
-    real,
-    write_change,
-)
 
 State = Literal["add", "update", "remove", "same", "left alone", "by hand"]
 _SHARED = "agents"
 """Who reads instructions that are not one agent's."""
-_EDITORS: Mapping[str, Editor] = {"jsonc": jsonc.EDITOR, "toml": toml_edit.EDITOR}
+_EDITORS: Mapping[str, Editor] = {"jsonc": edits.EDITOR, "toml": toml_edit.EDITOR}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,3 +337,164 @@ def _lines_to_paste(agent: Agent, name: str, entry: Entry) -> str:
     first, rest = ("  - ", "    ") if agent.is_a_list else ("    ", "    ")
     lines = [f"{rest if number else first}{field}" for number, field in enumerate(fields)]
     return "\n".join([f"{agent.container}:", *([] if agent.is_a_list else [f"  {name}:"]), *lines])
+
+
+# The difference of two texts as a unified diff, quick in files of any size: what is alike at both ends is skipped.
+
+
+_CONTEXT = 3
+_WIDTH = 600
+"""Characters that are shown of a line; files that programs write may be one line of a megabyte."""
+
+
+def difference(name: str, old: str | None, new: str | None) -> list[str]:
+    """Return the lines of a unified diff; None stands for no file. A line that is too long is cut at both ends."""
+    before, after = _lines(old), _lines(new)
+    same = _same_at_start(before, after)
+    tail = _same_at_start(before[same:][::-1], after[same:][::-1])
+    first = max(0, same - _CONTEXT)
+    olds, news = (lines[first : len(lines) - max(0, tail - _CONTEXT)] for lines in (before, after))
+    shown = [f"--- {name if old is not None else 'no file'}", f"+++ {name if new is not None else 'no file'}"]
+    for group in SequenceMatcher(None, olds, news, autojunk=False).get_grouped_opcodes(_CONTEXT):
+        (_, old_begin, _, new_begin, _), (_, _, old_end, _, new_end) = group[0], group[-1]
+        shown.append(f"@@ -{_range(first, old_begin, old_end)} +{_range(first, new_begin, new_end)} @@")
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                shown += [f" {_cut(line, 0)}" for line in olds[i1:i2]]
+                continue
+            at = len(commonprefix([olds[i1], news[j1]])) if i1 < i2 and j1 < j2 else 0
+            shown += [f"-{_cut(line, at)}" for line in olds[i1:i2]]
+            shown += [f"+{_cut(line, at)}" for line in news[j1:j2]]
+    return shown
+
+
+def _lines(text: str | None) -> list[str]:
+    """Return the lines of a text; the last says so where nothing ends it."""
+    if not text:
+        return []
+    *lines, last = text.split("\n")
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
+
+
+def _same_at_start(before: Sequence[str], after: Sequence[str]) -> int:
+    """Return how many lines two texts begin with alike."""
+    return next(
+        (place for place, (old, new) in enumerate(zip(before, after, strict=False)) if old != new),
+        min(len(before), len(after)),
+    )
+
+
+def _range(first: int, begin: int, end: int) -> str:
+    """Return a range of lines as a hunk's heading has it: the first line, from 1, and how many there are."""
+    return f"{first + begin + (end > begin)},{end - begin}"
+
+
+def _cut(line: str, at: int) -> str:
+    """Return a line, of a long one what stands about a place."""
+    if len(line) <= _WIDTH:
+        return line
+    begin = max(0, min(at - _WIDTH // 6, len(line) - _WIDTH))
+    end = begin + _WIDTH
+    return f"{'…' if begin else ''}{line[begin:end]}{'…' if end < len(line) else ''}"
+
+
+# Other people's files: read with care, changed at one stroke, and copied once before.
+
+
+COPY_SUFFIX = ".before-orienteer"
+_MOST_BYTES = 64_000_000
+"""Of a file that is edited: far above any configuration, and read and shown in seconds."""
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+class Original(NamedTuple):
+    """A file as it was read; None stands for no file."""
+
+    content: bytes | None
+
+    @property
+    def text(self) -> str:
+        """Its text, without a byte order mark. Raises `CannotEdit` for what is no UTF-8."""
+        try:
+            return (self.content or b"").decode().removeprefix(_BYTE_ORDER_MARK)
+        except UnicodeDecodeError as error:
+            raise CannotEdit("it is no UTF-8") from error
+
+    def encoded(self, text: str) -> bytes:
+        """Return a text as the file would hold it, with a byte order mark where it has one."""
+        mark = _BYTE_ORDER_MARK.encode()
+        return (mark if (self.content or b"").startswith(mark) else b"") + text.encode()
+
+
+def read_original(file: Path) -> Original:
+    """Return what a file holds. Raises `CannotEdit` where it is nothing that can be read, and replaced, as a file."""
+    try:
+        if not file.exists():
+            if file.is_symlink():
+                raise CannotEdit("it is a link that leads nowhere")
+            return Original(None)
+        if not file.is_file():
+            raise CannotEdit("it is a folder" if file.is_dir() else "it is no ordinary file")
+        size = file.stat().st_size
+        if size > _MOST_BYTES:
+            raise CannotEdit(f"it has {size:,} bytes, and more than {_MOST_BYTES:,} are not edited")
+        return Original(file.read_bytes())
+    except OSError as error:
+        raise CannotEdit(f"it cannot be read: {error.strerror or error}") from error
+
+
+def is_file(file: Path) -> bool:
+    """Tell whether a path is a file, as far as that can be told: one in a closed folder is none."""
+    try:
+        return file.is_file()
+    except PermissionError:
+        return False
+
+
+def check_writable(file: Path) -> None:
+    """Raise `CannotEdit` for a file that is read-only, which its folder would let us replace."""
+    if file.exists() and not (file.stat().st_mode & 0o222 and os.access(file, os.W_OK)):
+        raise CannotEdit("it is read-only")
+
+
+def real(file: Path) -> Path:
+    """Return the file that a path leads to through all links; of links in a circle, one of them."""
+    return Path(os.path.realpath(file))
+
+
+def copy_of(file: Path) -> Path:
+    """Return where the copy of a file lies, beside the real one where it is a link."""
+    target = real(file)
+    return target.with_name(target.name + COPY_SUFFIX)
+
+
+def read_copy(file: Path) -> bytes | None:
+    """Return what a file held before its first change by us, where that is kept."""
+    copy = copy_of(file)
+    return copy.read_bytes() if copy.is_file() and not copy.is_symlink() else None
+
+
+def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps_copy: bool) -> Path | None:
+    """Change a file, and return where the copy of what it held first is, if there is one; None stands for no file.
+
+    `keeps_copy` makes that copy where there is none; it is never replaced. It goes where the file holds the same again.
+    Raises `CannotEdit` where the file was changed meanwhile; `OSError`.
+    """
+    copy = copy_of(file)
+    real(file).parent.mkdir(parents=True, exist_ok=True)
+    is_first = keeps_copy and before is not None and not os.path.lexists(copy)
+    if is_first and before is not None:
+        mode = file.stat().st_mode & 0o777
+        exchange(copy, None, before)
+        copy.chmod(mode)
+    try:
+        exchange(file, before, after)
+    except BaseException as error:
+        if is_first:
+            copy.unlink()
+        if isinstance(error, Error):
+            raise CannotEdit("it has changed since it was read; run the command again") from error
+        raise
+    if after is not None and read_copy(file) == after:
+        copy.unlink()
+    return copy if copy.exists() else None

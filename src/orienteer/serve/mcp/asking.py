@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 from orienteer.display import clean, counted, cut
 from orienteer.errors import without_paths
 from orienteer.serve.mcp.tools import ASK_K, MOST_ROWS
-from orienteer.serve.views.wording import answers_of, lines_between, read_as
-from orienteer.text.lines import one_line, single_spaced
+from orienteer.serve.views.records import answers_of, lines_between, read_as
+from orienteer.text.sentences import one_line, single_spaced
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event

@@ -35,7 +35,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from orienteer.errors import Refused
 from orienteer.records import JsonValue
 from orienteer.serve.http.bodies import MOST_BYTES, content_of
-from orienteer.serve.mcp.messages import received
+from orienteer.serve.mcp.server import received
 
 PATH = "/mcp"
 SESSION = "mcp-session-id"

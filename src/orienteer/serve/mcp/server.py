@@ -7,19 +7,27 @@ which of text and structured content a model sees, and lines take half the token
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
-from collections.abc import Callable, Coroutine
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar
+from itertools import islice
+from typing import Any, NamedTuple, TextIO, TypeAlias, TypeVar, cast
+from urllib.parse import quote, unquote
 
+import anyio
 import mcp_types as types
 from mcp.server import CacheHint, Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from orienteer.display import clean
-from orienteer.errors import Error, nearest
+from orienteer.errors import BadOption, Error, nearest
+from orienteer.llm.schema import decode
 from orienteer.serve.graphs import Generation, ServedGraphs
-from orienteer.serve.mcp import resources
 from orienteer.serve.mcp.asking import EventsOf, asked_by, own_events, reply_of, result_of
 from orienteer.serve.mcp.tools import ASK, McpTool, checked, look_up, tools_of
 from orienteer.serve.views.outside import for_outside, message_outside
@@ -187,23 +195,23 @@ class _Face:
     async def list_resources(
         self, _: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=resources.schemas(self._graphs.names))
+        return types.ListResourcesResult(resources=schemas(self._graphs.names))
 
     async def list_templates(
         self, _: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=resources.templates())
+        return types.ListResourceTemplatesResult(resource_templates=templates())
 
     async def read_resource(self, _: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            place = resources.place_of(uri)
+            place = place_of(uri)
             tool = self._tools[place.tool]
             arguments = dict(place.arguments)
             text = await self._look_up(tool, place.graph, arguments)
         except Error as error:
             raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
-        contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=resources.PLAIN)
+        contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=PLAIN)
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, _: _Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -228,3 +236,164 @@ class _Face:
 def _reply(text: str, *, is_error: bool = False) -> types.CallToolResult:
     """Return a reply: text alone, without what would steer a terminal that shows it."""
     return types.CallToolResult(content=[types.TextContent(type="text", text=clean(text))], is_error=is_error)
+
+
+# What is owed to whoever sends something that is not one JSON-RPC message: an error, with its id if it has one.
+
+
+_MOST_ERRORS = 100
+"""Messages of a batch that are answered."""
+_NO_MESSAGE = "this is not a JSON-RPC message: send an object with jsonrpc, id, method and params"
+_BATCH = "batches are not read: send each message by itself"
+
+
+class Received(NamedTuple):
+    """What came in."""
+
+    message: types.JSONRPCMessage | None = None
+    """None if it is not one message."""
+    errors: tuple[types.JSONRPCError, ...] = ()
+    """The replies to what is not one message."""
+
+
+def received(text: bytes | str) -> Received:
+    """Return a message, or the errors to reply with.
+
+    `{"jsonrpc": "2.0", "id": 7, ...}` with half a surrogate pair in it is answered with id 7, JSON that is broken with
+    id null, a batch with the id of each of its requests.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Received(errors=(_error(None, types.PARSE_ERROR, f"this is not JSON: {error}"),))
+    if isinstance(value, list):
+        ids: list[types.RequestId | None] = list(islice(_ids(value), _MOST_ERRORS))
+        return Received(errors=tuple(_error(each, types.INVALID_REQUEST, _BATCH) for each in ids or [None]))
+    try:
+        decode(text if isinstance(text, str) else text.decode())
+    except ValueError as error:
+        return Received(errors=(_error(_id_of(value), types.PARSE_ERROR, f"this cannot be read: {error}"),))
+    try:
+        message = types.jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValueError:
+        return Received(errors=(_error(_id_of(value), types.INVALID_REQUEST, _NO_MESSAGE),))
+    if "id" in value and _id_of(value) is None and "method" in value:
+        wrong = "the id of a request is a text or a whole number"
+        return Received(errors=(_error(None, types.INVALID_REQUEST, wrong),))
+    return Received(message)
+
+
+def _ids(batch: list[Any]) -> Iterator[types.RequestId]:  # Any: JSON
+    for each in batch:
+        if (request_id := _id_of(each)) is not None:
+            yield request_id
+
+
+def _id_of(value: Any) -> types.RequestId | None:  # Any: JSON
+    request_id = value.get("id") if isinstance(value, dict) else None
+    return request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
+
+
+def _error(request_id: types.RequestId | None, code: int, message: str) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))
+
+
+# What a person puts into a conversation by hand: `orienteer://GRAPH/schema` and `orienteer://GRAPH/node/ID`.
+#
+# Names and ids are percent-encoded, for ids hold `/ ? # ::`.
+
+
+PLAIN = "text/plain"
+_SCHEME = "orienteer://"
+
+
+class Place(NamedTuple):
+    """What an address means: a tool's reply about a graph."""
+
+    graph: str
+    tool: str
+    arguments: Mapping[str, str]
+
+
+def schemas(graphs: Sequence[str]) -> list[types.Resource]:
+    """Return the schema of each graph as a resource."""
+    return [
+        types.Resource(
+            uri=f"{_SCHEME}{quote(name, safe='')}/schema",
+            name=f"{name}-schema",
+            title=f"Schema of {name}",
+            description="Node types, and which edge types join which of them",
+            mime_type=PLAIN,
+        )
+        for name in graphs
+    ]
+
+
+def templates() -> list[types.ResourceTemplate]:
+    """Return the form of a node's address."""
+    return [
+        types.ResourceTemplate(
+            uri_template=f"{_SCHEME}{{graph}}/node/{{id}}",
+            name="node",
+            title="A node",
+            description="Text, properties and edges of a node, by its id (percent-encoded)",
+            mime_type=PLAIN,
+        )
+    ]
+
+
+def place_of(uri: str) -> Place:
+    """Return what an address means. Raises `BadOption` for one that is not of these forms."""
+    graph, _, rest = uri.removeprefix(_SCHEME).partition("/")
+    kind, _, node = rest.partition("/")
+    if uri.startswith(_SCHEME) and rest == "schema":
+        return Place(unquote(graph), "schema", {})
+    if uri.startswith(_SCHEME) and kind == "node" and node:
+        return Place(unquote(graph), "node", {"node": unquote(node)})
+    raise BadOption(f"no resource {uri[:200]!r}: there are {_SCHEME}GRAPH/schema and {_SCHEME}GRAPH/node/ID")
+
+
+# The server over standard input and output, for a host that starts it as a process.
+#
+# While it serves, whatever else is written to standard output goes to standard error, and standard input is empty for
+# everything else in the process.
+
+
+def serve(server: Server[Any]) -> None:
+    """Serve until the host closes standard input. An interruption ends the process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else it would wait for the thread that waits for the next line
+    asyncio.run(_serve(server))
+
+
+async def _serve(server: Server[Any]) -> None:
+    lines = _Lines(_own_input())
+    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (incoming, outgoing):
+        lines.replies = outgoing
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _own_input() -> TextIO:
+    """Return standard input; from now on everything else that reads it, a child too, finds it empty."""
+    own, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return open(own, encoding="utf-8", errors="replace", closefd=False)  # a thread may wait in it
+
+
+class _Lines:
+    """The lines that are messages. The library drops all others in silence: here they are replied to."""
+
+    replies: Any = None  # Any: the library's stream, of a private class
+
+    def __init__(self, lines: TextIO) -> None:
+        self._lines = anyio.wrap_file(lines)
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._lines:
+            if not line.strip():
+                continue
+            got = received(line)
+            for error in got.errors:
+                await self.replies.send(SessionMessage(error))
+            if got.message is not None:
+                yield line

@@ -6,14 +6,22 @@ where that was not plain. Empty filters let everything pass. All raise what the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orienteer.errors import BadOption, UnknownNode
-from orienteer.records import WalkedEdge
+from orienteer.errors import BadOption, NotAGraph, UnknownNode, UsageError, without_paths
+from orienteer.graph.reserved import DOCUMENT, PART_OF, PASSAGES
+from orienteer.patience import check_patience
+from orienteer.records import Direction, Source, WalkedEdge
 from orienteer.serve.views.records import (
+    DrawnNode,
+    ExtractedBy,
+    Facet,
+    Facets,
+    GraphInfo,
     Group,
     Grouping,
     IntersectPage,
@@ -22,19 +30,26 @@ from orienteer.serve.views.records import (
     Listing,
     NeighborsPage,
     NodePage,
+    NotRead,
     PathsPage,
     PathView,
     SchemaEdge,
     SchemaView,
+    Subgraph,
+    View,
 )
 
-if TYPE_CHECKING:  # whoever wants the names of the records alone loads no graph
+if TYPE_CHECKING:
+    from orienteer.graph.arrays import GraphArrays
+    from orienteer.graph.listing import ListedGroup
     from orienteer.graph.store import Graph
+    from orienteer.index.arrays import Rows
     from orienteer.index.searchers import Mode
     from orienteer.llm.budget import Budget
-    from orienteer.records import Direction, Edge, Kind, Ranked, Result
+    from orienteer.records import Edge, Kind, Ranked, Result
     from orienteer.retrieval.graph_text import Presentation
     from orienteer.retriever import Retriever
+
 
 _EDGES_TOLD = 3
 """Edges that the reason for a hit names; all of them are in its `edges`."""
@@ -53,7 +68,7 @@ def node_named(graph: Graph, text: str) -> Named:
 
     Where other nodes bear the name too, a note lists them. Raises `UnknownNode` with near names, `AmbiguousNode`.
     """
-    from orienteer.graph.search.names import shared_name
+    from orienteer.graph.search import shared_name
 
     arrays, note = graph.arrays, None
     try:
@@ -326,3 +341,271 @@ def schema(graph: Graph) -> SchemaView:
         also_called={name: tuple(words) for name, words in known.also_called.items()},
         partial=tuple(sorted(known.partial)),
     )
+
+
+# A document as the graph holds it: its parts in order, around one of them.
+
+
+PARTS = 20
+"""Parts of a page unless asked otherwise."""
+
+
+class DocumentPart(View):
+    """A piece of prose or of a table."""
+
+    id: str
+    type: str
+    name: str
+    text: str
+    source: Source | None
+
+
+class DocumentPage(View):
+    """Some parts of a document in their order. What a reader sees was read from the graph, never from a file."""
+
+    id: str
+    name: str
+    file: str | None
+    """Beneath the folder that was read."""
+    total: int
+    """Parts in all."""
+    offset: int
+    """The place of the first one that is here."""
+    place: int
+    """The place of the part that was asked for; that of the first one for a document."""
+    parts: tuple[DocumentPart, ...]
+    notes: tuple[str, ...] = ()
+
+
+def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = None) -> DocumentPage:
+    """Return the document that a node is, or is a part of: `k` parts from `offset` on, else around the node.
+
+    A node of another kind is a document of one part. Raises `UnknownNode`, `AmbiguousNode`.
+    """
+    from orienteer.retrieval.graph_text import source_of
+
+    arrays = graph.arrays
+    asked = arrays.row(node_named(graph, node).id)
+    owners = _joined(arrays, asked, direction="out")
+    owner = owners[0] if owners else asked
+    rows = sorted(_joined(arrays, owner, direction="in"), key=lambda row: (_order(arrays, row), row)) or [owner]
+    place = rows.index(asked) if asked in rows else 0
+    start = max(0, min(place - k // 2, len(rows) - k)) if offset is None else offset
+    whole = arrays.node_at(owner)
+    file = whole.properties.get("file")
+    return DocumentPage(
+        id=whole.id,
+        name=whole.name,
+        file=file if isinstance(file, str) else None,
+        total=len(rows),
+        offset=start,
+        place=place,
+        parts=tuple(
+            DocumentPart(id=part.id, type=part.type, name=part.name, text=part.text, source=source_of(graph, row))
+            for row in rows[start : start + k]
+            for part in (arrays.node_at(row),)
+        ),
+    )
+
+
+def _joined(arrays: GraphArrays, row: int, *, direction: Direction) -> list[int]:
+    """Return the rows at the other ends of a node's edges to its document, or from its parts."""
+    import numpy as np
+
+    here, there = (PASSAGES, {DOCUMENT}) if direction == "out" else ({DOCUMENT}, PASSAGES)
+    if PART_OF not in arrays.types.edges or arrays.type_at(row) not in here:
+        return []
+    entries = arrays.entries(np.array([row], np.int32), edge_types=[PART_OF], direction=direction)
+    rows: list[int] = entries.neighbor.tolist()
+    return [other for other in rows if arrays.type_at(other) in there]
+
+
+def _order(arrays: GraphArrays, row: int) -> int:
+    order = arrays.properties.of(row).get("order")
+    return order if isinstance(order, int) else 0
+
+
+# What a graph is and what it was made of, without where that lies on this machine.
+
+
+def info(graph: Graph) -> GraphInfo:
+    """Return what a graph is: its sizes and types, what it was made of, what was not read of that."""
+    from orienteer.graph.format import is_pulled
+    from orienteer.ingest.provenance import is_stale, skipped_groups, sources_of
+
+    manifest = graph.arrays.manifest
+    provenance = beneath(manifest.provenance, sources_of(manifest))
+    build: dict[str, Any] = manifest.provenance.get("options") or {}  # Any: JSON
+    form = build.get("extract")
+    return GraphInfo(
+        name=graph.path.resolve().name,
+        generation=graph.generation,
+        nodes=manifest.nodes,
+        edges=manifest.edges,
+        node_types=manifest.node_types,
+        edge_types=manifest.edge_types,
+        partial=manifest.partial,
+        not_read=tuple(
+            NotRead(reason=group.reason, number=group.number, files=tuple(group.files))
+            for group in skipped_groups(manifest)
+        ),
+        mapping=tuple(provenance.get("mapping") or ()),
+        bytes=sum(record.bytes for record in manifest.files.values()),
+        format=manifest.format,
+        provenance=provenance,
+        extraction=None if form is None else ExtractedBy(form=form, model=build.get("extracting_model")),
+        indexes=("lexical", "names", *_pieces(graph)),
+        stale=bool(manifest.provenance.get("sources")) and not is_pulled(graph.path) and is_stale(manifest),
+    )
+
+
+def _pieces(graph: Graph) -> Iterable[str]:
+    """Return what lies beside a graph; nothing of one that is gone, whose open files can still be read."""
+    from orienteer.graph.format import read_pointer
+
+    try:
+        return read_pointer(graph.path).pieces
+    except NotAGraph:
+        return ()
+
+
+def beneath(value: Any, roots: Sequence[Path]) -> Any:  # Any: JSON in and out
+    """Return JSON with every path beneath one of the folders that a person named, which is its name alone.
+
+    `/home/ada/beers/a.csv` is `a.csv` where `/home/ada/beers` was named, and `/home/ada/beers` is `beers`. Any other
+    path is the name of its file.
+    """
+    if isinstance(value, dict):
+        return {name: beneath(member, roots) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [beneath(member, roots) for member in value]
+    if not isinstance(value, str):
+        return value
+    root = next((root for root in roots if value != str(root) and Path(value).is_relative_to(root)), None)
+    if root is not None:
+        return Path(value).relative_to(root).as_posix()
+    return Path(value).name if Path(value).is_absolute() else without_paths(value, roots)
+
+
+# What a picture of an answer needs: some nodes with all edges among them, and facets of a set of hits.
+
+
+MOST_NODES = 2_000
+"""Nodes of a picture: a browser draws so many with ease, and nobody reads more."""
+MOST_EDGES = 20_000
+"""Edges of a picture."""
+MOST_PROPERTIES = 40
+"""Properties that facets show."""
+MOST_VALUES = 20
+"""Values of a property that facets show."""
+
+
+def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> Subgraph:
+    """Return some nodes and all edges among them, loops left out, and of their neighbours up to `around`.
+
+    Of the neighbours those come first that the most edges join to the nodes.
+    A node is its id, a name, or what replies show: `name (Type)`, `[id]`. What names no node, or several, is `unknown`.
+    Nodes beyond `MOST_NODES` and edges beyond `MOST_EDGES` are left out, and `truncated` says so.
+    """
+    import numpy as np
+
+    if isinstance(nodes, str):
+        raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
+    if around < 0:
+        raise BadOption(f"around is {around}: it must be 0 or more")
+    drawn = _drawn(graph, nodes)
+    rows = drawn.rows + _joined_nodes(graph, drawn.rows, around)
+    kept = rows[:MOST_NODES]
+    edges = list(islice(_among(graph, np.unique(np.array(kept, np.int32))), MOST_EDGES + 1))
+    arrays = graph.arrays
+    degrees = arrays.adjacency.degree(np.array(kept, np.int32)).tolist()
+    return Subgraph(
+        nodes=tuple(
+            DrawnNode(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], degree=degree)
+            for row, degree in zip(kept, degrees, strict=True)
+        ),
+        edges=tuple(edges[:MOST_EDGES]),
+        truncated=len(kept) < len(rows) or len(edges) > MOST_EDGES,
+        unknown=drawn.unknown,
+    )
+
+
+class _Drawn(NamedTuple):
+    rows: list[int]
+    unknown: tuple[str, ...]
+
+
+def _drawn(graph: Graph, nodes: Sequence[str]) -> _Drawn:
+    """Return the rows of what is asked for, each once, in this order."""
+    from orienteer.tools.session import Session
+
+    session = Session(graph)  # which reads what agents write, as an answer has it
+    rows: dict[int, None] = {}
+    unknown: list[str] = []
+    for node in nodes:
+        try:
+            rows |= dict.fromkeys(session.rows(node, []).tolist())
+        except UsageError:
+            unknown.append(node)
+    return _Drawn(list(rows), tuple(unknown))
+
+
+def _joined_nodes(graph: Graph, rows: Sequence[int], most: int) -> list[int]:
+    """Return as many neighbours of some nodes as `most`, those first that the most edges join to them."""
+    import numpy as np
+
+    if not most or not rows:
+        return []
+    inside = np.unique(np.array(rows, np.int32))
+    reached, counts = np.unique(graph.arrays.adjacency.entries(inside).neighbor, return_counts=True)
+    outside = ~np.isin(reached, inside)
+    reached, counts = reached[outside], counts[outside]
+    best: list[int] = reached[np.lexsort((reached, -counts))][:most].tolist()
+    return best
+
+
+def _among(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
+    """Yield the edges among some rows, (n,) int32, ascending: each kind once between two of them."""
+    import numpy as np
+
+    arrays = graph.arrays
+    entries = arrays.adjacency.entries(rows)
+    is_inside = np.isin(entries.neighbor, rows) & (entries.kind & 1 == 0)  # an edge stands at both of its ends
+    places = zip(entries.owner[is_inside], entries.kind[is_inside] >> 1, entries.neighbor[is_inside], strict=True)
+    for source, edge_type, target in dict.fromkeys((int(a), int(kind), int(b)) for a, kind, b in places):
+        yield WalkedEdge(source=arrays.ids[source], type=arrays.types.edges[edge_type], target=arrays.ids[target])
+
+
+# ------------------------------------------------------------------------------------------------------------ facets
+
+
+def facets(graph: Graph, nodes: Sequence[str]) -> Facets:
+    """Return some nodes, by their ids, counted by type and by the values of their properties.
+
+    Properties that the most nodes have come first, and of each its most frequent values. Raises `UnknownNode`.
+    """
+    from orienteer.graph.listing import group_values
+
+    if isinstance(nodes, str):
+        raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
+    arrays = graph.arrays
+    rows = arrays.rows(nodes)
+    counted = []
+    for name in arrays.properties.names:
+        check_patience()
+        facet = _facet(name, group_values(arrays.properties.values(name, rows)))
+        if facet.groups:
+            counted.append(facet)
+    counted.sort(key=lambda facet: facet.missing)  # stable: else in the order of the graph
+    types = group_values(arrays.type_at(row) for row in rows.tolist())
+    return Facets(total=len(rows), types=_shown(types), properties=tuple(counted[:MOST_PROPERTIES]))
+
+
+def _facet(name: str, groups: Sequence[ListedGroup]) -> Facet:
+    having = [group for group in groups if group.value is not None]
+    missing = sum(group.count for group in groups if group.value is None)
+    return Facet(name=name, groups=_shown(having[:MOST_VALUES]), distinct=len(having), missing=missing)
+
+
+def _shown(groups: Sequence[ListedGroup]) -> tuple[Group, ...]:
+    return tuple(Group(value=group.value, count=group.count) for group in groups)

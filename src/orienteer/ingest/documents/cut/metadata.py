@@ -15,17 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.display import counted
-from orienteer.executors.executor import Executor, Job, Place, Worker
-from orienteer.executors.threads import Threads
+from orienteer.executors import Executor, Job, Place, Threads, Worker
 from orienteer.graph.reserved import DOCUMENT, TABLE
 from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
 from orienteer.llm.budget import Allowance
-from orienteer.llm.exchange import begin, first_request, object_of
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import begin, first_request, object_of, prompt_of
 from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Node, Price, Question, Record, Sampling, Trajectory, Usage
-from orienteer.text.lines import CHARACTERS_A_TOKEN
-from orienteer.text.sentences import tokens
+from orienteer.text.sentences import CHARACTERS_A_TOKEN, tokens
 
 Progress = Callable[[str, int], None]
 SHORTEST = 8

@@ -9,7 +9,7 @@ from typing import Any
 
 from orienteer.errors import BadOption
 from orienteer.files import make_cache_folder
-from orienteer.llm.exchange import ask, first_request
+from orienteer.llm.conversation import ask, first_request
 from orienteer.llm.replies import ChatRequest, ReplyFile, ReplyStore
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Reply, Trajectory

@@ -17,13 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.names.chunk_titles import DocumentPart, parts_of
-from orienteer.graph.names.mentions import CorpusNames, Mention, NameCollector, is_telling, name_untitled
-from orienteer.graph.names.parts import having_words
+from orienteer.graph.names import (
+    CorpusNames,
+    DocumentPart,
+    Mention,
+    NameCollector,
+    having_words,
+    is_telling,
+    name_untitled,
+    parts_of,
+)
 from orienteer.graph.pieces.incidence import NameIncidence, StoredCase, listed, stored_case
 from orienteer.graph.reserved import DOCUMENT, LINKS_TO
 from orienteer.graph.store import Graph
-from orienteer.index.revision import Layout
+from orienteer.index.postings import Layout
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.pairs import Targets, Touched, mention_edges, order_edges, shared_edges
 from orienteer.ingest.documents.join.shelved import ShelfMark, Shelved, mark_of

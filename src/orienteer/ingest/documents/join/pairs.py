@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.names.mentions import CorpusNames
+from orienteer.graph.names import CorpusNames
 from orienteer.graph.reserved import DOCUMENT, LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.markdown import anchor_of

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.embedding import embedded_text
-from orienteer.graph.names.chunk_titles import parts_of
-from orienteer.graph.names.mentions import CorpusNames, whole
+from orienteer.graph.names import CorpusNames, parts_of, whole
 from orienteer.graph.reserved import CELLS, SIMILAR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.segments import joinable_columns
@@ -40,8 +39,8 @@ from orienteer.ingest.documents.join.similarity import (
     overlaps,
 )
 from orienteer.records import JsonValue, Node
-from orienteer.text.phrases import Phrases
 from orienteer.text.proper_names import idf, key_of
+from orienteer.text.sentences import Phrases
 
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.names.mentions import CorpusNames, find_names
+from orienteer.graph.names import CorpusNames, find_names
 from orienteer.graph.pieces import publish_piece
 from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED

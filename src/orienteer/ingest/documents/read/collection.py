@@ -21,7 +21,7 @@ from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.plan import Table, asks, table_of
 from orienteer.ingest.tables.values import identifier, number, plain, text_of
-from orienteer.lab.formats import corpus, ottqa
+from orienteer.lab.formats import ottqa
 from orienteer.records import JsonValue
 
 TEXTS = (
@@ -154,10 +154,10 @@ def recognize(sources: Sequence[Path]) -> KnownSource | None:
     tables = ottqa.recognize(source)
     if tables is not None:
         return KnownSource(_files(tables.files, source), lambda: _ottqa(tables))
-    passages = corpus.recognize(source)
+    passages = ottqa.recognize_corpus(source)
     if passages is not None:
         return KnownSource(_files(passages.files, source), lambda: _passages(passages))
-    texts = corpus.recognize_texts(source)
+    texts = ottqa.recognize_texts(source)
     return None if texts is None else KnownSource(_files((texts,), source), lambda: _contexts(texts))
 
 
@@ -175,14 +175,14 @@ def _ottqa(tables: ottqa.Tables) -> Iterator[Document]:
         yield Document(table.id, table.title, blocks, tables.files[0].name)
 
 
-def _passages(passages: corpus.Corpus) -> Iterator[Document]:
+def _passages(passages: ottqa.Corpus) -> Iterator[Document]:
     for node in passages.passages():
         yield _passage(node.id, node.name if node.name != node.id else "", node.text, passages.file.name)
 
 
 def _contexts(file: Path) -> Iterator[Document]:
     """Yield long texts without titles, to be cut like any document; each is named by its place in the list."""
-    for place, text in enumerate(corpus.texts(file)):
+    for place, text in enumerate(ottqa.texts(file)):
         yield Document(f"{file.name}#{place}", "", read_plain(text), file.name, has_title=False)
 
 

@@ -14,8 +14,7 @@ from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place,
 from orienteer.ingest.documents.read.conversion_worker import LONGEST, OF_SUFFIX
 from orienteer.ingest.documents.read.files import File
 from orienteer.records import Record
-from orienteer.sandbox.pipe import DeadlinePassed, PipeClosed, PipeError
-from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
+from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeClosed, PipeError, Worker, packages
 
 MOST_BYTES = 1 << 30
 """Bytes of a file that is converted: a process takes all of it into its memory, which may have four times this."""

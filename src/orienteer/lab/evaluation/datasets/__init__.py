@@ -6,8 +6,8 @@ from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.datasets import grbench, hypergraphrag, jsonl, multihop, ottqa, stark, trec
-from orienteer.lab.evaluation.datasets.dataset import Dataset
+from orienteer.lab.evaluation.datasets import grbench, hypergraphrag, multihop, ottqa, rows, stark, trec
+from orienteer.lab.evaluation.datasets.rows import Dataset
 from orienteer.lab.evaluation.examples import QuestionSet
 from orienteer.plugins import load, refused, registered
 
@@ -18,7 +18,7 @@ DATASETS: tuple[Dataset, ...] = (
     *multihop.DATASETS,
     hypergraphrag.DATASET,
     trec.DATASET,
-    jsonl.DATASET,
+    rows.DATASET,
 )
 """In the order in which they are tried: the particular before the general."""
 

@@ -17,14 +17,15 @@ from typing import NamedTuple
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.tables.values import number
-from orienteer.lab.evaluation.datasets.dataset import Dataset, of_split
 from orienteer.lab.evaluation.datasets.rows import (
+    Dataset,
     QuestionRow,
     digest,
     examples_of,
     fields,
     files_in,
     keys,
+    of_split,
     required,
     rows,
     the_one,

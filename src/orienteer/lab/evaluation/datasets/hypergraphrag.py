@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.datasets.dataset import Dataset, of_split
 from orienteer.lab.evaluation.datasets.rows import (
+    Dataset,
     QuestionRow,
     digest,
     examples_of,
@@ -25,6 +25,7 @@ from orienteer.lab.evaluation.datasets.rows import (
     files_in,
     keys,
     listed,
+    of_split,
     rows,
     the_one,
 )

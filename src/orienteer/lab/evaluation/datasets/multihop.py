@@ -17,8 +17,8 @@ from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import stem
 from orienteer.ingest.tables.values import identifier
-from orienteer.lab.evaluation.datasets.dataset import Dataset, of_split
 from orienteer.lab.evaluation.datasets.rows import (
+    Dataset,
     QuestionRow,
     digest,
     examples_of,
@@ -26,6 +26,7 @@ from orienteer.lab.evaluation.datasets.rows import (
     files_in,
     keys,
     listed,
+    of_split,
     required,
     rows,
     unpacked,

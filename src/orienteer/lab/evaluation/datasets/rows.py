@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias, get_args
 
-from orienteer.errors import BadInput, Error
+from orienteer.errors import BadInput, BadOption, Error
+from orienteer.graph.store import Graph
 from orienteer.ingest.bounds import parsed
 from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import opened, suffix, whole_json
@@ -17,8 +20,8 @@ from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.tables.plan import listing
 from orienteer.ingest.tables.values import identifier, plain
-from orienteer.lab.evaluation.examples import Example
-from orienteer.records import JsonValue
+from orienteer.lab.evaluation.examples import AnswerType, Example, Gold, QuestionSet
+from orienteer.records import JsonValue, Question
 
 QuestionRow: TypeAlias = dict[str, Any]  # Any: a cell of any file format
 """A question as a file holds it: cells by column, or values by key."""
@@ -195,3 +198,128 @@ def the_one(candidates: Sequence[Path], path: Path, *, of: str) -> Path:
         names = ", ".join(file.name for file in candidates) or "none"
         raise BadInput(f"{path} holds {len(candidates)} files of {of} ({names}): name the file itself")
     return candidates[0]
+
+
+# The description of a data set: its name, where it is from, how it is recognised and read.
+
+
+class Reads(Protocol):
+    """Reads a data set's questions from a file or a folder."""
+
+    def __call__(self, path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+        """Return the questions. Raises `BadInput` for broken files, `BadOption` for an unknown split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """One benchmark. Nothing is ever downloaded: `url` is where a person gets the files."""
+
+    name: str
+    about: str
+    """What it is and its terms; how its files are hashed, if not by `digest`."""
+    looks_for: str
+    """What it is recognised by, as messages put it."""
+    recognises: Callable[[Path], bool]
+    """Whether a file or a folder holds it, by columns, keys and names. Raises nothing."""
+    read: Reads
+    url: str = ""
+
+
+def of_split(examples: Sequence[Example], split: str | None, *, path: Path, field: str = "split") -> list[Example]:
+    """Return the examples of one split, all of them for None. Raises `BadOption` that lists the splits."""
+    if split is None:
+        return list(examples)
+    chosen = [example for example in examples if example.fields.get(field) == split]
+    if not chosen:
+        raise unknown_split(
+            split, {str(example.fields[field]) for example in examples if field in example.fields}, path=path
+        )
+    return chosen
+
+
+def unknown_split(split: str, splits: Iterable[str], *, path: Path) -> BadOption:
+    """Return the error for a split that the questions do not have."""
+    names = sorted(splits)
+    if not names:
+        return BadOption(f"{path} has no splits: leave out --split {split}")
+    return BadOption(f"{path} has no split {split!r}. There are: {', '.join(names)}.")
+
+
+# Plain JSON lines, the form that is written here too: `{"id", "question", "nodes", "answers", ...}`.
+
+
+SUFFIXES = (".jsonl", ".ndjson")
+OWN = ("id", "question", "nodes", "answers", "answer_type")
+
+
+def _question_files(path: Path) -> list[Path]:
+    return [file for file in files_in(path) if suffix(file) in SUFFIXES and "question" in keys(file)]
+
+
+def recognises(path: Path) -> bool:
+    """Say whether there is one file of JSON lines with questions."""
+    return len(_question_files(path)) == 1
+
+
+def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
+    """Read the questions; one without an id gets its place in the file, from 1."""
+    file = the_one(_question_files(path), path, of="questions")
+    examples = [_example(row, number, file) for number, row in enumerate(rows(file), 1)]
+    unique((example.question.id for example in examples), path=file)
+    return QuestionSet("jsonl", tuple(of_split(examples, split, path=file)), digest([file]))
+
+
+def _example(row: QuestionRow, number: int, file: Path) -> Example:
+    text = row.get("question")
+    if not isinstance(text, str) or not text.strip():
+        raise BadInput(f"{file}, question {number}: question is {text!r}; it must be text")
+    if isinstance(row.get("id"), list | dict | bool):
+        raise BadInput(f"{file}, question {number}: the id is {row['id']!r}; it must be text or a number")
+    question = Question(id=identifier(row.get("id")) or str(number), text=text)
+    gold = Gold(
+        nodes=_nodes(row.get("nodes"), number, file),
+        answers=_answers(row.get("answers"), number, file),
+        answer_type=_answer_type(row.get("answer_type"), number, file),
+    )
+    return Example(question=question, gold=gold, fields=fields(row, but=OWN))
+
+
+def _nodes(value: Any, number: int, file: Path) -> dict[str, float]:  # Any: JSON
+    if value is None:
+        return {}
+    if isinstance(value, list) and not any(isinstance(item, list | dict | bool) for item in value):
+        ids = list(map(identifier, value))
+        if all(node_id.strip() for node_id in ids):
+            return dict.fromkeys(ids, 1.0)
+    if isinstance(value, dict) and all(
+        isinstance(relevance, int | float) and not isinstance(relevance, bool) and math.isfinite(relevance)
+        for relevance in value.values()
+    ):
+        return {node: float(relevance) for node, relevance in value.items() if relevance > 0}
+    raise BadInput(f"{file}, question {number}: nodes is {value!r}; it must be a list of ids, or ids with relevances")
+
+
+def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JSON
+    if value is None:
+        return ()
+    if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
+        texts = tuple(map(identifier, value))
+        if all(text.strip() for text in texts):  # every answer would contain an empty one
+            return texts
+    raise BadInput(f"{file}, question {number}: answers is {value!r}; it must be a list of texts")
+
+
+def _answer_type(value: Any, number: int, file: Path) -> AnswerType | None:  # Any: JSON
+    types: tuple[AnswerType, ...] = get_args(AnswerType)
+    if value is not None and value not in types:
+        raise BadInput(f"{file}, question {number}: answer_type is {value!r}; it must be one of: {', '.join(types)}")
+    return next((name for name in types if name == value), None)
+
+
+DATASET = Dataset(
+    name="jsonl",
+    about='JSON lines: {"id", "question", "nodes": [ids] or {id: relevance}, "answers": [texts], ...}, also as .gz.',
+    looks_for="one .jsonl file whose lines have a 'question'",
+    recognises=recognises,
+    read=read,
+)

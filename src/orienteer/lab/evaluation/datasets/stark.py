@@ -18,16 +18,18 @@ from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import stem, suffix
 from orienteer.ingest.tables.values import identifier
-from orienteer.lab.evaluation.datasets.dataset import Dataset, of_split, unknown_split
 from orienteer.lab.evaluation.datasets.rows import (
+    Dataset,
     QuestionRow,
     digest,
     examples_of,
     fields,
     files_in,
     keys,
+    of_split,
     required,
     rows,
+    unknown_split,
 )
 from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.records import Question

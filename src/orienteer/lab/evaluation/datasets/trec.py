@@ -13,8 +13,7 @@ from pathlib import Path
 from orienteer.errors import BadInput, Error
 from orienteer.graph.store import Graph
 from orienteer.ingest.formats.files import opened_text
-from orienteer.lab.evaluation.datasets.dataset import Dataset, unknown_split
-from orienteer.lab.evaluation.datasets.rows import digest, files_in, unique
+from orienteer.lab.evaluation.datasets.rows import Dataset, digest, files_in, unique, unknown_split
 from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.records import Question
 

@@ -10,11 +10,12 @@ from typing import Any
 from orienteer.display import counted
 from orienteer.files import whole
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.report import breakdowns, outcomes, overview, tools
+from orienteer.lab.evaluation.report import material as tools
+from orienteer.lab.evaluation.report import overview
 from orienteer.lab.evaluation.report.material import Material
 from orienteer.lab.evaluation.report.payload import HITS, TrajectoryPacker, packed, question_texts
 from orienteer.lab.evaluation.running.runs import StoredRun
-from orienteer.page.template import pieces
+from orienteer.page.svg import pieces
 
 _NAMES = {
     "table": "Methods",
@@ -81,13 +82,13 @@ def _parts(material: Material, counts: tools.TrajectoryCounts) -> dict[str, Any]
         "header": overview.header(material),
         "table": overview.method_table(material),
         "trade": overview.trade(material) if material.measures else None,
-        "fields": breakdowns.fields(material) if material.measures else None,
-        "nodes": breakdowns.nodes(material),
+        "fields": overview.fields(material) if material.measures else None,
+        "nodes": overview.nodes(material),
         "tools": tools.tool_use(material, counts),
-        "effort": breakdowns.effort(material),
-        "landscape": outcomes.landscapes(material),
-        "evidence": outcomes.evidence(material, counts),
-        "judged": outcomes.judged(material),
-        "failures": outcomes.failures(material),
+        "effort": overview.effort(material),
+        "landscape": overview.landscapes(material),
+        "evidence": overview.evidence(material, counts),
+        "judged": overview.judged(material),
+        "failures": overview.failures(material),
     }
-    return {**parts, "absent": outcomes.absent(material, parts)}
+    return {**parts, "absent": overview.absent(material, parts)}

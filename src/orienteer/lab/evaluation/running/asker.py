@@ -3,28 +3,220 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import NamedTuple
 
-from orienteer.errors import BadOption, BudgetExhausted, Error, MissingExtra, NotAGraph
+from orienteer.errors import BadInput, BadOption, BudgetExhausted, Error, MissingExtra, NotAGraph
+from orienteer.executors import Place, Worker
+from orienteer.files import read_lines
 from orienteer.graph.store import Graph
+from orienteer.ingest.sources import graph_directory
 from orienteer.lab.evaluation.examples import Example
-from orienteer.lab.evaluation.running.journal import Pair
-from orienteer.lab.evaluation.running.replies import ReplyFolder, ResumableModel
-from orienteer.lab.evaluation.running.runs import ANSWER, Line, work_of
+from orienteer.lab.evaluation.running.runs import ANSWER, REPLIES, Line, Pair, graph_hash, work_of
 from orienteer.lab.evaluation.running.sweep import Variant
 from orienteer.llm.budget import Budget
-from orienteer.llm.replies import ReplyFile, ReplyStore
-from orienteer.protocols import LanguageModel
-from orienteer.records import Result, StoppedBy, Trajectory, Usage
+from orienteer.llm.replies import ChatRequest, ReplyFile, ReplyStore
+from orienteer.protocols import LanguageModel, manner_of
+from orienteer.records import (
+    JsonValue,
+    Manner,
+    Message,
+    Price,
+    Reply,
+    Result,
+    Sampling,
+    StoppedBy,
+    ToolSpec,
+    Trajectory,
+    Usage,
+)
 from orienteer.retriever import LIMITS, Retriever, failure
 from orienteer.settings import Settings
-from orienteer.tools.parameters import LARGEST_K
+from orienteer.tools.texts import LARGEST_K
+
+# How questions are asked in a process that is not the run's: what it opens there, by paths and names.
+
+
+_FEWEST_PLACES = 8  # for calls under way at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingRecipe:
+    """What an `Asker` is made of where the questions are asked. Settings that are pickled leave their keys behind."""
+
+    graph: Path
+    published_at: str | None
+    """The address of a graph that was pulled from there; each machine pulls it into its own cache."""
+    graph_sha256: str
+    run: Path
+    """The folder of the run, on the machine that writes it."""
+    variants: tuple[Variant, ...]
+    question: str
+    """Any of the questions."""
+    model: str | None
+    budget: Budget
+    k: int
+    random_seed: int
+    answers: bool
+    settings: Settings
+
+    def open(self, place: Place) -> Worker[Task, Outcome]:
+        """Open graph, model and methods. Raises `BadInput` for another graph, and as `Graph.open` and `Asker` do."""
+        graph = Graph.open(self._directory(), embedder=self.settings.open_embedder)
+        if graph_hash(graph) != self.graph_sha256:
+            if self.published_at is not None:
+                raise BadInput(f"{self.published_at} was published anew since this run began: repeat the command")
+            raise BadInput(
+                f"{self.graph} is another graph there than here: copy it anew, name a path that all machines share, or "
+                "push it (orienteer push) and name its address"
+            )
+        model = None
+        if self.model is not None:
+            settings = _shared(self.settings, place.processes)
+            model = model_for(settings, self.variants, place.at_once, name=self.model)
+        asker = Asker(
+            graph,
+            ReplyFolder(self.run),
+            model=model,
+            budget=self.budget,
+            k=self.k,
+            random_seed=self.random_seed,
+            answers=self.answers,
+            settings=self.settings,
+            open_replies=place.open_replies,
+        )
+        asker.prepare(self.variants, self.question)
+        return Worker(asker.ask, asker.stopping.set)
+
+    def _directory(self) -> Path:
+        """Return the graph directory on this machine."""
+        if self.published_at is None:
+            return self.graph
+        return graph_directory(Path(self.published_at), cache=self.settings.cache)
+
+
+def model_for(
+    settings: Settings, variants: Sequence[Variant], questions: int, *, name: str | None = None
+) -> LanguageModel:
+    """Open a model with a place for each call that so many questions at once may have under way."""
+    places = questions * max(variant.agents for variant in variants)
+    server = {"concurrency": max(_FEWEST_PLACES, places), **settings.server}
+    return replace(settings, server=server).open_model(name)
+
+
+def _shared(settings: Settings, processes: int) -> Settings:
+    """Return the settings of one of several processes: it has its share of the calls under way, at least 1."""
+    limit = settings.server.get("concurrency")
+    if not isinstance(limit, int):
+        return settings
+    return replace(settings, server={**settings.server, "concurrency": max(1, limit // processes)})
+
+
+# The replies of a model to the questions in flight: written down before they are used, so that none is paid twice.
+#
+# One file holds the replies to one question under one method, and is removed when the result is written. A question
+# that a kill has cut off begins anew and finds its replies there, as long as it asks what it asked before.
+
+
+class ReplyFolder:
+    """The folder of a run that holds the files."""
+
+    def __init__(self, run: Path) -> None:
+        self._folder = run / REPLIES
+
+    def file(self, pair: Pair) -> Path:
+        """Return where the replies to a question are; an id may hold what no file's name may."""
+        digest = hashlib.sha256(json.dumps(pair).encode()).hexdigest()
+        return self._folder / f"{digest[:32]}.jsonl"
+
+    def count(self, pairs: Sequence[Pair]) -> int:
+        """Count the replies that are there for these questions."""
+        if not self._folder.exists():
+            return 0
+        return sum(1 for pair in pairs for _ in read_lines(self.file(pair)))
+
+    def prepare(self) -> None:
+        """Make the folder."""
+        self._folder.mkdir(exist_ok=True)
+
+    def forget(self, pair: Pair) -> None:
+        """Remove the replies to a question that has its result."""
+        self.file(pair).unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Remove the folder, where no question needs it any more."""
+        with suppress(OSError):
+            self._folder.rmdir()
+
+
+class ResumableModel:
+    """A model that answers from the stored replies to a question, and stores every new one. Safe among threads.
+
+    It serves one question at a time, which `begin` names; all threads that this question starts may use it.
+    """
+
+    def __init__(self, model: LanguageModel, *, stopping: Event) -> None:
+        """Once `stopping` is set, nothing more is asked: `BudgetExhausted`."""
+        self._model, self._stopping = model, stopping
+        self._replies: ReplyStore | None = None
+        self._lock = Lock()
+        self.served = frozenset[str]()
+        """What the server's replies to the question in hand call the model."""
+        self.spent = Usage()
+        """What the question in hand has taken, the stored replies included."""
+
+    @property
+    def name(self) -> str:
+        """The model as its server spells it."""
+        return self._model.name
+
+    @property
+    def price(self) -> Price | None:
+        """What the model costs, None where that is not known."""
+        return self._model.price
+
+    @property
+    def manner(self) -> Manner:
+        """How the model is spoken to."""
+        return manner_of(self._model)
+
+    def begin(self, replies: ReplyStore) -> None:
+        """Take up a question whose replies are kept here."""
+        self._replies, self.spent, self.served = replies, Usage(), frozenset()
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        schema: Mapping[str, JsonValue] | None = None,
+        sampling: Sampling | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Return the stored reply to this very request, else the model's, once it is on disk."""
+        assert self._replies is not None  # whoever asks has begun a question
+        if self._stopping.is_set():
+            raise BudgetExhausted("interrupted", "stopped by whoever asked")
+        replies, key = self._replies, ChatRequest.of(self.name, messages, tools, schema, sampling).key
+        ordinal = replies.count(key)
+        reply = replies.get(key, ordinal)
+        if reply is None:
+            reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
+            replies.add(key, reply, ordinal=ordinal)
+        with self._lock:
+            self.spent += reply.usage
+            if reply.model is not None:
+                self.served |= {reply.model}
+        return reply
+
 
 _NO_TIME = Budget(seconds=1e-9)
 

@@ -12,17 +12,12 @@ from typing import NamedTuple, TypeAlias
 from pydantic import Field
 
 from orienteer.errors import BadInput, BadOption, ModelError
-from orienteer.executors.executor import Executor, Job, Worker
-from orienteer.executors.threads import Threads
+from orienteer.executors import Executor, Job, Threads, Worker
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
 from orienteer.ingest.remote.pull import address_of_copy
 from orienteer.lab.evaluation.examples import Example, QuestionSet
-from orienteer.lab.evaluation.running.asker import Asker, Outcome, Task
-from orienteer.lab.evaluation.running.elsewhere import AskingRecipe, model_for
-from orienteer.lab.evaluation.running.journal import Journal
-from orienteer.lab.evaluation.running.manifest import differences, graph_hash, joined, now, prompt_hashes, versions
-from orienteer.lab.evaluation.running.replies import ReplyFolder
+from orienteer.lab.evaluation.running.asker import Asker, AskingRecipe, Outcome, ReplyFolder, Task, model_for
 from orienteer.lab.evaluation.running.runs import (
     LOCK,
     MANIFEST,
@@ -30,13 +25,19 @@ from orienteer.lab.evaluation.running.runs import (
     REPLIES,
     RESULTS,
     TRAJECTORIES,
+    Journal,
     Line,
     RunManifest,
+    differences,
+    graph_hash,
     held,
+    joined,
+    now,
+    prompt_hashes,
     read_manifest,
+    versions,
 )
-from orienteer.lab.evaluation.running.selection import notes_on, select
-from orienteer.lab.evaluation.running.sweep import Variant, variants
+from orienteer.lab.evaluation.running.sweep import Variant, notes_on, select, variants
 from orienteer.llm.budget import Budget
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, manner_of

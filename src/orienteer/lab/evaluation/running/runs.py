@@ -10,18 +10,26 @@ replies/             replies of the model to the questions in flight, so that no
 
 from __future__ import annotations
 
+import hashlib
+import json
+import platform
+import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput
-from orienteer.files import check_ordinary, locked, read_lines
+from orienteer.files import append_line, check_ordinary, locked, mend, read_lines
+from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.examples import Example, Gold
+from orienteer.llm.conversation import prompts_of
+from orienteer.methods.table import METHODS
 from orienteer.records import (
     NOT_RUN,
     Dialect,
@@ -35,6 +43,7 @@ from orienteer.records import (
     Trajectory,
     Usage,
 )
+from orienteer.retrieval.bases.table import BASES
 from orienteer.text.sentences import tokens
 
 MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
@@ -279,3 +288,226 @@ def by_method(lines: Iterable[Line]) -> dict[str, list[Line]]:
     for line in lines:
         grouped.setdefault(line.method, []).append(line)
     return grouped
+
+
+# The writing side of a run: what it has so far, and what is put to it, by one process and one thread of it.
+
+
+Pair: TypeAlias = tuple[str, str]
+"""A question's id and a method's label: what has one result."""
+
+
+class Journal:
+    """The results of a run as they come.
+
+    Trajectories are written before their result, so that a result that is there is complete. What a kill has left
+    beside that is cleared away when the journal is opened: a last line cut short, trajectories without their result.
+    """
+
+    def __init__(self, path: Path, *, forgets_failed: bool = False) -> None:
+        """Read what is done; with `forgets_failed`, questions that failed are not. Raises `BadInput`."""
+        self._results, self._trajectories = path / RESULTS, path / TRAJECTORIES
+        self.forgets_failed = forgets_failed
+        self.done: set[Pair] = set()
+        self.failed: set[Pair] = set()
+        """Of those that are done."""
+        self.usage = Usage()
+        """What they took together."""
+        mend(self._results)
+        mend(self._trajectories)
+        if forgets_failed:
+            _keep(self._results, lambda record: record.get("error") is None)
+        for line in read_lines(self._results):
+            record = _parsed(self._results, line)
+            pair = record["id"], record["method"]
+            self.done.add(pair)
+            try:
+                self.usage += Usage.model_validate(record.get("usage"))
+            except ValidationError as error:
+                raise _no_result(self._results, "its usage is none") from error
+            if record.get("error") is not None:
+                self.failed.add(pair)
+        if _count(self._trajectories) > len(self.done):
+            _keep(self._trajectories, lambda record: (record["id"], record["method"]) in self.done)
+
+    def add(self, line: Line, trajectories: Sequence[Trajectory]) -> None:
+        """Write a result down. It is on disk, as far as this process is concerned, when this returns."""
+        record = Told(id=line.id, method=line.method, trajectories=tuple(trajectories))
+        append_line(self._trajectories, record.model_dump_json())
+        append_line(self._results, line.model_dump_json())
+
+
+def _keep(file: Path, is_kept: Callable[[dict[str, Any]], bool]) -> None:  # Any: JSON
+    """Leave out the lines that do not pass; the file is replaced as a whole."""
+    if not file.exists():
+        return
+    new = file.with_name(f".{file.name}")
+    with new.open("wb") as target:
+        target.writelines(line for line in read_lines(file) if is_kept(_parsed(file, line)))
+    new.replace(file)
+
+
+def _parsed(file: Path, data: bytes) -> dict[str, Any]:  # Any: JSON
+    try:
+        record = json.loads(data)
+    except ValueError as error:
+        raise _no_result(file, error) from error
+    if not isinstance(record, dict) or not {"id", "method"} <= record.keys():
+        raise _no_result(file, "it has no id and method")
+    return record
+
+
+def _no_result(file: Path, why: object) -> BadInput:
+    return BadInput(f"{file} holds a line that is not a result ({why}): name another folder and run it again")
+
+
+def _count(file: Path) -> int:
+    return sum(1 for _ in read_lines(file))
+
+
+# What the figures of a run depend on: hashes of graph and prompts, versions; whether the conditions of two agree.
+
+
+_FIXED = ("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer")
+_OF_THE_MODEL = ("model", "budget", "dialect")  # say nothing of a run without one
+_SHOWN = 100  # characters of a value in a message
+_HASHED = 12  # digits of a hash that are shown
+
+
+def graph_hash(graph: Graph) -> str:
+    """Return a sha256 over all that a graph holds, but for where and when it was made: equal graphs have equal ones."""
+    content = graph.arrays.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
+    if not content["partial"]:  # a graph that is whole has the hash that it had before there were partial ones
+        del content["partial"]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
+    """Return the sha256 of each prompt of these methods, and of the prompt for answers where there are any.
+
+    The prompts of a method are the files that bear its name: `ark.md`, `ark-faithful.md`; a method over another has
+    those of both. A file that bears no method's name is shared by all that need a model, or by all retrievers.
+    """
+    names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
+    needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)
+    shared = {"orienteer.methods": needs_model, "orienteer.retrieval": bool(names & {*BASES, "graphsearch"})}
+    prompts = [(prompt, is_shared) for package, is_shared in shared.items() for prompt in prompts_of(package)]
+    return {
+        f"{prompt.name}.md": prompt.sha256
+        for prompt, is_shared in prompts
+        if _bears(prompt.name, names) or (is_shared and not _bears(prompt.name, {*METHODS, "answer"}))
+    }
+
+
+def _bears(prompt_name: str, names: Iterable[str]) -> bool:
+    return any(f"{prompt_name}-".startswith(f"{name}-") for name in names)
+
+
+class Versions(TypedDict):
+    """The fields of a manifest that tell with what, and when, figures were made."""
+
+    orienteer: str
+    python: str
+    commit: str | None
+    created: str
+
+
+def versions() -> Versions:
+    """Return the fields of a manifest that tell with what, and when, figures were made."""
+    from orienteer.version import __version__
+
+    return {
+        "orienteer": __version__,
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "created": now(),
+    }
+
+
+def now() -> str:
+    """Return the time as it is written down."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def differences(old: RunManifest, new: RunManifest) -> list[str]:
+    """Say in which conditions two manifests differ so that their results may not stand in one run.
+
+    More methods, more questions of the same draw, another address of the model and another commit are none.
+    """
+    names = list(_FIXED)
+    if old.model is not None and new.model is not None:
+        names += _OF_THE_MODEL
+    sentences = [
+        _difference(name, getattr(old, name), getattr(new, name))
+        for name in names
+        if getattr(old, name) != getattr(new, name)
+    ]
+    if old.limit is not None and new.limit is not None and new.limit < old.limit:
+        sentences.append(_difference("limit", old.limit, new.limit))
+    if new.count < old.count and not sentences:
+        sentences.append(_difference("the number of questions", old.count, new.count))
+    for label in [label for label in old.methods if label in new.methods]:
+        sentences += [
+            f"{label!r}: {sentence}"
+            for sentence in _option_differences(old.methods[label], new.methods[label], sentences)
+        ]
+    for name in sorted(old.prompts.keys() & new.prompts.keys()):
+        if old.prompts[name] != new.prompts[name]:
+            sentences.append(
+                _difference(f"the prompt {name}", old.prompts[name][:_HASHED], new.prompts[name][:_HASHED])
+            )
+    return sentences
+
+
+def joined(old: RunManifest, new: RunManifest) -> RunManifest:
+    """Return the manifest of a run that goes on: the old one with what is new, which its notes tell."""
+    notes = [*old.notes]
+    for name in ("commit", "python", "base_url"):
+        was, is_ = getattr(old, name), getattr(new, name)
+        if is_ is not None and was is not None and is_ != was:
+            notes.append(f"gone on with {name} {is_} on {new.created}")
+    has_model = old.model is not None
+    return old.model_copy(
+        update={
+            "methods": {**old.methods, **new.methods},
+            "prompts": {**old.prompts, **new.prompts},
+            "limit": new.limit,
+            "count": new.count,
+            "model": old.model if has_model else new.model,
+            "budget": old.budget if has_model else new.budget,
+            "base_url": old.base_url if has_model else new.base_url,
+            "dialect": old.dialect if has_model else new.dialect,
+            "notes": tuple(dict.fromkeys([*notes, *new.notes])),
+        }
+    )
+
+
+def _option_differences(old: dict[str, Any], new: dict[str, Any], known_sentences: list[str]) -> list[str]:  # Any: JSON
+    """Say in which options two settings of a method differ, but for what was said of the whole run: k."""
+    names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
+    sentences = [_difference(name, old.get(name), new.get(name)) for name in names]
+    return [sentence for sentence in sentences if sentence not in known_sentences]
+
+
+def _difference(name: str, old: object, new: object) -> str:
+    if name.endswith("_sha256"):
+        return f"the {name.removesuffix('_sha256')} changed ({str(old)[:_HASHED]} then, {str(new)[:_HASHED]} now)"
+    return f"{name} was {_written(old)} and is {_written(new)}"
+
+
+def _written(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that runs, marked where files differ from it; None outside of one."""
+    root = Path(__file__).resolve().parents[5]
+    if not (root / ".git").exists():
+        return None
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None

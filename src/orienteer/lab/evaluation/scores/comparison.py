@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadInput
 from orienteer.lab.evaluation.running.runs import Line, StoredRun
-from orienteer.lab.evaluation.scores.lead import Lead
-from orienteer.lab.evaluation.scores.scorer import cut_short, gives_answers, latest, lead_of_runs, scorer
+from orienteer.lab.evaluation.scores.scorer import Lead, cut_short, gives_answers, latest, lead_of_runs, scorer
 from orienteer.lab.evaluation.scores.statistics import (
     holm,
     mean_interval,

@@ -25,8 +25,7 @@ from orienteer.errors import BadInput, BadOption, ModelError, Unknown
 from orienteer.files import append_line, mend, read_lines
 from orienteer.lab.evaluation.running.runs import Line, StoredRun, held
 from orienteer.llm import Allowance
-from orienteer.llm.exchange import ask, begin
-from orienteer.llm.prompts import Prompt, prompt_of
+from orienteer.llm.conversation import Prompt, ask, begin, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Record, Sampling, Trajectory, Usage
 

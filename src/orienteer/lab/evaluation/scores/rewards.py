@@ -27,10 +27,9 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from orienteer.agents.answer_line import answer_in
+from orienteer.agents.agent import answer_in
 from orienteer.errors import BadOption
-from orienteer.lab.evaluation.examples import Gold
-from orienteer.lab.evaluation.quiz_item import QuizItem
+from orienteer.lab.evaluation.examples import Gold, QuizItem
 from orienteer.lab.evaluation.running.runs import failed_calls
 from orienteer.lab.evaluation.scores.answers import exact, set_f1
 from orienteer.records import JsonValue, Record, Trajectory

@@ -26,17 +26,25 @@ from pydantic import Field
 from orienteer.cypher.session import Cypher
 from orienteer.errors import BudgetExhausted, Error, ModelError, ModelRefused
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.quiz_item import Cell, QuizItem
-from orienteer.lab.evaluation.running.manifest import graph_hash
-from orienteer.lab.evaluation.running.replies import ResumableModel
-from orienteer.lab.quizzes.checks import Ledger
-from orienteer.lab.quizzes.explore.episodes import Conditions, EpisodeEnd, Episodes, held_episodes
+from orienteer.lab.evaluation.examples import Cell, QuizItem
+from orienteer.lab.evaluation.running.asker import ResumableModel
+from orienteer.lab.evaluation.running.runs import graph_hash
 from orienteer.lab.quizzes.explore.orders import ATTEMPTS, Objectives, QuizOrder
 from orienteer.lab.quizzes.explore.report import CheckedReport, Maker, QuizReport, check
-from orienteer.lab.quizzes.explore.scout import MAX_CALLS, QuizEpisode, Scout, ScoutConfig, probed
-from orienteer.lab.quizzes.explore.walker import Walker
+from orienteer.lab.quizzes.explore.scout import (
+    MAX_CALLS,
+    Conditions,
+    EpisodeEnd,
+    Episodes,
+    QuizEpisode,
+    Scout,
+    ScoutConfig,
+    Walker,
+    held_episodes,
+    probed,
+)
 from orienteer.lab.quizzes.generator import Generated, Progress, Quiz, check_numbers
-from orienteer.lab.quizzes.proof import Fault
+from orienteer.lab.quizzes.proof import Fault, Ledger
 from orienteer.llm.replies import ReplyFile
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run

@@ -12,9 +12,9 @@ import numpy as np
 
 from orienteer.agents.dialect import harmless
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.quiz_item import CELLS, Cell
-from orienteer.lab.quizzes.checks import node_fault
+from orienteer.lab.evaluation.examples import CELLS, Cell
 from orienteer.lab.quizzes.kinds import definitions
+from orienteer.lab.quizzes.proof import node_fault
 
 ATTEMPTS = 3
 """Episodes for one place of a quiz at the most, each from another node."""

@@ -15,15 +15,12 @@ import numpy as np
 
 from orienteer.errors import BadQuery, Unknown
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.examples import AnswerType, Gold
-from orienteer.lab.evaluation.quiz_item import Cell, QuizItem, QuizPattern
+from orienteer.lab.evaluation.examples import AnswerType, Cell, Gold, QuizItem, QuizPattern
 from orienteer.lab.evaluation.scores.answers import answer_measure, normalise
-from orienteer.lab.quizzes.checks import MOST_EDGES, anchor_fault, faults
 from orienteer.lab.quizzes.explore.orders import QuizOrder
-from orienteer.lab.quizzes.explore.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of
-from orienteer.lab.quizzes.explore.query_walk import walked
+from orienteer.lab.quizzes.explore.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of, walked
 from orienteer.lab.quizzes.plan import HOPS
-from orienteer.lab.quizzes.proof import Fault, Proof, prove
+from orienteer.lab.quizzes.proof import MOST_EDGES, Fault, Proof, anchor_fault, faults, prove
 from orienteer.llm.schema import JsonSchema
 from orienteer.records import JsonValue
 

@@ -10,35 +10,41 @@ Ours besides:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from string import Template
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+import numpy as np
+from pydantic import ValidationError
 
 from orienteer.agents.agent import Agent, ByReport
 from orienteer.agents.dialect import dialect_for, harmless
+from orienteer.errors import BadInput
+from orienteer.files import append_line, mend, read_lines, write_whole
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
-from orienteer.lab.evaluation.quiz_item import QuizItem
+from orienteer.lab.evaluation.examples import QuizItem
+from orienteer.lab.evaluation.running.asker import ReplyFolder
+from orienteer.lab.evaluation.running.runs import LOCK, held
 from orienteer.lab.quizzes.explore.orders import QuizOrder, in_words
 from orienteer.lab.quizzes.explore.report import SCHEMA, CheckedReport, QuizReport, is_answered, report_of
 from orienteer.lab.quizzes.kinds import PACKAGE
 from orienteer.lab.quizzes.proof import FORMS, Fault
-from orienteer.llm.conversation import ELISION, Conversation
-from orienteer.llm.exchange import ask, begin
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import ELISION, Conversation, ask, begin, prompt_of
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import after_thinking
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import (
-    Question,
-    Sampling,
-    Trajectory,
-)
+from orienteer.records import Question, Record, Sampling, Trajectory
+from orienteer.retrieval.graph_text import arrow
 from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.interpreter import DIALECT
+from orienteer.text.sentences import one_line
+from orienteer.tools.code import DIALECT, CodeConfig
 from orienteer.tools.toolbox import open_scouting
 
 MAX_CALLS = 10  # GraphScout, 3.3.3: T
@@ -187,3 +193,189 @@ def _handed_in(
     if wrong or not isinstance(report, dict):
         return None, (Fault("no report", f"It does not fit its form: {'; '.join(wrong)}."),)
     return check(report_of(report))
+
+
+# The episodes of a quiz on disk: those that have ended, their trajectories, and the replies to those under way.
+
+
+CONDITIONS, EPISODES, TRAJECTORIES = "conditions.json", "episodes.jsonl", "trajectories.jsonl"
+
+
+class Conditions(Record):
+    """What the episodes of a quiz depend on. The number of questions is not part of it."""
+
+    version: Literal[1] = 1
+    graph_sha256: str
+    random_seed: int
+    quizzer: str
+    model: str
+    max_calls: int
+    temperature: float
+    probe: bool
+    avoid_sha256: str
+    """The hash of the ids to be avoided."""
+
+
+class EpisodeEnd(Record):
+    """An episode that has ended."""
+
+    id: str
+    place: int
+    """The place of the quiz that it worked on, from 0."""
+    item: QuizItem | None = None
+    reason: str | None = None
+    """Why there is no item: one of `checks.REASONS`."""
+    details: tuple[str, ...] = ()
+    """All that was wrong, in words."""
+
+
+class Episodes:
+    """A folder of episodes, held for writing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.replies = ReplyFolder(folder)
+        """The replies of the model to the episodes in flight."""
+        self.done = {done.id: done for done in _read(folder / EPISODES)}
+        """Those that have ended, in the order in which they did."""
+        self._clear()
+        self.replies.prepare()
+
+    def add(self, done: EpisodeEnd, trajectories: Sequence[Trajectory]) -> None:
+        """Write an episode down, how it went first; its replies are of no more use."""
+        for trajectory in trajectories:
+            append_line(self._folder / TRAJECTORIES, trajectory.model_dump_json())
+        append_line(self._folder / EPISODES, done.model_dump_json())
+        self.done[done.id] = done
+        self.replies.forget((done.id, "quiz"))
+
+    def _clear(self) -> None:
+        """Leave out trajectories of an episode that a kill has kept from being written down: it begins anew."""
+        file = self._folder / TRAJECTORIES
+        mend(file)
+        lines = list(read_lines(file))
+        try:
+            ended = [line for line in lines if json.loads(line)["question"]["id"] in self.done]
+        except (ValueError, LookupError, TypeError) as error:
+            raise BadInput(f"{file} holds a line that is no trajectory: remove its folder, and begin anew") from error
+        if len(ended) < len(lines):
+            write_whole(file, b"".join(ended).decode())
+
+
+@contextmanager
+def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episodes]:
+    """Give the episodes of a folder, made where it is not there; of a temporary one where none is named.
+
+    Raises `BadInput` where it holds those of another quiz, `GraphBusy` where another process writes there.
+    """
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="orienteer-quiz-") as place:
+            yield Episodes(Path(place))
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with held(folder):
+        _claim(folder, conditions)
+        episodes = Episodes(folder)
+        yield episodes
+        episodes.replies.clear()
+
+
+def _claim(folder: Path, conditions: Conditions) -> None:
+    """Write the conditions, or see that they are the same."""
+    file = folder / CONDITIONS
+    if not file.exists():
+        if foreign := sorted(file.name for file in folder.iterdir() if file.name != LOCK):
+            raise BadInput(f"{folder} holds {foreign[0]} and no quiz: name another file with -o")
+        write_whole(file, conditions.model_dump_json(indent=1) + "\n")
+        return
+    try:
+        there = Conditions.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise BadInput(f"{file} holds no conditions of this version: remove {folder}, or write elsewhere") from error
+    old, new = there.model_dump(), conditions.model_dump()
+    if differs := [name for name in new if old[name] != new[name]]:
+        raise BadInput(
+            f"{folder} holds a quiz under other conditions: {', '.join(differs)}. Ask as before, remove it, or write "
+            "elsewhere"
+        )
+
+
+def _read(file: Path) -> list[EpisodeEnd]:
+    mend(file)
+    try:
+        return [EpisodeEnd.model_validate_json(line) for line in read_lines(file)]
+    except ValidationError as error:
+        raise BadInput(f"{file} holds a line that is no episode: remove its folder, and begin anew") from error
+
+
+# The quizzer of table 2's ablation: a walk at random, its nodes and edges as text, and one call that writes the item.
+#
+# GraphScout (003), section 4.2.3: subgraphs are sampled by random walks, turned into text, and a model makes a question
+# of them without looking any further. What it hands in is checked as what an explorer hands in, and sent back once. How
+# long a walk is, and what of a node is told, the paper leaves open.
+
+
+STEPS = 20
+"""Steps of a walk; ours."""
+RETURN = 0.15
+"""Chance of going back to the first node before a step, which keeps a walk near it. Ours, after random walks with
+restart."""
+_TEXT = 200  # characters of a node's text that are told
+
+
+class Walker:
+    """Has a model write questions from walks over one graph. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, *, temperature: float) -> None:
+        self._graph, self._temperature = graph, temperature
+        described = describe(graph, None, has_code=False)._asdict()
+        self._environment = {name: harmless(part) for name, part in described.items()}
+
+    def explore(
+        self, order: QuizOrder, model: LanguageModel, run: Run, check: Callable[..., CheckedReport]
+    ) -> QuizEpisode:
+        """Walk from the order's node, have a question written about the walk, and have it checked.
+
+        `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
+        """
+        rows = walk(
+            self._graph, self._graph.arrays.row(order.seed), np.random.default_rng([run.random_seed, order.place])
+        )
+        parts = {"piece": piece(self._graph, rows), "report": report_prompt(order)}
+        values = {**in_words(self._graph, order), **parts}
+        begun = begun_by(model, order, run, "quiz-walk", self._environment, values, self._temperature)
+        talk = Conversation(model, begun.opening, sampling=begun.sampling)
+        touched = {self._graph.arrays.ids[row] for row in rows}
+        item, wrong = handed_in(talk, run, None, lambda report: check(report, touched=touched))
+        return QuizEpisode(item, wrong, (recorded(begun, talk, item, wrong),))
+
+
+def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = STEPS) -> tuple[int, ...]:
+    """Return the rows that a random walk meets, each once, in order. All edges of a node are equally likely."""
+    adjacency = graph.arrays.adjacency
+    here, rows = start, {start: None}
+    for _ in range(steps):
+        if chance.random() < RETURN:
+            here = start
+        begin, end = adjacency.ends(here)
+        if begin == end:
+            break
+        here = int(adjacency.neighbor[begin + int(chance.integers(end - begin))])
+        rows[here] = None
+    return tuple(rows)
+
+
+def piece(graph: Graph, rows: tuple[int, ...]) -> str:
+    """Return nodes and all edges among them as text for a model."""
+    nodes = [
+        f"[{graph.arrays.ids[row]}] {one_line(graph.arrays.names[row])} (type {graph.arrays.type_at(row)})"
+        + (f": {text}" if text else "")
+        for row in rows
+        for text in (one_line(graph.arrays.texts[row][:_TEXT]),)
+    ]
+    edges = [
+        f"[{edge.source}] {arrow(graph.schema.label(edge.type), 'out')} [{edge.target}]"
+        for place, row in enumerate(rows)
+        for edge in graph.arrays.edges_between(row, np.array(rows[place + 1 :], np.int32))
+    ]
+    return harmless("\n".join([*nodes, *dict.fromkeys(edges)]))

@@ -1,1 +1,0 @@
-"""Talking to a graph database over Bolt."""

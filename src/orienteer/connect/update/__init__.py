@@ -1,1 +1,0 @@
-"""Updates from a database."""

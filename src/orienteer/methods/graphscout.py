@@ -1,0 +1,293 @@
+"""`graphscout`: a model explores a graph with code and a node retriever, and answers in `\answer{...}`.
+
+Paper: GraphScout (003), sections 3.2 and 3.4, appendix B.4. This is its solver as it runs; any model can be it.
+
+Deviations:
+1. The prompt is our own words for what B.4.2 lists; it says besides what the sandbox's Python lacks, how many calls
+   there are, which types are held in part, and that what nodes say is data. Its examples are made from the graph, and
+   run. In the code `find(text)` is there beside `cypher`; without a view the retriever's reply is ours.
+2. The paper gives no limit of calls for its solver; ours is its quizzer's, 10. Where it is reached without an answer
+   one last turn asks for it.
+3. Cypher is answered by our engine: read-only, guarded, and with errors that name the nearest label, type or property.
+   A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.
+4. A call that cannot be read is told back; in the paper's setting such a reply ends the course.
+5. The paper answers in words alone. The ranking holds the nodes that the answer names, then those that the calls
+   have shown, small results first and the latest first. Without any, plain search stands in, and the notes say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from string import Template
+from typing import Literal, NamedTuple, Self, TypeAlias
+
+from pydantic import Field, field_validator, model_validator
+
+from orienteer.agents.agent import Agent, ByAnswerLine
+from orienteer.agents.dialect import Native, dialect_for, harmless
+from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
+from orienteer.cypher.names import View, identifiers
+from orienteer.cypher.session import Cypher
+from orienteer.errors import BadOption, DatabaseAway
+from orienteer.graph.store import Graph
+from orienteer.index.searchers import Mode
+from orienteer.llm.conversation import ELISION, prompt_of
+from orienteer.options import Options
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Message, Question, Ranked, Result, Sampling, Step, Trajectory
+from orienteer.retrieval.graph_text import present_all, types_by_size
+from orienteer.retrieval.mentions import AnswerLinker
+from orienteer.retrieval.query import AUTO, checked_mode_or_auto
+from orienteer.retrieval.schema import describe
+from orienteer.sandbox.tiers import Choice
+from orienteer.text.sentences import one_line
+from orienteer.tools.code import DIALECT, CodeConfig, CodeInterpreter
+from orienteer.tools.toolbox import Toolbox, open_scouting
+
+_NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
+_NAMED = 3  # node types that the prompt's first line names
+_SMALL = 20  # nodes of a result that was rather found than listed
+_SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
+
+
+class GraphScout:
+    """Explore by code, ground names by search, answer in a line."""
+
+    name = "graphscout"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: GraphScoutConfig | None = None) -> None:
+        self._graph, self._model, self.config = graph, model, config or GraphScoutConfig()
+        self.mode: Mode = self.config.mode
+        if self.mode == AUTO:
+            self.mode = "dense" if graph.arrays.searcher.has_vectors else "lexical"
+        graph.arrays.searcher(self.mode)  # without vectors it is told before a model is paid
+        if self.config.has_code and self.config.directed:
+            Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
+        tools = self._tools()
+        self._toolbox, self._specs = tools.toolbox.spec, tools.toolbox.specs
+        self._tier, self._marks = tools.code.tier if tools.code else None, tools.marks
+        tools.close()
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Explore until the model answers, and rank what its answer names."""
+        check_limits(self._graph, question)
+        tools = self._tools()
+        try:
+            begun = self._begun(question, run.random_seed)
+            agent = Agent(
+                self._model,
+                tools.toolbox,
+                ByAnswerLine(max_calls=self.config.max_calls),
+                dialect=Native(reads_words=True) if begun.dialect == "native" else None,
+                context_tokens=self.config.context_tokens,
+            )
+            trajectory = agent.explore(begun, run)
+            marks = tools.marks
+        finally:
+            tools.close()
+        hits, notes = self._presented(question, trajectory)
+        trajectory = trajectory.model_copy(update={"marks": marks, "selected": tuple(hit.id for hit in hits)})
+        failed = (f"the model failed: {trajectory.error}",) if trajectory.error else ()
+        result = Result(
+            question=question.text,
+            method=self.name,
+            hits=hits,
+            answer=trajectory.answer,
+            trajectories=(trajectory,),
+            usage=trajectory.usage,
+            stopped_by=trajectory.stopped_by,
+            notes=(*trajectory.notes, *notes, *failed),
+        )
+        is_done = bool(hits) or trajectory.stopped_by == "error"
+        return result if is_done else self._plainly(result, question, run)
+
+    def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
+        """Return the trajectory without steps that the course begins with."""
+        return self._begun(question, random_seed)
+
+    def _begun(self, question: Question, random_seed: int) -> Trajectory:
+        prompt = prompt_of(self._prompt)
+        return Trajectory(
+            question=question,
+            method=self.name,
+            model=self._model.name,
+            prompt=prompt.name,
+            prompt_version=prompt.version,
+            prompt_hash=prompt.sha256,
+            sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed),
+            dialect="qwen" if self.config.calls == "text" else dialect_for(self._model),
+            toolbox=self._toolbox,
+            tools=self._specs,
+            elision=ELISION,
+            opening=(
+                Message(role="system", content=self._system),
+                Message(role="user", content=Template(prompt.user).substitute(question=question.text)),
+            ),
+            marks=self._marks,
+        )
+
+    @property
+    def _prompt(self) -> str:
+        return "graphscout" if self.config.has_code else "graphscout-no-code"
+
+    @cached_property
+    def _system(self) -> str:
+        """The system prompt for this graph, which is the same for every question."""
+        config, graph = self.config, self._graph
+        view = config.naming
+        described = describe(graph, view, has_code=config.has_code)
+        about = view.label if view is not None and view.label is not None else ", ".join(types_by_size(graph)[:_NAMED])
+        return Template(prompt_of(self._prompt).system).substitute(
+            {name: harmless(part) for name, part in described._asdict().items()},
+            about=one_line(harmless(about)),
+            dialect=DIALECT if self._tier == "monty" else _SECOND_TIER,
+            max_calls=config.max_calls,
+        )
+
+    @cached_property
+    def _linker(self) -> AnswerLinker:
+        view = self.config.naming
+        return AnswerLinker(self._graph, None if view is None else identifiers(self._graph.arrays, view))
+
+    def _tools(self) -> _Tools:
+        """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
+        config = self.config
+        if config.has_code:
+            Cypher(self._graph)  # the extra, before a model is paid
+        return _Tools(*open_scouting(self._graph, self.mode, config.code, has_code=config.has_code))
+
+    def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
+        """Return the hits, with notes; none where the database of a graph in place has gone away."""
+        try:
+            reasons, notes = self._reasons(trajectory)
+            return present_all(self._graph, question, reasons), notes
+        except DatabaseAway:
+            if trajectory.stopped_by != "error":
+                raise
+            return (), []
+
+    def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
+        """Return the rows of the ranking, each with its reason, and notes on parts of the answer that name no node."""
+        shown = _shown_nodes(self._graph, trajectory.steps)
+        linked = self._linker.link(trajectory.answer or "", shown)
+        named = dict.fromkeys(linked.rows, "named in the answer")
+        notes = [f"the answer names what is not a node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
+        return named | {row: why for row, why in shown.items() if row not in named}, notes
+
+    def _plainly(self, result: Result, question: Question, run: Run) -> Result:
+        """Return the result with the hits of one search by the question's words."""
+        config = WorkflowConfig(mode=self.mode)
+        workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
+        plain = workflow.follow(lambda: workflow.present(workflow.plain()))
+        return result.model_copy(
+            update={
+                "hits": plain.hits,
+                "trajectories": (*result.trajectories, *plain.trajectories),
+                "usage": result.usage + plain.usage,
+                "notes": (*result.notes, _NO_NODES, *plain.notes),
+            }
+        )
+
+
+class _Tools(NamedTuple):
+    """The tools of one question."""
+
+    toolbox: Toolbox
+    code: CodeInterpreter | None
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Marks for the trajectory: the tiers that ran code."""
+        return self.code.marks if self.code is not None else ()
+
+    def close(self) -> None:
+        """End the processes that run code."""
+        if self.code is not None:
+            self.code.close()
+
+
+def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
+    """Return the rows that observations showed, each with its reason: latest small results first, long ones last."""
+    small: dict[int, str] = {}
+    large: dict[int, str] = {}
+    for number, name, nodes in _results(steps):
+        for node in nodes:
+            (small if len(nodes) <= _SMALL else large).setdefault(
+                graph.arrays.row(node), f"shown by {name} in step {number}"
+            )
+    return {**small, **{row: why for row, why in large.items() if row not in small}}
+
+
+def _results(steps: Sequence[Step]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Yield the nodes of each call with the number of its step and the tool, the latest call first."""
+    for number in range(len(steps), 0, -1):
+        step = steps[number - 1]
+        names = {call.id: call.name for call in step.reply.message.tool_calls}
+        for observation in reversed(step.observations):
+            if observation.nodes:
+                yield number, names.get(observation.call_id, "a tool"), observation.nodes
+
+
+# The settings of `graphscout`.
+
+
+Tools: TypeAlias = Literal["all", "no-code"]
+Calls: TypeAlias = Literal["text", "tools"]
+OFF, TYPES_ONLY = "off", "types"
+MOST_CALLS = 100
+
+
+class GraphScoutConfig(Options):
+    """GraphScout's settings."""
+
+    temperature: float = 0.0
+    """Temperature of every call; 0, so that runs repeat as far as the model lets them. The paper gives none."""
+    mode: Mode = AUTO
+    """How node_id_retriever ranks what no name answers to: lexical, dense, hybrid, hybrid:0.6 or rrf; auto is dense
+    where the graph has vectors, as in the paper (3.2.2), else lexical."""
+    max_calls: int = Field(default=10, ge=1, le=MOST_CALLS)
+    """Tool calls, up to 100; a reply without a sound one counts as one. The paper's T, of its quizzer (3.3.3)."""
+    tools: Tools = "all"
+    """all: both tools; no-code: node_id_retriever alone, the ablation of table 2."""
+    calls: Calls = "text"
+    """How tools are offered: text, in the words of Qwen's template (B.4.1), which any server takes; tools, by the
+    server's own tool calls. What a model writes is read in either form."""
+    tier: Choice = "auto"
+    """Where code runs: monty, cpython, or auto, the first of them that is installed; docs/sandbox.md."""
+    retry_cpython: bool = False
+    """Run code again in cpython where monty lacks something that it asks for."""
+    view: str = OFF
+    """The domain label of the view that names the graph as the paper's graphs are named, such as biomedical; types for
+    such a view without a label; off for the graph's own ids and types."""
+    directed: tuple[str, ...] = ()
+    """Edge types of a view whose arrow keeps its meaning: GENE_REGULATES_GENE, for GRBench's hetionet."""
+    context_tokens: int = Field(default=24_000, ge=1)
+    """Size of a request; beyond it the oldest observations are left out."""
+
+    _check_mode = field_validator("mode")(checked_mode_or_auto)
+
+    @model_validator(mode="after")
+    def _check_view(self) -> Self:
+        if not self.view.strip():
+            raise BadOption("view is empty: it must be off, types, or a domain label")
+        if self.directed and self.view == OFF:
+            raise BadOption("directed is for a view: without one every arrow keeps its meaning")
+        return self
+
+    @property
+    def has_code(self) -> bool:
+        """Whether the model may write code."""
+        return self.tools == "all"
+
+    @property
+    def naming(self) -> View | None:
+        """The names that the graph is asked by; None for its own."""
+        if self.view == OFF:
+            return None
+        return View(label=None if self.view == TYPES_ONLY else self.view, directed=self.directed)
+
+    @property
+    def code(self) -> CodeConfig:
+        """How code is run."""
+        return CodeConfig(tier=self.tier, retry_cpython=self.retry_cpython, view=self.naming)

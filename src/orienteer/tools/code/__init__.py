@@ -1,1 +1,0 @@
-"""A model's Python as a tool: how it is configured, run, and what it has shown."""
