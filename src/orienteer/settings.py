@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.addresses import Address, Login
 from orienteer.errors import BadOption
-from orienteer.llm.transport import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_of_this_machine, is_offline, show
+from orienteer.llm.address import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_of_this_machine, is_offline, show
 from orienteer.options import unknown_option
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from orienteer.errors import BadOption, GraphBusy, MissingExtra, ObjectMissing, StoreFailed
 from orienteer.ingest.remote.address import ENDPOINT, Address
 from orienteer.ingest.remote.objects import Content, Objects, Pace, Reply
-from orienteer.llm.transport import is_address, show
+from orienteer.llm.address import is_address, show
 
 CHUNK = 8 << 20
 """Bytes that are read and sent at once."""
