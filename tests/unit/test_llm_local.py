@@ -100,7 +100,7 @@ def gguf(*entries, version=3, count=None):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"PK\x03\x04" * 100, "does not begin as one"),
+        (b"PK\x03\x04" * 100, "does not begin like one"),
         (gguf(version=1), "of version 1"),
         (gguf(count=1 << 63), "entries, more than any"),
         (gguf(text("x" * 9), count=1), "cannot be read"),
@@ -134,7 +134,7 @@ def test_a_hostile_file_is_told_in_a_sentence(tmp_path, content, words):
 def test_a_name_without_a_file(tmp_path):
     with pytest.raises(BadOption, match=r"local:FILE\.gguf, or local:smollm2"):
         LocalModel("local:")
-    with pytest.raises(BadInput, match="there is no file"):
+    with pytest.raises(BadInput, match="does not exist"):
         LocalModel(f"local:{tmp_path / 'none.gguf'}")
 
 
