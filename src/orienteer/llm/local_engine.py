@@ -69,7 +69,7 @@ def _shut(model: Path, lifeline: int) -> None:
     left = [(file, readable_files.FILE) for file in files]
     left += [(Path(place), readable_files.FOLDER) for place in _ABOUT_PROCESSORS]
     confinement.keep_files([*left, *readable_files.of_system()], listens=True)
-    confinement.filter_server(lifeline=lifeline)
+    confinement.enforce(confinement.server_program(lifeline=lifeline))
 
 
 def _parts(model: Path) -> Iterator[Path]:
