@@ -112,7 +112,7 @@ def test_a_package_that_the_other_user_cannot_read_is_not_there_and_keeps_nothin
     (tmp_path / "mine").chmod(0o700)
     monkeypatch.setattr(sys, "executable", everybodys)
     spec = SimpleNamespace(origin=str(tmp_path / "mine" / "numpy" / "__init__.py"))
-        monkeypatch.setattr(inside(CPythonInterpreter), "find_spec", lambda name: spec)
+    monkeypatch.setattr(inside(CPythonInterpreter), "find_spec", lambda name: spec)
     interpreter = opened()
     assert interpreter.run("print(6 * 7)").printed == "42\n"
     assert interpreter.run("import numpy").error is not None
