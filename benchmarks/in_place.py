@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.connect.in_place.graph import GraphInPlace
+from orienteer.ingest.databases import open_database
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
@@ -44,7 +44,7 @@ def main() -> None:
     arguments = parser.parse_args()
     local = Graph.open(arguments.graph)
     started = time.perf_counter()
-    remote = GraphInPlace.of(read_settings().open_database(arguments.address))
+    remote = open_database(arguments.address, read_settings()).in_place()
     print(f"opened in place in {time.perf_counter() - started:.1f} s")
     chance = random.Random(5)
     searches = [_search(local, chance) for _ in range(arguments.questions)]

@@ -67,7 +67,13 @@ def commands_of(group, names=()):
             yield " ".join((*names, name)), command
 
 
-COMMANDS = dict(commands_of(command_line()))
+def whole_command_line():
+    root = command_line()
+    root.list_commands(None)  # adds the commands of the annexes
+    return root
+
+
+COMMANDS = dict(commands_of(whole_command_line()))
 CLASSES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)]
 _BUILT = (BuildReport, BuildEstimate, ExtractionSummary, RejectedRecords, CostEstimate)
 

@@ -13,6 +13,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import Annotated
+
+import typer
 
 from orienteer.connect.bucket import CHUNK, Bucket, Listed
 from orienteer.display import counted
@@ -32,7 +35,7 @@ from orienteer.graph.format import (
     read_pointer,
     size_of,
 )
-from orienteer.ingest.remote.address import Address
+from orienteer.ingest.remote.address import Address, address_of
 from orienteer.ingest.remote.published import (
     Meter,
     PublishedPointer,
@@ -44,6 +47,8 @@ from orienteer.ingest.remote.published import (
     published_pointer,
 )
 from orienteer.records import Record
+from orienteer.serve.cli.arguments import Directory, graph_of
+from orienteer.serve.cli.output import Output
 
 _AT_ONCE = 2 * CHUNK  # bytes: a larger file goes in parts
 _KEPT = timedelta(hours=1)
@@ -211,3 +216,25 @@ def _removed(target: Bucket, there: Mapping[str, Listed], kept: Collection[Point
     except StoreFailed:  # the graph is published all the same, and the next push tries again
         return 0
     return len(names)
+
+
+def push(
+    out: Output,
+    directory: Directory,
+    to: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where to put it: s3://BUCKET/NAME.")],
+) -> None:
+    """Put a graph in a bucket, where any command and any server reads it: what is there already is not sent."""
+    if (address := address_of(to)) is None:
+        raise BadOption(f"{to} is no address: push to s3://BUCKET/NAME")
+    report = push_graph(graph_of(directory, out), address, tell=out.progress)
+    if out.as_json:
+        out.json(report)
+    elif not (report.is_new or report.sent):
+        out.print(f"{address} has generation {report.generation} already")
+    else:
+        copied = f", {counted(report.copied, 'file')} copied there" if report.copied else ""
+        sent = f"{counted(report.sent, 'file')} sent, {counted(report.sent_bytes, 'byte')}"
+        out.print(f"{address} is at generation {report.generation}: {sent} in {report.seconds:.1f} s{copied}")
+
+
+COMMANDS = {"push": (push, "push hetionet s3://graphs/hetionet")}
