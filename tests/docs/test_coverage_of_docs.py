@@ -31,6 +31,7 @@ from orienteer.ingest import (
 from orienteer.llm import Budget, OpenAIConfig
 from orienteer.methods import AUTO, METHODS
 from orienteer.options import options_of
+from orienteer.plugins import own
 from orienteer.records import Price, Ranked, Result, StoppedBy, Usage
 from orienteer.retrieval import BASES
 from orienteer.serve import (
@@ -181,7 +182,7 @@ def first_column(heading: str) -> set[str]:
 
 @pytest.mark.parametrize("heading", ["## Retrievers", "### On which graph", "### What each costs"])
 def test_retrievers_and_their_tables(heading):
-    assert first_column(heading) == set(BASES)
+    assert first_column(heading) == {*BASES, *own("retrievers")}
 
 
 def test_modules_of_retrievers_that_the_page_names():
