@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadOption
-from orienteer.llm.transport import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_offline, show
+from orienteer.llm.address import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_offline, show
 from orienteer.options import unknown_option
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from orienteer.graph.builder import Progress
 from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions
 from orienteer.ingest.report import Report
-from orienteer.llm.transport import OFFLINE, is_of_this_machine
+from orienteer.llm.address import OFFLINE, is_of_this_machine
 from orienteer.plugins import load
 from orienteer.settings import Settings
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orienteer.errors import BadOption
-from orienteer.llm.transport import is_address, is_loopback, show
+from orienteer.llm.address import is_address, is_loopback, show
 
 ENDPOINT = "AWS_ENDPOINT_URL"
 """The variable that names another store of the kind S3 than Amazon's."""

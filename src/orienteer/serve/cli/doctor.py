@@ -15,7 +15,7 @@ from orienteer.addresses import address_in
 from orienteer.display import counted
 from orienteer.errors import Error, ModelError, NotAGraph
 from orienteer.files import cache_folder
-from orienteer.llm.transport import URL, show
+from orienteer.llm.address import URL, show
 from orienteer.records import Manner, Usage
 from orienteer.serve.cli.arguments import ModelFlags, graph_of, settings
 from orienteer.serve.cli.output import Output
@@ -130,7 +130,7 @@ def _installation(configured: Settings) -> dict[str, Any]:
 
     return {
         "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "openai", "pydantic", "typer")},
+        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "httpx2", "pydantic", "typer")},
         "extras": {
             extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
             for extra, module in EXTRAS.items()
