@@ -168,8 +168,8 @@ def test_agents():
         assert rows[agent.name][0].strip() == agent.title
         for path in agent.project_files:
             assert f"`{path}`" in rows[agent.name][3]
-        for spot in agent.files:
-            assert Path(spot.path).name in rows[agent.name][2]
+        for path in agent.files:
+            assert Path(path).name in rows[agent.name][2]
 
 
 def first_column(heading: str) -> set[str]:
