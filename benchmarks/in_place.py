@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.ingest.databases import open_database
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
+from orienteer.ingest.databases import open_database
 from orienteer.settings import read_settings
 from orienteer.tools.toolbox import Toolbox
 

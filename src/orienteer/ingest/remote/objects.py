@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from orienteer.errors import BadOption, NotAGraph, StoreFailed
 from orienteer.ingest.remote.address import Address
-from orienteer.plugins import load
 from orienteer.llm.address import OFFLINE, is_loopback, is_offline
+from orienteer.plugins import load
 
 SMALL_BYTES, SMALL_SECONDS = 1 << 20, 10.0
 """A file of at most this size, as a pointer, comes whole within so many seconds, with all tries to get it."""
