@@ -1,4 +1,4 @@
-"""Check the questions: every gold computes and none is empty, no wording occurs twice, every id is in its graph.
+"""Check the questions: every gold computes, none is empty or trivial, no wording occurs twice, ids are in the graph.
 
 `python -m benchmarks.intents.check [--graphs FOLDER] [--show SPLIT]`, in the root of the repository; FOLDER holds
 graphs that were imported from the same data, by the names of `GRAPHS`.
@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
-from .frames import GRAPHS, data_folder, frames
-from .intent import SHAPES, Gold, Nodes, Number, Split, Top, Values
+from .frames import GRAPHS, WORLDS, Frames, data_folder, frames
+from .intent import SHAPES, Gold, Nodes, Number, Refusal, Split, Top, Values
 from .loader import Entry, entries
 
 LONGEST = 400
@@ -27,7 +27,7 @@ def main() -> int:
     parser.add_argument("--graphs", type=Path, help="a folder with the imported graphs, to check the ids by")
     parser.add_argument("--show", choices=get_args(Split), help="print every gold of a split")
     options = parser.parse_args()
-    graphs = tuple(graph for graph in GRAPHS if graph == "demo" or (data_folder() / graph).is_dir())
+    graphs = tuple(graph for graph in GRAPHS if graph == "demo" or _is_here(graph))
     if missing := [graph for graph in GRAPHS if graph not in graphs]:
         print(f"not checked, for {data_folder()} has no {', '.join(missing)}: set ORIENTEER_DATA", file=sys.stderr)
     questions = entries(graphs)
@@ -44,6 +44,10 @@ def main() -> int:
     return 1 if faults else 0
 
 
+def _is_here(graph: str) -> bool:
+    return (WORLDS / graph).is_dir() or (data_folder() / graph).is_dir()
+
+
 def _duplicates(questions: Sequence[Entry]) -> Iterator[str]:
     texts = Counter((entry.graph, text.lower()) for entry in questions for text in entry.intent.phrasings)
     yield from (f"{graph}: worded twice: {text}" for (graph, text), count in texts.items() if count > 1)
@@ -56,6 +60,7 @@ def _duplicates(questions: Sequence[Entry]) -> Iterator[str]:
 
 def _faults(questions: Sequence[Entry]) -> Iterator[str]:
     for graph, _, intent in questions:
+        is_invented = (WORLDS / graph).is_dir()
         try:
             golds = [gold(frames(graph)) for gold in (intent.gold, *intent.also)]
         except (LookupError, TypeError, ValueError) as error:
@@ -66,6 +71,23 @@ def _faults(questions: Sequence[Entry]) -> Iterator[str]:
                 yield f"{graph}: {intent.name}: the gold is empty"
             if isinstance(gold, Nodes) and len(gold.ids) > LONGEST:
                 yield f"{graph}: {intent.name}: the gold has {len(gold.ids)} nodes"
+            if is_invented:
+                yield from (f"{graph}: {intent.name}: {fault}" for fault in _trivial(gold, frames(graph)))
+        if is_invented and (words := [gold.word.casefold() for gold in golds if isinstance(gold, Refusal)]):
+            for phrasing in intent.phrasings:
+                if not any(word in phrasing.casefold() for word in words):
+                    yield f"{graph}: {intent.name}: none of {words} is in: {phrasing}"
+
+
+def _trivial(gold: Gold, w: Frames) -> Iterator[str]:
+    """Say what makes a gold over an invented world one that a guess would meet, or that nothing does."""
+    match gold:
+        case Nodes(ids) if any(ids >= w.all(kind) for kind in w.nodes["kind"].unique()):
+            yield "every node of a kind"
+        case Top(groups, size) if size < 2 or sum(map(len, groups)) > size:
+            yield "the last places are tied"
+        case Refusal(_, word) if word.casefold() in w.nodes.astype(str).to_csv().casefold():
+            yield f"the world holds {word}"
 
 
 def _is_empty(gold: Gold) -> bool:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from .frames import Frames
+if TYPE_CHECKING:
+    from .frames import Frames
 
 RefusalKind: TypeAlias = Literal["unknown_name", "not_here", "unsupported", "not_understood"]
 """A name that the graph does not hold; a property or a kind that it lacks; what no query can say; what is unclear."""
@@ -73,7 +74,7 @@ class Refusal:
 
 
 Gold: TypeAlias = Nodes | Top | Number | Values | YesNo | Refusal
-GoldOf: TypeAlias = Callable[[Frames], Gold]
+GoldOf: TypeAlias = "Callable[[Frames], Gold]"
 
 
 @dataclass(frozen=True)
