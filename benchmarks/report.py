@@ -1,24 +1,53 @@
-"""A benchmark's figures: as rows, as a table for people, as JSON for machines."""
+"""What benchmarks share: options of the command line, and figures as rows, as a table for people, as JSON."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+DATA = Path(os.environ.get("ORIENTEER_DATA", "../shared/data"))
+WORK = Path(tempfile.gettempdir()) / "orienteer-benchmark"
+SHARED: dict[str, dict[str, Any]] = {  # Any: what argparse takes
+    "--json": {"metavar": "FILE", "help": "write the figures there too"},
+    "--data": {"metavar": "FOLDER", "default": DATA, "help": f"real graphs and questions (default: {DATA})"},
+    "--work": {"metavar": "FOLDER", "default": WORK, "help": f"where graphs are made and kept (default: {WORK})"},
+    "--cache": {"metavar": "FOLDER", "help": "where vectors are kept between runs"},
+    "--graphs": {"metavar": "FOLDER", "help": "where graphs are kept between runs"},
+}
+"""Paths that several benchmarks ask for."""
+
+
+def command_line(doc: str | None, shared: Sequence[str] = ("--json",)) -> argparse.ArgumentParser:
+    """Return the parser of a benchmark: its help is the text at the head of its file."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in shared:
+        parser.add_argument(name, type=Path, **SHARED[name])
+    return parser
+
+
+def write_json(file: Path | None, content: Any) -> None:  # Any: JSON
+    """Write figures where the command line says so."""
+    if file:
+        file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The most that a figure may be; with `times` the most that it may be of this peer's."""
+    """The most that a figure may be, or the least; with `times` the most that it may be of this peer's."""
 
-    most: float
+    bound: float
     times: str | None = None
+    is_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +70,17 @@ class Row:
     def met(self) -> bool | None:
         """Tell whether the target is reached; None where there is nothing to judge by."""
         judged = self.ours if self.target is None or self.target.times is None else self.ratio
-        return None if self.target is None or judged is None else judged <= self.target.most
+        if self.target is None or judged is None:
+            return None
+        return judged >= self.target.bound if self.target.is_least else judged <= self.target.bound
 
     @property
     def aim(self) -> str | None:
         """The target in words."""
         if self.target is None:
             return None
-        return f"<= {self.target.most:g} " + (f"x {self.target.times}" if self.target.times else self.unit)
+        sign = ">=" if self.target.is_least else "<="
+        return f"{sign} {self.target.bound:g} " + (f"x {self.target.times}" if self.target.times else self.unit)
 
     def content(self) -> dict[str, Any]:  # Any: JSON
         """Return the row as it is written."""
@@ -87,16 +119,20 @@ class Report:
         aim = f" [{row.aim}]{verdict}" if row.aim else ""
         print(f"{name:52} {cells[0]:>10} {cells[1]} {cells[2]:>10} {ratio:>7}  {peer or ''}{aim}", flush=True)
 
-    def write(self, file: Path) -> None:
-        """Write all rows as JSON."""
-        content = {"machine": machine(), "commit": commit(), "rows": [row.content() for row in self.rows]}
-        file.write_text(json.dumps(content, indent=1) + "\n")
+    def write(self, file: Path | None) -> None:
+        """Write all rows as JSON where the command line says so."""
+        write_json(file, {**about(), "rows": [row.content() for row in self.rows]})
 
 
 def _figure(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def about() -> dict[str, Any]:  # Any: JSON
+    """Return the machine and the commit that figures were taken on."""
+    return {"machine": machine(), "commit": commit()}
 
 
 def machine() -> dict[str, Any]:  # Any: JSON
