@@ -7,8 +7,6 @@ The script searches, looks around nodes and adds to its answer for 20 steps, ove
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +20,7 @@ from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import JsonValue, Message, Observation, Question, Sampling, ToolSpec, Trajectory
 from orienteer.tools.toolbox import Toolbox
 from probe import build_graph
-from report import Report, Target
+from report import Report, Target, command_line
 from synthetic import Synthetic, load
 
 Call = tuple[str, Mapping[str, JsonValue]]
@@ -40,11 +38,9 @@ TARGETS = {
 
 def main() -> None:
     """Run all measurements."""
-    parser = argparse.ArgumentParser(description="Measure the agent loop's own time.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
+    parser = command_line(__doc__, ("--json", "--work"))
     options = parser.parse_args()
-    work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
+    work: Path = options.work
     data, path = load("XS", work), work / "graph-agent"
     build_graph(data, path)
     graph, script, report = Graph.open(path), _script(data), Report(TARGETS)
@@ -59,8 +55,7 @@ def main() -> None:
         [lambda: _ask(graph, script, 1, SLOW_SECONDS), lambda: _ask(graph, script, 3, SLOW_SECONDS)], 3
     )
     report.add("question, slow model, three agents", slow_three, "s", peer="one agent", peer_value=slow_one)
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 def _script(data: Synthetic) -> list[Call]:

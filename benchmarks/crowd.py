@@ -13,7 +13,6 @@ whoever is free, and that workers do not slow one another down.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import heapq
 import json
@@ -27,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
-from report import Report
+from report import Report, command_line
 from scale import METHODS
 from serving import CONNECTIONS, Connection, K, Server
 
@@ -165,13 +164,12 @@ def foretell(times: Sequence[float], methods: Mapping[str, float]) -> list[dict[
 
 def main() -> None:
     """Measure, then simulate."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("graph", type=Path)
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument(
         "--scale", type=Path, metavar="FILE", help="what scale.py keeps of this graph: times of methods"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     options = parser.parse_args()
     report = Report({})
     times = measure(report, options.graph, options.requests)

@@ -13,13 +13,11 @@ with one worker alone.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -40,7 +38,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.ingest.importer import import_graph
 from orienteer.records import JsonValue
-from report import Report, Target
+from report import Report, Target, command_line
 
 TESTS = Path(__file__).parents[1] / "tests"
 POOL = 256 << 20  # bytes, as the worker has
@@ -82,15 +80,12 @@ QUERIES = (
 
 def main() -> None:
     """Run all measurements."""
-    parser = argparse.ArgumentParser(description="Measure Cypher beside the bare engine.")
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of real graphs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where the graph is made and kept")
+    parser = command_line(__doc__, ("--data", "--json", "--work"))
     parser.add_argument("--queries", type=int, default=100, metavar="N", help="nodes for each query")
     parser.add_argument("--mutations", type=int, default=5_000, metavar="N", help="spoiled statements")
     parser.add_argument("--part", choices=("all", "crowd"), default="all", help="measure only this")
     options = parser.parse_args()
-    work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
+    work: Path = options.work
     path = work / "cypher-hetionet"
     if not path.exists():
         import_graph([options.data / "hetionet"], path)
@@ -105,8 +100,7 @@ def main() -> None:
         measure_spoiled(report, options.mutations)
     measure_crowd(report, graph)
     report.add("load of the machine at the end", busy()[0], "")
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 def measure_copy(report: Report, graph: Graph) -> None:

@@ -9,7 +9,6 @@ nodes; every figure comes out of `orienteer eval run`, a run that is there goes 
 
 from __future__ import annotations
 
-import argparse
 import io
 import shlex
 import sys
@@ -26,6 +25,8 @@ from orienteer.evaluation.scores.comparison import PairedDifference, compare
 from orienteer.evaluation.scores.table import Row, score_runs
 from orienteer.records import Trajectory
 from orienteer.serve.cli.app import main as orienteer
+from report import command_line
+from scripted import served
 
 MEASURES = (*(f"Recall@{k}" for k in (1, 2, 5, 10, 20, 50, 100)), "Hit@1", "Hit@5", "MRR")
 TABLES: tuple[dict[str, str | None], ...] = (
@@ -81,7 +82,7 @@ class Bench:
         yield counted(plain)
         for methods in TABLES:
             yield from ("", *table(plain, methods))
-        with planner.served() as url:
+        with served(planner.reply) as url:
             flags = ("--model", MODEL, "--base-url", url)
             planned, said = self._run(one, list(PLANNED), f"{one.graph}-planned", *flags)
         yield from ("", "```text", f"$ {said.replace(url, 'URL')}", "```", "")
@@ -175,7 +176,7 @@ def calls(trajectories: Sequence[Trajectory]) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ())
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of graphs and questions")
     parser.add_argument("--graphs", type=Path, metavar="FOLDER", help="graphs of those names that are made already")
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps runs; temporary by default")

@@ -47,6 +47,7 @@ from orienteer import BuildOptions, Error, Graph, Retriever, build_graph
 from orienteer.evaluation.scores.statistics import differences, mean_interval
 from orienteer.graph.embedding import embed_graph
 from orienteer.index.embedders import open_embedder
+from report import command_line
 
 HERE = Path(__file__).parent / "folders"
 FOLDERS = ("sqlite", "office", "code")
@@ -543,7 +544,7 @@ def check_code(bench: Bench, library: Path) -> int:
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--data", type=Path, help="where the documentation of SQLite was unpacked")
     parser.add_argument("--folder", action="append", choices=FOLDERS)
     parser.add_argument("--split", choices=("dev", "held", "all"), default="dev")
@@ -555,7 +556,6 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--check", action="store_true", help="verify the spans, and ask nothing")
     parser.add_argument("--check-code", type=Path, metavar="LIBRARY", help="verify the spans of code there")
-    parser.add_argument("--json", type=Path)
     return parser.parse_args(arguments)
 
 

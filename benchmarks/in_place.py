@@ -10,7 +10,6 @@ still known, as in a session of an agent, so each node and query comes once.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import time
@@ -27,6 +26,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.in_place.graph import GraphInPlace
 from orienteer.settings import read_settings
 from orienteer.tools.toolbox import Toolbox
+from report import command_line
 
 K = 10
 
@@ -37,7 +37,7 @@ class _Statement(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ())
     parser.add_argument("address")
     parser.add_argument("graph", type=Path)
     parser.add_argument("--questions", type=int, default=100)

@@ -20,8 +20,6 @@ Each part builds the graphs that it needs in `--graphs`, or takes them from ther
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,24 +44,32 @@ from orienteer.ingest.documents.run import build_graph
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from passages import OPEN, WALK_ALONE, base
 from rankings import (
+    FORMS,
+    OPEN,
+    WALK_ALONE,
     Ranked,
     Ranker,
     Table,
     answered,
     ask,
+    base,
     best_of,
     both_kinds,
+    first_named,
     flats,
+    in_order,
     paper,
     recalls,
     remembering,
     sage,
     show,
+    silent,
     summary,
+    untitled,
+    weave,
 )
-from woven import first_named, in_order, silent, untitled, weave
+from report import command_line, write_json
 
 KS = (2, 5, 10, 20, 50, 100)
 ANSWER_KS = (2, 5, 10, 50)
@@ -222,18 +228,7 @@ def edges_part(bench: Bench) -> dict[str, Any]:
 
 def options_part(bench: Bench) -> dict[str, Any]:
     """What each option carries, at the weight of the default."""
-    options: dict[str, dict[str, Any]] = {
-        "sage": {},
-        "pruned by H": {"pruning": "hybrid"},
-        "seeds first": {"order": "seeds"},
-        "rows 0": {"rows": 0.0},
-        "rows 30": {"rows": 30.0},
-        "trust .5": {"trust": 0.5},
-        "sharpness 2": {"sharpness": 2.0},
-        "sharpness 8": {"sharpness": 8.0},
-        ".3 BM25": {"weight": 0.3},
-    }
-    return _variants(bench, bench.graph, options)
+    return _variants(bench, bench.graph, FORMS["sage over tables"])
 
 
 def _variants(bench: Bench, graph: Graph, several: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -357,20 +352,16 @@ PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
 
 def main() -> None:
     """Measure the parts that are named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ("--cache", "--graphs", "--json"))
     parser.add_argument("data", type=Path)
-    parser.add_argument("--cache", type=Path, default=None, help="where vectors are kept between runs")
-    parser.add_argument("--graphs", type=Path, default=None, help="where graphs are kept between runs")
     parser.add_argument("--part", action="append", choices=list(PARTS))
     parser.add_argument("--limit", type=int, default=None, help="ask only the first so many questions")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="orienteer-") as folder:
         graphs, cache = options.graphs or Path(folder) / "graphs", options.cache or Path(folder) / "cache"
         bench = Bench(options.data, graphs, cache, options.limit)
         written = {name: PARTS[name](bench) for name in options.part or PARTS}
-    if options.json:
-        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+    write_json(options.json, written)
 
 
 if __name__ == "__main__":

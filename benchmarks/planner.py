@@ -1,4 +1,4 @@
-"""A stand-in for a model that writes SPARK's plans: rules over the wording of a question, served over HTTP.
+"""A stand-in for a model that writes SPARK's plans: rules over the wording of a question.
 
 It sees what a model would see, the request, and answers with a plan; it knows no answers and reads no graph. Its rules
 were written for the templates of GRBench's biomedical questions and for turns of phrase of STaRK's questions about
@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Steps: TypeAlias = list[dict[str, Any]]  # Any: JSON
@@ -187,37 +184,3 @@ def reply(body: dict[str, Any]) -> str:  # Any: JSON
     if steps is None or any(message["role"] == "assistant" for message in body["messages"]):
         steps = alike(question, "Disease" if is_hetionet else wanted(question))
     return json.dumps({"steps": steps, "answer": steps[-1]["into"]})
-
-
-@contextmanager
-def served(answer: Callable[[dict[str, Any]], str] = reply) -> Iterator[str]:
-    """Give the address of a model that answers so."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            message = {"role": "assistant", "content": answer(body)}
-            usage = {"prompt_tokens": len(json.dumps(body)) // 4, "completion_tokens": len(message["content"]) // 4}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            data = json.dumps({"model": body["model"], "choices": [choice], "usage": usage}).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -9,7 +9,6 @@ Beside the import, pyoxigraph alone parses the same file. Both are processes of 
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import random
 import resource
@@ -18,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from report import Report
+from report import Report, command_line
 
 RDF, RDFS, XSD = (
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -33,8 +32,7 @@ PARSE = (
 
 def main() -> None:
     """Make the file, import it, parse it."""
-    parser = argparse.ArgumentParser(description="Measure the import of RDF.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser = command_line(__doc__)
     parser.add_argument("--statements", type=int, default=1_000_000, metavar="N")
     options = parser.parse_args()
     report = Report({})
@@ -47,8 +45,7 @@ def main() -> None:
         report.add("import, processor time", seconds, "s", peer="pyoxigraph alone", peer_value=parsing)
         report.add("import, throughput", count / seconds, "1/s")
         report.add("import, memory at its highest", peak / 2**20, "MB")
-    if options.json is not None:
-        report.write(options.json)
+    report.write(options.json)
 
 
 def write(file: Path, count: int) -> None:

@@ -8,7 +8,6 @@ absent are left out, said so. Graphs are made in the cache; runs that are there 
 
 from __future__ import annotations
 
-import argparse
 import io
 import shlex
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 from orienteer.evaluation.running.runs import read_run
 from orienteer.evaluation.scores.table import Row, score_runs
 from orienteer.serve.cli.app import main as orienteer
+from report import command_line
 
 METHODS = ("bm25", "anchor")
 RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
@@ -125,8 +125,7 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of graphs and questions")
+    parser = command_line(__doc__, ("--data",))
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps questions and runs; temporary by default")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
     options = parser.parse_args()

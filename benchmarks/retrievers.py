@@ -41,6 +41,7 @@ from orienteer.methods.table import METHODS
 from orienteer.records import Usage
 from orienteer.retrieval.bases.table import BASES, RankedBase, open_base
 from orienteer.retrieval.query import KnowledgeBase, Query
+from report import command_line, write_json
 
 SIZES = (5_000, 50_000)
 OTHERS = ("sage", "anchor")
@@ -272,13 +273,12 @@ def _most(figures: dict[str, Any]) -> float:
 
 def main() -> None:
     """Measure every size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), metavar="N")
     parser.add_argument("--queries", type=int, default=100, metavar="N")
     parser.add_argument("--methods", nargs="+", choices=[*BASES, *OTHERS], default=[*BASES, *OTHERS], metavar="NAME")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of numpy's products")
     parser.add_argument("--extract", metavar="FORM", help="extract without a model: entities, triples, hyper")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument(
         "--work", type=Path, metavar="FOLDER", help="keep the graphs there; those that are there are taken"
     )
@@ -300,8 +300,7 @@ def main() -> None:
         }
     show(figures, options.methods)
     print(f"threads of numpy's products: {options.threads}")
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    write_json(options.json, figures)
 
 
 def _measured(size: int, work: Path, options: argparse.Namespace) -> dict[str, Any]:  # Any: JSON

@@ -15,7 +15,6 @@ import argparse
 import json
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 import probe
 from orienteer import Graph, Retriever
 from orienteer.cypher.session import Cypher
+from report import command_line, write_json
 from synthetic import SIZES, Asked, Synthetic, load
 
 GROWING = ("S", "M", "M-nodes", "M-edges", "M-words", "L", "XL")
@@ -46,10 +46,8 @@ Figures = dict[str, float]
 
 def main() -> None:
     """Measure what is not measured yet, then fit."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ("--json", "--work"))
     parser.add_argument("sizes", nargs="*", metavar="SIZE", help=f"of {', '.join(SIZES)}; {' '.join(GROWING)} if none")
-    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "orienteer-benchmark")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures and the fits there too")
     parser.add_argument("--probe", nargs=2, metavar=("SIZE", "PART"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.probe:
@@ -61,8 +59,7 @@ def main() -> None:
     names = [name for name in figures[sizes[0]] if name not in PARTS]
     fits = {name: fit(name, figures) for name in names}
     show(figures, fits)
-    if options.json:
-        options.json.write_text(json.dumps({"measured": figures, "fitted": fits}, indent=1) + "\n")
+    write_json(options.json, {"measured": figures, "fitted": fits})
 
 
 # ------------------------------------------------------------------------------------------------------------ measuring

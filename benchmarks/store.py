@@ -20,7 +20,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -36,7 +35,7 @@ from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from reference import Best, K, Postings, agreement, best
-from report import Report, Target
+from report import Report, Target, command_line
 from synthetic import SIZES, Asked, Synthetic, load
 
 Search = Callable[[int], Any]  # Any: rows, where rankings are compared
@@ -98,24 +97,21 @@ class Setting(NamedTuple):
 
 def main() -> None:
     """Run all measurements of one size."""
-    parser = argparse.ArgumentParser(description="Measure the store beside other engines.")
+    parser = command_line(__doc__, ("--json", "--work"))
     parser.add_argument("--size", choices=SIZES, default="S")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
     parser.add_argument("--queries", type=int, default=300, metavar="N", help="at most this many of each set")
     parser.add_argument("--no-build", action="store_true", help="take the graph and the indexes of the run before")
     parser.add_argument("--import", action="store_true", dest="imports", help="measure the import of tables instead")
     parser.add_argument("--format", choices=tables.FORMATS, help="import tables of this format alone")
     options = parser.parse_args()
-    work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
+    work: Path = options.work
     data = load(options.size, work)
     report = Report(_targets(options.size))
     if options.imports:
         imports.measure(report, data, options.size, work, [options.format] if options.format else tables.FORMATS)
     else:
         _measure_store(report, options, data, work)
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 def _measure_store(report: Report, options: argparse.Namespace, data: Synthetic, work: Path) -> None:

@@ -43,6 +43,7 @@ from orienteer.training.recipes import GrpoConfig, SftConfig, read_recipe
 from orienteer.training.runs import MODEL
 from orienteer.training.sft import distil
 from orienteer.training.student import open_student
+from report import command_line
 
 AGENT = "ark tools=compact agents=1 temperature=0 max_steps=5"
 PATTERNS = ("one_hop", "two_hops", "two_anchors", "three_anchors")
@@ -245,7 +246,7 @@ def _pairs(pairs: Iterable[str]) -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one of the parts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ())
     parts = parser.add_subparsers(required=True)
     for part in (collected, trained, measured, reported):
         name = {"collected": "collect", "trained": "train", "measured": "measure", "reported": "report"}[part.__name__]

@@ -8,7 +8,6 @@ and `sage` starts from `hybrid`. A run that is there goes on where it was.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from orienteer.evaluation.scores.table import Row, score_runs
 from orienteer.graph.store import Graph
 from orienteer.methods.table import METHODS
 from orienteer.settings import Settings
+from report import command_line
 
 WHERE = ("domain=biomedical", "edges_complete=true")
 QUESTIONS = "grbench/grbench.jsonl.gz"
@@ -71,9 +71,8 @@ def figures(rows_by_method: Mapping[str, Row], methods: Sequence[str], measure: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ("--data",))
     parser.add_argument("graph", type=Path, metavar="GRAPH")
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of graphs and questions")
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps the run; temporary by default")
     parser.add_argument("--measure", default="MRR", metavar="NAME")
     options = parser.parse_args()

@@ -10,7 +10,6 @@ of the same tables writes.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -24,25 +23,25 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from report import command_line, write_json
+
 Edit = Callable[[random.Random, list[bytes]], None]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("tables", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--shares", nargs="+", default=["0", "1row", "0.0001", "0.001", "0.01", "0.1", "0.5"])
     parser.add_argument("--files", nargs="+", default=["edges", "nodes"], choices=["edges", "nodes"])
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     bench = Bench(arguments.tables, arguments.work)
     rows = bench.imports()
     for share in arguments.shares:
         for file in arguments.files if share != "0" else ["none"]:
             rows.append(bench.update(file, share, is_checked=arguments.check))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1))
+    write_json(arguments.json, rows)
 
 
 class Cost(NamedTuple):

@@ -11,7 +11,6 @@ embedder takes, by threads, and nothing else. A peer that is not installed is le
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import math
 import os
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.vectors import VectorIndex, create_halves, write_index
-from report import Report, Target
+from report import Report, Target, command_line
 
 Floats = NDArray[np.float32]
 Search = Callable[[Floats], NDArray[Any]]
@@ -304,9 +303,8 @@ def measure(count: int, queries: int, report: Report, *, graphs: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--size", choices=SIZES, default="XS")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--queries", type=int, default=40, metavar="N")
     parser.add_argument("--graphs", action="store_true", help="compare with HNSW graphs too: slow to build")
     parser.add_argument("--embed", action="store_true", help="measure the local embedder instead")
@@ -319,8 +317,7 @@ def main() -> None:
     else:
         measure(SIZES[options.size], options.queries, report, graphs=options.graphs)
     report.add("load of the machine at the end", busy()[0], "")
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 if __name__ == "__main__":
