@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
-from report import Report, command_line
+from report import Report, command_line, write_json
 from scale import METHODS
 from serving import CONNECTIONS, Connection, K, Server
 
@@ -176,9 +176,7 @@ def main() -> None:
     scale = json.loads(options.scale.read_text()) if options.scale else {}
     methods = {method: scale[f"{method}, p50 ms"] / 1e3 for method in METHODS if f"{method}, p50 ms" in scale}
     rows = foretell(times, methods)
-    if options.json:
-        measured = [row.content() for row in report.rows]
-        options.json.write_text(json.dumps({"measured": measured, "simulated": rows}, indent=1) + "\n")
+    write_json(options.json, {"measured": [row.content() for row in report.rows], "simulated": rows})
 
 
 if __name__ == "__main__":

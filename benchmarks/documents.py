@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import random
-import resource
-import subprocess
 import sys
 import tempfile
 import threading
@@ -34,7 +31,7 @@ from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm import ScriptedModel
 from orienteer.protocols import LanguageModel
 from orienteer.records import Edge, Message, Node, Usage
-from report import Report, Target, command_line
+from report import Report, Target, command_line, run
 
 CHUNKS = 5_000
 EMBEDDED = 100
@@ -222,14 +219,11 @@ def measure_small_updates(report: Report, work: Path, files: int) -> None:
     }
     for name, act in acts.items():
         act()
-        environment = {**os.environ, "ORIENTEER_CACHE": str(cache), "ORIENTEER_VECTORS": "off"}
-        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        command = [sys.executable, "-m", "orienteer", "ask", str(folder), "Who is new?", "--yes", "--quiet"]
-        subprocess.run(command, check=True, capture_output=True, env=environment)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        report.add(f"of many files, {name}, of CPU", round(busy, 2), "s")
-        report.add(f"of many files, {name}", round(time.perf_counter() - started, 2), "s")
+        environment = {"ORIENTEER_CACHE": str(cache), "ORIENTEER_VECTORS": "off"}
+        command = (sys.executable, "-m", "orienteer", "ask", folder, "Who is new?", "--yes", "--quiet")
+        done = run(*command, env=environment)
+        report.add(f"of many files, {name}, of CPU", round(done.processor, 2), "s")
+        report.add(f"of many files, {name}", round(done.seconds, 2), "s")
 
 
 # --------------------------------------------------------------------------------------------------------------- kill

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import tables
 from loaders import ENGINES
 from orienteer.graph.store import Graph
-from report import Report
+from report import Report, run_script
 from synthetic import Synthetic
 
 MEGABYTE = 1_000_000
@@ -35,7 +33,7 @@ def measure(report: Report, data: Synthetic, size: str, work: Path, forms: Seque
             tables.write(data, new, form)
             new.rename(folder)
         try:
-            found = _measured("probe.py", "import", folder, target)
+            found = run_script("probe.py", "import", folder, target)
             made[form] = {name: file.sha256 for name, file in Graph.open(target).arrays.manifest.files.items()}
         finally:
             shutil.rmtree(target, ignore_errors=True)
@@ -53,7 +51,7 @@ def _measure_peers(report: Report, ours: dict[str, float], size: str, folder: Pa
             report.add(_row(form, "seconds"), ours["seconds"], "s", peer=f"{name}: not installed")
             continue
         try:
-            theirs = _measured("loaders.py", name, folder, form, target)
+            theirs = run_script("loaders.py", name, folder, form, target)
         except subprocess.CalledProcessError:
             report.add(_row(form, "seconds"), ours["seconds"], "s", peer=f"{name}: failed")
             continue
@@ -65,13 +63,6 @@ def _measure_peers(report: Report, ours: dict[str, float], size: str, folder: Pa
 
 def _row(form: str, figure: str) -> str:
     return f"import, {form}" + {"seconds": "", "processor": ", processor time", "peak": ", peak memory"}[figure]
-
-
-def _measured(script: str, *arguments: object) -> dict[str, float]:
-    """Run a script of this folder in a fresh process."""
-    command = [sys.executable, str(Path(__file__).with_name(script)), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
 def _remove(target: Path) -> None:

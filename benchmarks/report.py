@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import platform
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -163,3 +166,67 @@ def commit() -> str | None:
     except FileNotFoundError:
         return None
     return done.stdout.strip() or None
+
+
+# ----------------------------------------------------------------------------------------------------------- measuring
+
+
+class Timing(NamedTuple):
+    """Milliseconds a query, and what the queries gave."""
+
+    p50: float
+    p95: float
+    answers: list[Any]  # Any: whatever was timed
+
+
+def timed(engines: Mapping[str, Callable[[int], Any]], count: int, rounds: int = 3) -> dict[str, Timing]:
+    """Time queries by their numbers on several engines, which take turns.
+
+    Every query runs once to warm up. Its time is the least of all rounds, for what else the machine does only adds.
+    """
+    answers = {name: [search(number) for number in range(count)] for name, search in engines.items()}
+    seconds = {name: np.zeros((rounds, count)) for name in engines}
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            for name, search in engines.items():
+                for number in range(count):
+                    started = time.perf_counter()
+                    search(number)
+                    seconds[name][turn, number] = time.perf_counter() - started
+    finally:
+        gc.enable()
+    milliseconds = {name: np.percentile(one.min(axis=0), [50, 95]) * 1e3 for name, one in seconds.items()}
+    return {name: Timing(float(p50), float(p95), answers[name]) for name, (p50, p95) in milliseconds.items()}
+
+
+class Cost(NamedTuple):
+    """What a command took, and what it printed."""
+
+    seconds: float
+    processor: float
+    """Seconds of processor time."""
+    peak: int
+    """The most bytes that it held; at least as many as whoever started it."""
+    output: str
+
+
+def run(*command: object, env: Mapping[str, str] | None = None) -> Cost:
+    """Run a command, with some variables of its environment set."""
+    words, started = [*map(str, command)], time.perf_counter()
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
+    assert process.stdout is not None  # it was asked for
+    with process.stdout as printed:
+        output = printed.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, words)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Cost(time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss * unit, output)
+
+
+def run_script(name: str, *arguments: object, env: Mapping[str, str] | None = None) -> dict[str, Any]:  # Any: JSON
+    """Run a script of this folder in a process of its own; return the JSON on the last line that it prints."""
+    done = run(sys.executable, Path(__file__).with_name(name), *arguments, env=env)
+    return dict(json.loads(done.output.splitlines()[-1]))

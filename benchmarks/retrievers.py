@@ -20,7 +20,6 @@ import json
 import os
 import re
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -41,7 +40,7 @@ from orienteer.methods.table import METHODS
 from orienteer.records import Usage
 from orienteer.retrieval.bases.table import BASES, RankedBase, open_base
 from orienteer.retrieval.query import KnowledgeBase, Query
-from report import command_line, write_json
+from report import command_line, run_script, write_json
 
 SIZES = (5_000, 50_000)
 OTHERS = ("sage", "anchor")
@@ -305,23 +304,25 @@ def main() -> None:
 
 def _measured(size: int, work: Path, options: argparse.Namespace) -> dict[str, Any]:  # Any: JSON
     """Build and ask one size, each in a process of its own; what was built before is taken as it is."""
-    kept = work / "build.json"
+    kept, limited = work / "build.json", {"OPENBLAS_NUM_THREADS": str(options.threads)}  # read when numpy is loaded
+    where = ("--sizes", size, "--work", work)
     if not kept.exists():
-        extract = ["--extract", options.extract] if options.extract else []
-        built = _step("build", size, work, extract, threads=options.threads)
+        extract = ("--extract", options.extract) if options.extract else ()
+        built = run_script("retrievers.py", "--step", "build", *where, *extract, env=limited)
         kept.write_text(json.dumps(built), encoding="utf-8")
-    arguments = ["--queries", str(options.queries), "--methods", *options.methods]
-    asked = _step("ask", size, work, arguments, threads=options.threads)
+    asked = run_script(
+        "retrievers.py",
+        "--step",
+        "ask",
+        *where,
+        "--queries",
+        options.queries,
+        "--methods",
+        *options.methods,
+        env=limited,
+    )
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     return {"build": json.loads(kept.read_text(encoding="utf-8")), "ask": asked, "load": load}
-
-
-def _step(name: str, size: int, work: Path, arguments: Sequence[str], *, threads: int) -> dict[str, Any]:  # Any: JSON
-    command = [sys.executable, __file__, "--step", name, "--sizes", str(size), "--work", str(work), *arguments]
-    limited = {**os.environ, "OPENBLAS_NUM_THREADS": str(threads)}  # read when numpy is loaded
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=limited)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 if __name__ == "__main__":

@@ -14,13 +14,8 @@ ladybug and ArcadeDB, each in a process of its own.
 from __future__ import annotations
 
 import argparse
-import gc
-import json
 import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -35,12 +30,11 @@ from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from reference import Best, K, Postings, agreement, best
-from report import Report, Target, command_line
+from report import Report, Target, Timing, command_line, run_script, timed
 from synthetic import SIZES, Asked, Synthetic, load
 
 Search = Callable[[int], Any]  # Any: rows, where rankings are compared
 """Runs the query of a number."""
-ROUNDS = 3
 NEIGHBORHOODS = ("around degree 10", "around degree 1,000", "around hub")
 INDEX_FILES = {
     "term", "posting", "best", "row", "frequency", "large_at", "large", "block", "block_best", "length",
@@ -67,14 +61,6 @@ TARGETS = {
     "path of up to 4 edges, p50": Target(5),
 }
 """For L; on the other sizes only those that compare with a peer count."""
-
-
-class Timing(NamedTuple):
-    """Milliseconds a query, and what the queries gave."""
-
-    p50: float
-    p95: float
-    answers: list[Any]  # Any: whatever was timed; rows, where rankings are compared
 
 
 class Setting(NamedTuple):
@@ -157,15 +143,8 @@ def _named(name: str, found: object) -> str:
 # ------------------------------------------------------------------------------------------------ building, opening
 
 
-def _probe(*arguments: object) -> dict[str, float]:
-    """Run `probe.py` in a fresh process."""
-    command = [sys.executable, str(Path(__file__).with_name("probe.py")), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    return dict(json.loads(done.stdout))
-
-
 def _measure_build(report: Report, size: str, work: Path, path: Path) -> None:
-    built = _probe("build", size, work, path)
+    built = run_script("probe.py", "build", size, work, path)
     report.add("build", built["seconds"], "s")
     report.add("build, of this making the input in Python", built["input"], "s")
     report.add("build, peak memory", built["peak"] / MEGABYTE, "MB")
@@ -183,19 +162,23 @@ def _measure_disk(report: Report, path: Path) -> None:
 
 def _measure_open(setting: Setting, path: Path) -> None:
     query = " ".join(setting.words(setting.asked("global")[0]))
-    _probe("open", path, query)  # bytecode, and the files into the page cache
-    fresh = [_probe("open", path, query) for _ in range(5)]
+    run_script("probe.py", "open", path, query)  # bytecode, and the files into the page cache
+    fresh = [run_script("probe.py", "open", path, query) for _ in range(5)]
     typical = {name: float(np.median([one[name] for one in fresh])) for name in fresh[0]}
     add = setting.report.add
     add("open, fresh process", typical["open"] * 1e3, "ms")
-    add("open, again", _timed({"ours": lambda _: Graph.open(path)}, 20)["ours"].p50, "ms")
+    add("open, again", timed({"ours": lambda _: Graph.open(path)}, 20)["ours"].p50, "ms")
     add("import of the package", typical["import"] * 1e3, "ms")
     if "resident" in typical:
         add("resident after open", typical["resident"] / MEGABYTE, "MB")
         add("anonymous after open", typical["anonymous"] / MEGABYTE, "MB")
     add("first query, fresh process", typical["first"] * 1e3, "ms")
     if _forget(path):
-        add("first query, fresh process, files not in memory", _probe("open", path, query)["first"] * 1e3, "ms")
+        add(
+            "first query, fresh process, files not in memory",
+            run_script("probe.py", "open", path, query)["first"] * 1e3,
+            "ms",
+        )
 
 
 def _forget(path: Path) -> bool:
@@ -212,24 +195,6 @@ def _forget(path: Path) -> bool:
 # ---------------------------------------------------------------------------------------------- searching and walking
 
 
-def _timed(engines: Mapping[str, Search], count: int) -> dict[str, Timing]:
-    """Time the queries of these numbers on several engines, which take turns."""
-    answers = {name: [search(number) for number in range(count)] for name, search in engines.items()}
-    seconds = {name: np.zeros((ROUNDS, count)) for name in engines}
-    gc.disable()
-    try:
-        for turn in range(ROUNDS):
-            for name, search in engines.items():
-                for number in range(count):
-                    started = time.perf_counter()
-                    search(number)
-                    seconds[name][turn, number] = time.perf_counter() - started
-    finally:
-        gc.enable()
-    milliseconds = {name: np.percentile(one.min(axis=0), [50, 95]) * 1e3 for name, one in seconds.items()}
-    return {name: Timing(float(p50), float(p95), answers[name]) for name, (p50, p95) in milliseconds.items()}
-
-
 def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -> None:
     graph, report = setting.graph, setting.report
     for name in ("global", "global + common words"):
@@ -243,7 +208,7 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
         for peer_name, peer in others.items():
             if peer is not None:
                 engines[peer_name] = _caller(partial(_ask, peer), numbers)
-        timings = _timed(engines, len(asked))
+        timings = timed(engines, len(asked))
         for peer_name in others:
             timing = timings.get(peer_name)
             _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
@@ -267,10 +232,10 @@ def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | N
         for peer_name, peer in others.items():
             if isinstance(peer, peers.PlainNumpy):
                 engines[peer_name] = _caller(partial(_ask_among, peer), searched)
-        timings = _timed(engines, len(cases))
+        timings = timed(engines, len(cases))
         _compare(setting.report, name, timings["ours"], "numpy", timings["numpy"])
         calls = [(node_id, " ".join(words)) for _, words, node_id, _ in cases]
-        whole = _timed({"ours": _caller(lambda call: graph.neighbors(*call, k=K).hits, calls)}, len(calls))["ours"]
+        whole = timed({"ours": _caller(lambda call: graph.neighbors(*call, k=K).hits, calls)}, len(calls))["ours"]
         setting.report.add(f"{name}, whole call, p50", whole.p50, "ms")
         setting.report.add(f"{name}, whole call, p95", whole.p95, "ms")
         _agree(setting, name, timings)
@@ -279,9 +244,9 @@ def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | N
 def _measure_walks(setting: Setting) -> None:
     graph, ids, report = setting.graph, setting.data.ids, setting.report
     hubs = [ids[node] for node in setting.data.hubs]
-    shared = _timed({"ours": lambda _: graph.intersect(hubs)}, 20)["ours"]
+    shared = timed({"ours": lambda _: graph.intersect(hubs)}, 20)["ours"]
     pairs = [(ids[_node(one)], ids[one.words[0]]) for one in setting.asked("path")]
-    found = _timed({"ours": _caller(lambda pair: graph.paths(pair[0], pair[1], max_length=4), pairs)}, len(pairs))[
+    found = timed({"ours": _caller(lambda pair: graph.paths(pair[0], pair[1], max_length=4), pairs)}, len(pairs))[
         "ours"
     ]
     for name, timing in (("intersect three hubs", shared), ("path of up to 4 edges", found)):
