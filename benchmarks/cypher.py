@@ -40,7 +40,8 @@ from orienteer.ingest.importer import import_graph
 from orienteer.records import JsonValue
 from report import Report, Target, command_line
 
-TESTS = Path(__file__).parents[1] / "tests"
+HERE = Path(__file__).parent
+TESTS = HERE.parent / "tests"
 POOL = 256 << 20  # bytes, as the worker has
 ON_TOP = Target(2.0)
 RUNAWAY_SECONDS = 10.0
@@ -61,21 +62,7 @@ class Query(NamedTuple):
     text: str
 
 
-QUERIES = (
-    Query("node by id", "Gene", "MATCH (g:Gene {id: ID}) RETURN g.name"),
-    Query("one hop, one type", "Disease", "MATCH (d:Disease {id: ID})-[:DaG]->(g:Gene) RETURN g.id, g.name"),
-    Query("one hop, upper snake", "Disease", "MATCH (d {id: ID})-[:DISEASE_UPREGULATES_GENE]->(g) RETURN g.name"),
-    Query("one hop, any edge", "Gene", "MATCH (g:Gene {id: ID})-[r]-(x) RETURN type(r), labels(x)[0], count(*) AS k"),
-    Query("two hops", "Disease", "MATCH (d:Disease {id: ID})-[:DaG]->(g)-[:GpPW]->(p) RETURN DISTINCT p.name LIMIT 50"),
-    Query(
-        "shared genes",
-        "Disease",
-        "MATCH (d:Disease {id: ID})-[:DaG]->(g)<-[:DaG]-(e:Disease) RETURN e.name, count(g) AS k "
-        "ORDER BY k DESC LIMIT 10",
-    ),
-    Query("not exists", "Disease", "MATCH (d {id: ID})-[:DlA]->(a) WHERE NOT EXISTS { (a)-[:AuG]->() } RETURN a.name"),
-    Query("one or two hops", "Compound", "MATCH (c:Compound {id: ID})-[:CrC*1..2]-(x) RETURN DISTINCT x.name LIMIT 50"),
-)
+QUERIES = [Query(**json.loads(line)) for line in (HERE / "data" / "cypher.jsonl").read_text().splitlines()]
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,17 +48,17 @@ from rankings import (
     FORMS,
     OPEN,
     WALK_ALONE,
-    Ranked,
+    Asked,
     Ranker,
-    Table,
     answered,
     ask,
+    ask_all,
     base,
-    best_of,
     both_kinds,
     first_named,
     flats,
     in_order,
+    measured,
     paper,
     recalls,
     remembering,
@@ -73,8 +73,9 @@ from report import command_line, write_json
 
 KS = (2, 5, 10, 20, 50, 100)
 ANSWER_KS = (2, 5, 10, 50)
-OWN = ("part_of", "next")
-TARGETS = ("hybrid 0.6", "best flat")
+GAINS = (20, 100)
+EXTENDED = "hybrid 0.6"
+"""The paper's Extended Baseline."""
 
 
 class Bench:
@@ -116,17 +117,14 @@ class Bench:
             print(f"{name}: {weave(list(in_order(self.graph)), path, seen)}")
         return self.embedded(path)
 
-    def asked(self, graph: Graph, rankers: Sequence[Ranker]) -> dict[str, Ranked]:
-        return {ranked.name: ranked for ranked in ask(self.examples, rankers)}
-
-    def recalls(self, graph: Graph, rankings: Mapping[str, Ranked]) -> dict[str, Table]:
-        return {name: recalls(graph, self.examples, ranking, KS) for name, ranking in rankings.items()}
+    def seen_in(self, graph: Graph) -> Asked:
+        """Return the questions, to be asked of a graph."""
+        return Asked("ottqa", graph, self.examples)
 
 
 def main_part(bench: Bench) -> dict[str, Any]:
     """Every list, by each measure."""
     graph, k = bench.graph, max(KS)
-    plain, titled = flats(graph, k, parts=True), flats(graph, k, is_titled=True, parts=True)
     ours = [
         paper("the paper's recipe", graph, k),
         sage("sage", graph, k),
@@ -134,19 +132,17 @@ def main_part(bench: Bench) -> dict[str, Any]:
         sage("sage, no bonus for titles", graph, k, titles=0.0),
         sage("sage, .6 BM25, no bonus for titles", graph, k, weight=0.6, titles=0.0),
     ]
-    rankings = bench.asked(graph, [*plain, *titled, *ours])
-    tables = bench.recalls(graph, rankings)
-    against = baselines(
-        {ranker.name: tables[ranker.name] for ranker in (*plain, *titled)}, [ranker.name for ranker in plain]
-    )
-    written = said("Recall", tables, KS, against, [ranker.name for ranker in ours])
-    both = {name: both_kinds(bench.graph, bench.examples, ranking, KS) for name, ranking in rankings.items()}
-    count = len(next(iter(both.values())))
-    written["both"] = said(f"a gold segment and a gold passage, {count} questions that have both", both, KS, {}, [])[
-        "rows"
-    ]
-    answers = {name: answered(bench.graph, bench.examples, ranking, ANSWER_KS) for name, ranking in rankings.items()}
-    written["answers"] = said("the answer's string", answers, ANSWER_KS, {}, [])["rows"]
+    asked = bench.seen_in(graph)
+    found = ask_all(asked, ours, k)
+    written = {"rows": measured(asked, ours, over=[EXTENDED], ks=KS, gains=GAINS, found=found)}
+    both = {name: both_kinds(graph, bench.examples, ranking, KS) for name, ranking in found.ranked.items()}
+    print(f"\na gold segment and a gold passage, {len(both[EXTENDED])} questions that have both")
+    written["both"] = {name: summary(table, KS, {}) for name, table in both.items()}
+    show(written["both"])
+    answers = {name: answered(graph, bench.examples, ranking, ANSWER_KS) for name, ranking in found.ranked.items()}
+    print("\nthe answer's string")
+    written["answers"] = {name: summary(table, ANSWER_KS, {}) for name, table in answers.items()}
+    show(written["answers"])
     return written
 
 
@@ -189,30 +185,6 @@ def _asked(retriever: Retriever, k: int, text: str) -> list[int]:
     return [retriever.graph.arrays.row(hit.id) for hit in retriever.search(text, k).hits]
 
 
-def baselines(flat: Mapping[str, Table], plain: Sequence[str]) -> dict[str, Table]:
-    """Return what gains are over: .6/.4, the best flat list at each k, and the best that has a bonus for titles."""
-    best, names = best_of({name: flat[name] for name in plain})
-    print(f"best flat list for each k: {', '.join(names)}")
-    rankers = {"hybrid 0.6": flat["hybrid 0.6"], "best flat": best}
-    if len(flat) > len(plain):
-        rankers["best with titles"], names = best_of(flat)
-        print(f"with those that have a bonus for titles: {', '.join(names)}")
-    return rankers
-
-
-def said(
-    what: str, tables: Mapping[str, Table], ks: Sequence[int], against: Mapping[str, Table], gaining: Iterable[str]
-) -> dict[str, Any]:
-    """Print the means of all and the gains of some, and return them."""
-    rows = {name: summary(table, ks, against) for name, table in tables.items()}
-    print(f"\n{what}")
-    show(rows)
-    for name in gaining:
-        for at in (20, 100):
-            show({f"{name}, gain at {at}": rows[name]}, gains=tuple(against), ks=(at,))
-    return {"rows": rows}
-
-
 def edges_part(bench: Bench) -> dict[str, Any]:
     """What each kind of edge carries: alone, and all others without it."""
     graph = bench.graph
@@ -233,20 +205,15 @@ def options_part(bench: Bench) -> dict[str, Any]:
 
 def _variants(bench: Bench, graph: Graph, several: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """Measure forms of SAGE beside the flat lists."""
-    k = max(KS)
-    plain = flats(graph, k, parts=True)
-    rankings = bench.asked(graph, [*plain, *(sage(name, graph, k, **options) for name, options in several.items())])
-    tables = bench.recalls(graph, rankings)
-    against = baselines({ranker.name: tables[ranker.name] for ranker in plain}, [ranker.name for ranker in plain])
-    return said("Recall", {name: tables[name] for name in several}, KS, against, several)
+    rankers = [sage(name, graph, max(KS), **options) for name, options in several.items()]
+    return measured(bench.seen_in(graph), rankers, over=[EXTENDED], ks=KS, gains=GAINS)
 
 
 def open_part(bench: Bench) -> dict[str, Any]:
     """`hippo`, with and without open words."""
-    graph, k = bench.graph, max(KS)
-    forms = [base("hippo", graph, k, label, **options) for label, options in OPEN.items()]
-    tables = bench.recalls(graph, bench.asked(graph, [*forms, sage("sage", graph, k)]))
-    return said("Recall", tables, KS, {name: tables[name] for name in (WALK_ALONE, "sage")}, ["hippo"])
+    forms = [base("hippo", bench.graph, max(KS), label, **options) for label, options in OPEN.items()]
+    rankers = [*forms, sage("sage", bench.graph, max(KS))]
+    return measured(bench.seen_in(bench.graph), rankers, over=[WALK_ALONE, "sage"], ks=KS, gains=GAINS)
 
 
 def titles_part(bench: Bench) -> dict[str, Any]:

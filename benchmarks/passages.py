@@ -156,7 +156,7 @@ def _among(incidence: Incidence, keep: NDArray[np.bool_]) -> Incidence:
 
 def open_part(bench: Bench) -> dict[str, Any]:
     """Open words, beside the walk alone."""
-    return {one.name: measured(one, _open_forms(one.graph), over=WALK_ALONE) for one in bench.asked}
+    return {one.name: measured(one, _open_forms(one.graph), over=[WALK_ALONE]) for one in bench.asked}
 
 
 def _open_forms(graph: Graph) -> list[Ranker]:
@@ -166,7 +166,7 @@ def _open_forms(graph: Graph) -> list[Ranker]:
 def steps_part(bench: Bench) -> dict[str, Any]:
     """The same on questions of one step."""
     return {
-        one.name: measured(replace(one, examples=steps), _open_forms(one.graph), over=WALK_ALONE, ks=(1, *KS))
+        one.name: measured(replace(one, examples=steps), _open_forms(one.graph), over=[WALK_ALONE], ks=(1, *KS))
         for one in bench.asked
         if (steps := _steps(one.examples))
     }
@@ -202,7 +202,7 @@ def titles_part(bench: Bench) -> dict[str, Any]:
                 sage("sage, no bonus for titles", graph, max(KS), titles=0.0),
             ]
             shown = replace(one, name=f"{one.name}, {label}", graph=graph)
-            written[shown.name] = measured(shown, rankers, over=WALK_ALONE)
+            written[shown.name] = measured(shown, rankers, over=[WALK_ALONE])
     return written
 
 
@@ -228,7 +228,7 @@ def together_part(bench: Bench) -> dict[str, Any]:
         ]
         whole = Asked(f"{one.name} in one corpus", graph, examples)
         walk = base("hippo", graph, max(KS), WALK_ALONE, open_words="off")
-        written[one.name] = measured(whole, [walk, *methods(graph, bench.methods)], over=WALK_ALONE)
+        written[one.name] = measured(whole, [walk, *methods(graph, bench.methods)], over=[WALK_ALONE])
     return written
 
 

@@ -307,32 +307,51 @@ def opened(data: str, graphs: Path, cache: Path) -> Asked:
     return Asked(questions.name, graph, [each for each in questions.examples if each.gold.nodes])
 
 
-def measured(asked: Asked, rankers: Sequence[Ranker], *, over: str = "", ks: Sequence[int] = KS) -> dict[str, Any]:
-    """Print and return the figures of flat lists and of some rankers.
+class Found(NamedTuple):
+    """What every list gave for the questions, by name, and which of them are flat, with and without titles."""
 
-    Gains are over the best flat list for each k, over the best without a bonus for titles, and over the one named
-    `over`.
+    plain: list[str]
+    titled: list[str]
+    ranked: dict[str, Ranked]
+
+
+def ask_all(asked: Asked, rankers: Sequence[Ranker], k: int) -> Found:
+    """Ask the flat lists and some rankers."""
+    parts = len(asked.graph.arrays.types.nodes) > 1
+    plain, titled = (flats(asked.graph, k, is_titled=is_titled, parts=parts) for is_titled in (False, True))
+    ranked = {one.name: one for one in ask(asked.examples, [*plain, *titled, *rankers])}
+    return Found([one.name for one in plain], [one.name for one in titled], ranked)
+
+
+def measured(
+    asked: Asked,
+    rankers: Sequence[Ranker],
+    *,
+    over: Sequence[str] = (),
+    ks: Sequence[int] = KS,
+    gains: Sequence[int] = GAINS,
+    found: Found | None = None,
+) -> dict[str, Any]:
+    """Print and return Recall at each k of flat lists and of some rankers.
+
+    Gains are over the best flat list for each k, over the best without a bonus for titles, and over those named `over`.
     """
-    graph = asked.graph
-    k, parts = max(ks), len(graph.arrays.types.nodes) > 1
-    plain, titled = flats(graph, k, parts=parts), flats(graph, k, is_titled=True, parts=parts)
-    found = ask(asked.examples, [*plain, *titled, *rankers])
-    tables = {one.name: recalls(graph, asked.examples, one, ks) for one in found}
-    embedder = graph.arrays.searcher.vectors.about.embedder
-    print(f"\n{asked.name}: {len(asked.examples)} questions, {len(graph):,} nodes, {embedder}")
+    plain, titled, ranked = found or ask_all(asked, rankers, max(ks))
+    tables = {name: recalls(asked.graph, asked.examples, one, ks) for name, one in ranked.items()}
+    embedder = asked.graph.arrays.searcher.vectors.about.embedder
+    print(f"\n{asked.name}: {len(asked.examples)} questions, {len(asked.graph):,} nodes, {embedder}")
     against = {}
     for label, some in (("best flat", [*plain, *titled]), ("best without titles", plain)):
-        against[label], names = best_of({one.name: tables[one.name] for one in some})
+        against[label], names = best_of({name: tables[name] for name in some})
         print(f"{label} for each k: {', '.join(names)}")
-    if over:
-        against[over] = tables[over]
+    against |= {name: tables[name] for name in over}
     rows = {"best flat": summary(against["best flat"], ks, {})}
     rows |= {name: summary(table, ks, against) for name, table in tables.items()}
     show(rows)
     for kind in against:
-        show({one.name: rows[one.name] for one in rankers if one.name != kind}, gains=(kind,), ks=GAINS)
+        show({one.name: rows[one.name] for one in rankers if one.name != kind}, gains=(kind,), ks=gains)
     print("milliseconds a question, lists remembered: ", end="")
-    print(", ".join(f"{one.name} {one.milliseconds:.1f}" for one in found))
+    print(", ".join(f"{name} {one.milliseconds:.1f}" for name, one in ranked.items()))
     return rows
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -166,6 +169,48 @@ def commit() -> str | None:
     except FileNotFoundError:
         return None
     return done.stdout.strip() or None
+
+
+# --------------------------------------------------------------------------------------------------- pages of Markdown
+
+
+def orienteer(*arguments: object) -> str:
+    """Run a command of the product; return what it printed."""
+    from orienteer.serve.cli.app import main  # late: most benchmarks do without
+
+    words, printed = [*map(str, arguments)], io.StringIO()
+    with redirect_stdout(printed):
+        code = main(words)
+    if code:
+        sys.exit(f"orienteer {shlex.join(words)} ended with {code}")
+    return printed.getvalue()
+
+
+def markdown(head: Sequence[object], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return a table in Markdown."""
+    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in (head, *rows)]
+    return [lines[0], "|---" * len(head) + "|", *lines[1:]]
+
+
+def page_options(doc: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a benchmark that writes a part of a page of the documentation."""
+    parser = command_line(doc, ("--data",))
+    parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps what was run; temporary by default")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
+    return parser
+
+
+def write_page(options: argparse.Namespace, parts: Callable[[Path], Iterable[str]]) -> None:
+    """Print the lines of a page as they are made, in the work folder, and write them where the command line says."""
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="orienteer-") as temporary:
+        work = options.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
+        for line in parts(work):
+            print(line, flush=True)
+            lines.append(line)
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 # ----------------------------------------------------------------------------------------------------------- measuring

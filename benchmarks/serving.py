@@ -27,7 +27,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,19 +37,8 @@ from orienteer.serve.views import pages
 from report import Report, Target, command_line
 from scripted import served
 
-WORDS = (
-    "asthma",
-    "lipid metabolism",
-    "insulin receptor signaling",
-    "lung cancer genes",
-    "serotonin",
-    "cell adhesion in epithelium",
-    "nausea vomiting",
-    "multiple sclerosis",
-    "dopamine transport",
-    "kinase",
-)
-QUESTIONS = ("Who designed Python?", "Which language did Matz design?", "Which languages influenced Rust?")
+ASKED = json.loads((Path(__file__).parent / "data" / "serving.json").read_text(encoding="utf-8"))
+WORDS, QUESTIONS = ASKED["searches"], ASKED["questions"]
 K = 10
 CONNECTIONS = (1, 8, 32)
 CLIENTS = 16
@@ -169,23 +158,25 @@ class Connection:
             self._streams = None
 
 
-async def search_load(port: int, connections: int, requests: int, graph: str) -> list[float]:
+async def search_load(
+    port: int, connections: int, requests: int, graph: str, queries: Sequence[str] = WORDS
+) -> list[float]:
     """Return the seconds of each search, over so many connections, and how long all of them took, last."""
     seconds: list[float] = []
     choose = random.Random(1)
 
-    async def client(number: int) -> None:
+    async def client() -> None:
         connection = Connection(port)
-        for _ in range(number):
+        for _ in range(requests // connections):
             began = time.perf_counter()
-            body = {"query": choose.choice(WORDS), "k": K, "graph": graph}
+            body = {"query": choose.choice(queries), "k": K, "graph": graph}
             assert await connection.post("/api/search", body) == 200
             seconds.append(time.perf_counter() - began)
         await connection.close()
 
     began = time.perf_counter()
-    await asyncio.gather(*(client(requests // connections) for _ in range(connections)))
-    return [*sorted(seconds), time.perf_counter() - began]
+    await asyncio.gather(*(client() for _ in range(connections)))
+    return [*seconds, time.perf_counter() - began]
 
 
 def direct(graph: Graph, requests: int) -> list[float]:
@@ -216,6 +207,7 @@ def measure(report: Report, path: Path, requests: int) -> None:
         for connections in CONNECTIONS:
             at = server.cpu_seconds()
             *seconds, took = asyncio.run(search_load(server.port, connections, requests, path.resolve().name))
+            seconds.sort()
             spent = (server.cpu_seconds() - at) * 1_000 / len(seconds)
             name = f"search, {connections} connection{'s' * (connections > 1)}"
             report.add(f"{name}, a second", len(seconds) / took, "", peer="direct", peer_value=requests / whole)

@@ -25,11 +25,10 @@ import numpy as np
 
 import imports
 import peers
-import tables
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from reference import Best, K, Postings, agreement, best
+from peers import Best, K, Postings, agreement, best
 from report import Report, Target, Timing, command_line, run_script, timed
 from synthetic import SIZES, Asked, Synthetic, load
 
@@ -88,13 +87,13 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=300, metavar="N", help="at most this many of each set")
     parser.add_argument("--no-build", action="store_true", help="take the graph and the indexes of the run before")
     parser.add_argument("--import", action="store_true", dest="imports", help="measure the import of tables instead")
-    parser.add_argument("--format", choices=tables.FORMATS, help="import tables of this format alone")
+    parser.add_argument("--format", choices=imports.FORMATS, help="import tables of this format alone")
     options = parser.parse_args()
     work: Path = options.work
     data = load(options.size, work)
     report = Report(_targets(options.size))
     if options.imports:
-        imports.measure(report, data, options.size, work, [options.format] if options.format else tables.FORMATS)
+        imports.measure(report, data, options.size, work, [options.format] if options.format else imports.FORMATS)
     else:
         _measure_store(report, options, data, work)
     report.write(options.json)
