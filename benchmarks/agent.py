@@ -72,12 +72,12 @@ def _script(data: Synthetic) -> list[Call]:
 
 def _least(graph: Graph, script: Sequence[Call], seconds: float, rounds: int) -> tuple[float, float]:
     """Return the milliseconds of a question to one agent, and to three, by a model that takes some seconds a call."""
-    runs = {str(agents): partial(_ask, graph, script, agents, seconds) for agents in (1, 3)}
-    one, three = timed(runs, 1, rounds).values()
+    ask = partial(_ask, graph, script, seconds)
+    one, three = timed({"one": (ask, [1]), "three": (ask, [3])}, rounds).values()
     return one.p50, three.p50
 
 
-def _ask(graph: Graph, script: Sequence[Call], agents: int, seconds: float, _turn: int) -> None:
+def _ask(graph: Graph, script: Sequence[Call], seconds: float, agents: int) -> None:
     def policy(messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling) -> list[Call]:
         if seconds:
             time.sleep(seconds)

@@ -141,9 +141,10 @@ class PlainNumpy:
         """Return the best rows."""
         return [int(row) for row in _top(self._postings.scores(words), k)]
 
-    def among(self, words: Sequence[int], k: int, rows: NDArray[np.int32]) -> list[int]:
-        """Return the best of some rows."""
-        return [int(rows[at]) for at in _top(self._postings.scores(words)[rows], k)]
+    def among(self, case: tuple[Sequence[int], NDArray[np.int32]]) -> list[int]:
+        """Return the best of some rows, for words and these rows."""
+        words, rows = case
+        return [int(rows[at]) for at in _top(self._postings.scores(words)[rows], K)]
 
 
 def _top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:

@@ -56,43 +56,17 @@ def most(symptom: str, pattern: str, counted: str) -> Steps:
 # --------------------------------------------------------------------------------- GRBench, biomedical, over Hetionet
 
 
-def _side_effects(name: str) -> Steps:
-    return chain(name, "Compound", [("CcSE", "Side Effect")], "found")
-
-
-def _symptoms(name: str) -> Steps:
-    return chain(name, "Disease", [("DpS", "Symptom")], "found")
-
-
-def _anatomy(question: str, gene: str) -> Steps:
-    edge = "AdG" if "downregul" in question else "AuG" if "upregul" in question else "AeG"
-    return chain(gene, "Gene", [(edge, "Anatomy")], "found")
-
-
-def _treats_both(one: str, other: str) -> Steps:
-    return both(
-        *(
-            chain(name, "Disease", [("CtD", "Compound")], into)
-            for name, into in ((one, "first"), (other, "second"))
-        )
-    )  # fmt: skip
+def _regulated(question: str, edges: tuple[str, str, str], up: str = "upregul") -> str:
+    """Return the edge that a question means: genes that are regulated down, that are regulated up, or any."""
+    return edges[0] if "downregul" in question else edges[1] if re.search(up, question) else edges[2]
 
 
 def _located(question: str, place: str, what: str) -> Steps:
     there = chain(place, "Anatomy", [("DlA", "Disease")], "there")
     if not re.fullmatch(_GENE, what):
         return both(there, chain(what, "Compound", [(_TREATS, "Disease")], "treated"))
-    edge = "DdG" if "downregul" in question else "DuG" if re.search(r"increas|amplif|upregul", question) else "DaG"
+    edge = _regulated(question, ("DdG", "DuG", "DaG"), "increas|amplif|upregul")
     return both(there, chain(what, "Gene", [(edge, "Disease")], "joined"))
-
-
-def _class_with_most(symptom: str) -> Steps:
-    return most(symptom, f"<-[:{_TREATS}]-(c:Compound)<-[:PCiC]-(x:`Pharmacologic Class`)", "c")
-
-
-def _pathway_of_most(question: str, symptom: str) -> Steps:
-    edge = "DdG" if "downregul" in question else "DuG" if "upregul" in question else "DaG"
-    return most(symptom, f"-[:{edge}]->(g:Gene)-[:GpPW]->(x:Pathway)", "g")
 
 
 def grbench(question: str) -> Steps | None:
@@ -108,17 +82,19 @@ def grbench(question: str) -> Steps | None:
         question,
     )
     if found := re.search(r"side effects of (?:using )?(?:compound )?(.+?)[?.]", question):
-        return _side_effects(found[1])
+        return chain(found[1], "Compound", [("CcSE", "Side Effect")], "found")
     if "pathway" in question and symptom:
-        return _pathway_of_most(question, symptom[1])
+        edge = _regulated(question, ("DdG", "DuG", "DaG"))
+        return most(symptom[1], f"-[:{edge}]->(g:Gene)-[:GpPW]->(x:Pathway)", "g")
     if re.search("pharmacologic|drug class", question) and symptom:
-        return _class_with_most(symptom[1])
+        return most(symptom[1], f"<-[:{_TREATS}]-(c:Compound)<-[:PCiC]-(x:`Pharmacologic Class`)", "c")
     if found := re.search(r"symptoms .*?(?:I have|of) (?:the disease )?(.+?)(?: are)?[?.]", question):
-        return _symptoms(found[1])
+        return chain(found[1], "Disease", [("DpS", "Symptom")], "found")
     if "anatom" in question and gene:
-        return _anatomy(question, gene[1])
+        return chain(gene[1], "Gene", [(_regulated(question, ("AdG", "AuG", "AeG")), "Anatomy")], "found")
     if found := re.search(r"(?:treat|tackle|manage|cure) both (.+?) and (.+?)\?", question):
-        return _treats_both(found[1], found[2])
+        treated = [("CtD", "Compound")]
+        return both(chain(found[1], "Disease", treated, "first"), chain(found[2], "Disease", treated, "second"))
     drug = re.search(r"by ([A-Z]\w+)\?|can (?:the use of )?([A-Z]\w+) (?:help |relieve)", question)
     if place and (drug or gene):
         return _located(question, place[1], (drug[1] or drug[2]) if drug else gene[1] if gene else "")

@@ -224,20 +224,20 @@ class Timing(NamedTuple):
     answers: list[Any]  # Any: whatever was timed
 
 
-def timed(engines: Mapping[str, Callable[[int], Any]], count: int, rounds: int = 3) -> dict[str, Timing]:
-    """Time queries by their numbers on several engines, which take turns.
+def timed(engines: Mapping[str, tuple[Callable[[Any], Any], Sequence[Any]]], rounds: int = 3) -> dict[str, Timing]:
+    """Time functions over their cases, one engine after the other in each round.
 
-    Every query runs once to warm up. Its time is the least of all rounds, for what else the machine does only adds.
+    Every case runs once to warm up. Its time is the least of all rounds, for what else the machine does only adds.
     """
-    answers = {name: [search(number) for number in range(count)] for name, search in engines.items()}
-    seconds = {name: np.zeros((rounds, count)) for name in engines}
+    answers = {name: [search(case) for case in cases] for name, (search, cases) in engines.items()}
+    seconds = {name: np.zeros((rounds, len(cases))) for name, (_, cases) in engines.items()}
     gc.disable()
     try:
         for turn in range(rounds):
-            for name, search in engines.items():
-                for number in range(count):
+            for name, (search, cases) in engines.items():
+                for number, case in enumerate(cases):
                     started = time.perf_counter()
-                    search(number)
+                    search(case)
                     seconds[name][turn, number] = time.perf_counter() - started
     finally:
         gc.enable()

@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,13 +27,12 @@ import imports
 import peers
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
 from peers import Best, K, Postings, agreement, best
 from report import Report, Target, Timing, command_line, run_script, timed
 from synthetic import SIZES, Asked, Synthetic, load
 
-Search = Callable[[int], Any]  # Any: rows, where rankings are compared
-"""Runs the query of a number."""
+Engines: TypeAlias = dict[str, tuple[Callable[[Any], Any], Sequence[Any]]]
+"""Functions and their cases. Any: whatever a case is; rows, where rankings are compared."""
 NEIGHBORHOODS = ("around degree 10", "around degree 1,000", "around hub")
 INDEX_FILES = {
     "term", "posting", "best", "row", "frequency", "large_at", "large", "block", "block_best", "length",
@@ -166,7 +165,7 @@ def _measure_open(setting: Setting, path: Path) -> None:
     typical = {name: float(np.median([one[name] for one in fresh])) for name in fresh[0]}
     add = setting.report.add
     add("open, fresh process", typical["open"] * 1e3, "ms")
-    add("open, again", timed({"ours": lambda _: Graph.open(path)}, 20)["ours"].p50, "ms")
+    add("open, again", timed({"ours": (Graph.open, [path] * 20)})["ours"].p50, "ms")
     add("import of the package", typical["import"] * 1e3, "ms")
     if "resident" in typical:
         add("resident after open", typical["resident"] / MEGABYTE, "MB")
@@ -199,15 +198,15 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
     for name in ("global", "global + common words"):
         asked = setting.asked(name)
         words = [setting.words(one) for one in asked]
-        engines: dict[str, Search] = {
-            "ours": _caller(lambda terms: graph.arrays.text_index.search(terms, K).rows.tolist(), words),
-            "whole": _caller(lambda query: graph.arrays.searcher().search(query, K).rows.tolist(), _joined(words)),
+        whole = [" ".join(one) for one in words]
+        engines: Engines = {
+            "ours": (lambda terms: graph.arrays.text_index.search(terms, K).rows.tolist(), words),
+            "whole": (lambda query: graph.arrays.searcher().search(query, K).rows.tolist(), whole),
         }
-        numbers = [one.words for one in asked]
         for peer_name, peer in others.items():
             if peer is not None:
-                engines[peer_name] = _caller(partial(_ask, peer), numbers)
-        timings = timed(engines, len(asked))
+                engines[peer_name] = (partial(peer.search, k=K), [one.words for one in asked])
+        timings = timed(engines)
         for peer_name in others:
             timing = timings.get(peer_name)
             _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
@@ -216,67 +215,44 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
 
 
 def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | None]) -> None:
-    graph, ids = setting.graph, setting.data.ids
+    graph, ids, report = setting.graph, setting.data.ids, setting.report
     for name in NEIGHBORHOODS:
         asked = setting.asked(name)
         rows = {
             node: distinct(graph.arrays.adjacency.entries(np.array([node], np.int32)).neighbor)
-            for node in _nodes(asked)
+            for node in {_node(one) for one in asked}
         }
-        cases = [(one, setting.words(one), ids[_node(one)], rows[_node(one)]) for one in asked]
-        engines: dict[str, Search] = {
-            "ours": _caller(lambda case: graph.arrays.text_index.search(case[1], K, among=case[3]).rows.tolist(), cases)
+        cases = [(setting.words(one), rows[_node(one)]) for one in asked]
+        engines: Engines = {
+            "ours": (lambda case: graph.arrays.text_index.search(case[0], K, among=case[1]).rows.tolist(), cases)
         }
-        searched = [(one.words, rows[_node(one)]) for one in asked]
-        for peer_name, peer in others.items():
-            if isinstance(peer, peers.PlainNumpy):
-                engines[peer_name] = _caller(partial(_ask_among, peer), searched)
-        timings = timed(engines, len(cases))
-        _compare(setting.report, name, timings["ours"], "numpy", timings["numpy"])
-        calls = [(node_id, " ".join(words)) for _, words, node_id, _ in cases]
-        whole = timed({"ours": _caller(lambda call: graph.neighbors(*call, k=K).hits, calls)}, len(calls))["ours"]
-        setting.report.add(f"{name}, whole call, p50", whole.p50, "ms")
-        setting.report.add(f"{name}, whole call, p95", whole.p95, "ms")
+        if isinstance(numpy := others["numpy"], peers.PlainNumpy):
+            engines["numpy"] = (numpy.among, [(one.words, rows[_node(one)]) for one in asked])
+        timings = timed(engines)
+        _compare(report, name, timings["ours"], "numpy", timings["numpy"])
+        calls = [(ids[_node(one)], " ".join(setting.words(one))) for one in asked]
+        whole = timed({"ours": (lambda call: graph.neighbors(*call, k=K).hits, calls)})["ours"]
+        report.add(f"{name}, whole call, p50", whole.p50, "ms")
+        report.add(f"{name}, whole call, p95", whole.p95, "ms")
         _agree(setting, name, timings)
 
 
 def _measure_walks(setting: Setting) -> None:
     graph, ids, report = setting.graph, setting.data.ids, setting.report
     hubs = [ids[node] for node in setting.data.hubs]
-    shared = timed({"ours": lambda _: graph.intersect(hubs)}, 20)["ours"]
     pairs = [(ids[_node(one)], ids[one.words[0]]) for one in setting.asked("path")]
-    found = timed({"ours": _caller(lambda pair: graph.paths(pair[0], pair[1], max_length=4), pairs)}, len(pairs))[
-        "ours"
-    ]
-    for name, timing in (("intersect three hubs", shared), ("path of up to 4 edges", found)):
+    engines: Engines = {
+        "intersect three hubs": (graph.intersect, [hubs] * 20),
+        "path of up to 4 edges": (lambda pair: graph.paths(pair[0], pair[1], max_length=4), pairs),
+    }
+    for name, timing in timed(engines).items():
         report.add(f"{name}, p50", timing.p50, "ms")
         report.add(f"{name}, p95", timing.p95, "ms")
-
-
-def _caller(function: Callable[[Any], Any], cases: Sequence[Any]) -> Search:  # Any: whatever a case is
-    return lambda number: function(cases[number])
-
-
-def _ask(peer: peers.Peer, words: Sequence[int]) -> list[int]:
-    return peer.search(words, K)
-
-
-def _ask_among(peer: peers.PlainNumpy, case: tuple[Sequence[int], Rows]) -> list[int]:
-    words, rows = case
-    return peer.among(words, K, rows)
-
-
-def _joined(queries: Sequence[Sequence[str]]) -> list[str]:
-    return [" ".join(words) for words in queries]
 
 
 def _node(asked: Asked) -> int:
     assert asked.node is not None
     return asked.node
-
-
-def _nodes(asked: Sequence[Asked]) -> set[int]:
-    return {_node(one) for one in asked}
 
 
 def _compare(report: Report, name: str, ours: Timing, peer: str, theirs: Timing | None) -> None:

@@ -188,7 +188,7 @@ class Asked(NamedTuple):
 
 def compare(name: str, engines: Mapping[str, Search], data: Asked, report: Report) -> None:
     """Report one kind of search: ours, the first, beside each of the others."""
-    took = timed({label: _by_number(search, data.queries) for label, search in engines.items()}, len(data.queries))
+    took = timed({label: (search, [*data.queries]) for label, search in engines.items()})
     (mine, *theirs) = took.items()
     for peer, other in theirs:
         report.add(f"{name}, p50", mine[1].p50, "ms", peer=peer, peer_value=other.p50)
@@ -197,10 +197,6 @@ def compare(name: str, engines: Mapping[str, Search], data: Asked, report: Repor
         report.add(f"{name}, missed", next(missed), "share", peer=peer, peer_value=next(missed))
     if name == "whole set":
         report.add("of the 10 nearest missed", _missed(mine[1].answers, data.truth), "share")
-
-
-def _by_number(search: Search, queries: Floats) -> Callable[[int], NDArray[Any]]:
-    return lambda number: search(queries[number])
 
 
 def _missed(answers: list[NDArray[Any]], truth: NDArray[Any]) -> float:

@@ -1,7 +1,6 @@
-"""Check the questions: every gold computes, none is empty or trivial, no wording occurs twice, ids are in the graph.
+"""Check the questions: every gold computes, none is empty or trivial, no wording occurs twice.
 
-`python -m benchmarks.intents.check [--graphs FOLDER] [--show SPLIT]`, in the root of the repository; FOLDER holds
-graphs that were imported from the same data, by the names of `GRAPHS`.
+`python -m benchmarks.intents.check [--show SPLIT]`, in the root of the repository.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import get_args
 
 from .frames import GRAPHS, WORLDS, Frames, data_folder, frames
@@ -24,7 +22,6 @@ LONGEST = 400
 def main() -> int:
     """Print what is wrong, then how many intents there are of each shape; return 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--graphs", type=Path, help="a folder with the imported graphs, to check the ids by")
     parser.add_argument("--show", choices=get_args(Split), help="print every gold of a split")
     options = parser.parse_args()
     graphs = tuple(graph for graph in GRAPHS if graph == "demo" or _is_here(graph))
@@ -32,8 +29,6 @@ def main() -> int:
         print(f"not checked, for {data_folder()} has no {', '.join(missing)}: set ORIENTEER_DATA", file=sys.stderr)
     questions = entries(graphs)
     faults = [*_duplicates(questions), *_faults(questions)]
-    if options.graphs:
-        faults += _strangers(questions, options.graphs)
     if options.show:
         for entry in questions:
             if entry.split == options.show:
@@ -100,21 +95,6 @@ def _is_empty(gold: Gold) -> bool:
             return not texts
         case _:
             return False
-
-
-def _strangers(questions: Sequence[Entry], folder: Path) -> Iterator[str]:
-    from orienteer.errors import UnknownNode
-    from orienteer.graph.store import Graph
-
-    for graph in dict.fromkeys(entry.graph for entry in questions):
-        store = Graph.open(folder / graph)
-        for intent in (entry.intent for entry in questions if entry.graph == graph):
-            answers = [gold(frames(graph)) for gold in (intent.gold, *intent.also)]
-            for node_id in set().union(*(answer.ids for answer in answers if isinstance(answer, Nodes | Top))):
-                try:
-                    store.node(node_id)
-                except UnknownNode:
-                    yield f"{graph}: {intent.name}: not in the graph: {node_id}"
 
 
 def _shown(entry: Entry) -> str:
