@@ -18,7 +18,6 @@ of each reply. Recall is the share of the gold passages that any reading of a qu
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import threading
@@ -33,16 +32,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from orienteer.evaluation.datasets import read_questions
+from orienteer.evaluation.examples import Example
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.datasets import read_questions
-from orienteer.lab.evaluation.examples import Example
 from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel
-from orienteer.llm.conversation import prompt_of
+from orienteer.llm.prompts import prompt_of
 from orienteer.retrieval.bases.table import open_base
 from orienteer.retrieval.query import Query
 from orienteer.retriever import Retriever
-from orienteer.text.sentences import single_spaced, split, tokens
-from planner import served
+from orienteer.text.lines import single_spaced
+from orienteer.text.sentences import split, tokens
+from report import command_line, write_json
+from scripted import served
 
 BASE = "hippo"
 CHANNELS = ("", "S", "R")
@@ -406,12 +407,11 @@ def open_asked(pair: str, most: int | None, forms: Sequence[str]) -> Asked:
 
 def main(arguments: Iterable[str] | None = None) -> None:
     """Measure the parts that are named, else all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("data", nargs="+", metavar="DATA=GRAPH")
     parser.add_argument("--part", action="append", choices=list(PARTS))
     parser.add_argument("--form", action="append", choices=list(FORMS), help="of the part forms")
     parser.add_argument("--questions", type=int, metavar="N", help="the first N alone")
-    parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args(list(arguments) if arguments is not None else None)
     written: dict[str, Any] = {}
     for pair in options.data:
@@ -421,8 +421,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
             print(f"\n{asked.name}, {len(asked.chains)} questions: {part}")
             written.setdefault(asked.name, {})[part] = PARTS[part](asked)
             print(f"  {time.perf_counter() - started:.0f} s")
-    if options.json:
-        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+    write_json(options.json, written)
 
 
 if __name__ == "__main__":
