@@ -43,9 +43,9 @@ import numpy as np
 
 from office import make_office
 from orienteer import BuildOptions, Error, Graph, Retriever, build_graph
-from orienteer.evaluation.scores.statistics import differences, mean_interval
 from orienteer.graph.embedding import embed_graph
 from orienteer.index.embedders import open_embedder
+from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
 from report import command_line, write_json
 
 HERE = Path(__file__).parent / "folders"

@@ -32,16 +32,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example
 from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example
 from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel
-from orienteer.llm.prompts import prompt_of
+from orienteer.llm.conversation import prompt_of
 from orienteer.retrieval.bases.table import open_base
 from orienteer.retrieval.query import Query
 from orienteer.retriever import Retriever
-from orienteer.text.lines import single_spaced
-from orienteer.text.sentences import split, tokens
+from orienteer.text.sentences import single_spaced, split, tokens
 from report import command_line, write_json
 from scripted import served
 

@@ -32,17 +32,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.scores.answers import contains
 from orienteer.graph import pieces
 from orienteer.graph.embedding import embed_graph
-from orienteer.graph.names.mentions import find_names
+from orienteer.graph.names import find_names
 from orienteer.graph.pieces.incidence import PIECE, lists_of, write_names
 from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
-from orienteer.index.fusion import vote
+from orienteer.index.searchers import vote
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.lab.evaluation.examples import Example, Gold
+from orienteer.lab.evaluation.scores.answers import contains
 from orienteer.llm.budget import Allowance
 from orienteer.methods.documents.method import Documents
 from orienteer.protocols import Run

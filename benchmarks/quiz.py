@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.cypher.session import Cypher
-from orienteer.evaluation.quiz_item import Cell, QuizItem
 from orienteer.graph.store import Graph
-from orienteer.quizzes.generator import Quiz
-from orienteer.quizzes.proof import Fault, prove
-from orienteer.quizzes.quiz import balance, generate_quiz
+from orienteer.lab.evaluation.examples import Cell, QuizItem
+from orienteer.lab.quizzes.generator import Quiz
+from orienteer.lab.quizzes.proof import Fault, prove
+from orienteer.lab.quizzes.quiz import balance, generate_quiz
 from report import Report, Target, command_line
 
 TESTS = Path(__file__).parent.parent / "tests"

@@ -15,25 +15,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example
-from orienteer.evaluation.scores.measures import recall
-from orienteer.evaluation.scores.statistics import differences, mean_interval
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.embedding import embed_graph
-from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
+from orienteer.graph.titles import TitleFinder
 from orienteer.index.bm25 import Mask
 from orienteer.index.embedders import open_embedder
-from orienteer.index.searchers import Fusion, HybridSearcher, Memo, Searcher, TitleBonus, ranking_of
+from orienteer.index.searchers import Fusion, HybridSearcher, KeyedCache, Searcher, TitleBonus, ranking_of
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.run import build_graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.examples import Example
+from orienteer.lab.evaluation.scores.measures import recall
+from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
 from orienteer.llm.budget import Allowance
-from orienteer.methods.sage.config import SageConfig
-from orienteer.methods.sage.union import Expander
+from orienteer.methods.sage.hop import Expander, SageConfig
 from orienteer.records import Node, Question
 from orienteer.retrieval.bases.table import open_base
 from orienteer.retrieval.query import Query
@@ -145,7 +144,7 @@ def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False)
     }
     if is_titled:
         titles = TitleFinder(graph.arrays)
-        named = Memo(titles)
+        named = KeyedCache(titles)
         searchers = {f"{name} + titles": TitleBonus(one, named, TITLES) for name, one in searchers.items()}
     mask = (
         graph.arrays.mask([name for name in ("chunk", "table") if name in graph.arrays.types.nodes]) if parts else None

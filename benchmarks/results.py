@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orienteer.evaluation.running.runs import read_run
-from orienteer.evaluation.scores.table import Row, score_runs
+from orienteer.lab.evaluation.running.runs import read_run
+from orienteer.lab.evaluation.scores.table import Row, score_runs
 from report import markdown, orienteer, page_options, write_page
 
 METHODS = ("bm25", "anchor")

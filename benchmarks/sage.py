@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from orienteer.evaluation.examples import Example
 from orienteer.graph.adjacency import EdgeWeights
 from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.examples import Example
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from rankings import FORMS, KS, Ranker, ask, flats, measured, opened, paper, remembering, sage

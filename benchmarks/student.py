@@ -25,24 +25,22 @@ from pathlib import Path
 
 import numpy as np
 
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.running.runner import RunConfig, evaluate
-from orienteer.evaluation.running.runs import failed_calls, read_run
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
+from orienteer.lab.evaluation.datasets import read_questions
+from orienteer.lab.evaluation.running.runner import RunConfig, evaluate
+from orienteer.lab.evaluation.running.runs import failed_calls, read_run
+from orienteer.lab.quizzes.questions import generate_questions
+from orienteer.lab.quizzes.quiz import as_lines
+from orienteer.lab.training.collect import CARD, QUESTIONS, CollectConfig, collect
+from orienteer.lab.training.grpo import reinforce
+from orienteer.lab.training.policy import Policy
+from orienteer.lab.training.runs import MODEL, GrpoConfig, SftConfig, read_recipe
+from orienteer.lab.training.sft import distil
+from orienteer.lab.training.student import open_student
 from orienteer.llm.address import PACKAGED
-from orienteer.quizzes.file import as_lines
-from orienteer.quizzes.questions import generate_questions
 from orienteer.records import Trajectory
 from orienteer.settings import read_settings
-from orienteer.training.collect import CollectConfig, collect
-from orienteer.training.collection import CARD, QUESTIONS
-from orienteer.training.grpo import reinforce
-from orienteer.training.policy import Policy
-from orienteer.training.recipes import GrpoConfig, SftConfig, read_recipe
-from orienteer.training.runs import MODEL
-from orienteer.training.sft import distil
-from orienteer.training.student import open_student
 from report import command_line
 
 AGENT = "ark tools=compact agents=1 temperature=0 max_steps=5"
