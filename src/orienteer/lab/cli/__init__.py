@@ -1,5 +1,11 @@
 """The commands of the lab: evaluate, generate quizzes, train."""
 
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(__name__, {"quiz": "questions as questions_command"})
+
 COMMANDS = {
     "orienteer.lab.cli.evaluation": {
         "eval": "Compare methods on questions whose answers are known.",
