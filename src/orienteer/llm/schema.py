@@ -34,6 +34,12 @@ _SEVERAL = re.compile(r"[,;\n\[{]")
 """Signs of a text with several items, or of a broken list."""
 
 
+def object_of(properties: Mapping[str, JsonSchema], *, optional: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the schema of an object with these properties and no others."""
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+
+
 def decode(text: str) -> JsonValue:
     """Parse JSON that a model wrote. Raises `ValueError`, and nothing else, whatever the text is."""
     try:

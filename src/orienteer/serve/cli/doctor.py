@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -117,13 +118,10 @@ def _examine_database(address: str) -> dict[str, Any]:
 
     Raises `DatabaseAway`, `DatabaseRefused`, `MissingExtra`.
     """
-    from orienteer.connect.in_place.examination import examine
+    from orienteer.ingest.databases import open_database
 
-    server = settings().open_database(address)
-    try:
-        return {"address": str(server.address), "findings": [finding._asdict() for finding in examine(server)]}
-    finally:
-        server.close()
+    with closing(open_database(address, settings())) as database:
+        return {"address": str(database.address), "findings": [finding._asdict() for finding in database.examine()]}
 
 
 def _installation(configured: Settings) -> dict[str, Any]:
