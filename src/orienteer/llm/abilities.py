@@ -17,8 +17,8 @@ from orienteer.records import Dialect, Manner, Record, Usage
 Outcome: TypeAlias = Literal["kept", "ignored", "refused", "unknown"]
 """The result of a request for an ability: done, silently ignored, answered by an error, or inconclusive."""
 
+# In the cache; it has a file for each server and model.
 _FOLDER = "servers"
-"""In the cache; it has a file for each server and model."""
 _DIALECT_WORDS: dict[Dialect | None, str] = {
     None: "calls are asked for natively",
     "schema": "calls are forced by a JSON schema, for tools are not heeded",

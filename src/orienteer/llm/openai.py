@@ -49,13 +49,13 @@ retries = logging.getLogger(f"{__name__}.retries")
 OPENAI_URL = "https://api.openai.com/v1"
 CHAT = "chat/completions"
 _PASSING = (408, 409, 429)  # statuses of failures that may pass, as may all from 500 up but these
+# A gateway's statuses for a server that was too slow: it may still be at it, so that asking again pays twice.
 _LATE = (504, 524)
-"""A gateway's statuses for a server that was too slow: it may still be at it, so that asking again pays twice."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0  # seconds before a further attempt, doubled each time
 _LONGEST_TIMEOUT = 1_000_000  # seconds: systems wait for a connection no longer than twice as long
 _MOST_RETRIES = 100
+# Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked.
 _PROSE_BEFORE_DOUBT = 2
-"""Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked."""
 
 
 class OpenAIConfig(Options):

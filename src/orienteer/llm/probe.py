@@ -37,22 +37,22 @@ _TOOLS = (
 _TWO_CALLS = "What is the weather in Oslo, and what is it in Rome? Call weather twice now, once for each city."
 _NO_CALL = "Say hello."
 _LONG = "Write 60 random digits, separated by spaces, and nothing else."
+# The limit of the replies that should be cut: 60 digits take more.
 _SHORT_TOKENS = 16
-"""The limit of the replies that should be cut: 60 digits take more."""
+# The limit of the replies that should be calls: two of them take some 60; a model that thinks first takes more.
 _CALL_TOKENS = 400
-"""The limit of the replies that should be calls: two of them take some 60; a model that thinks first takes more."""
 _SEEDS = (7, 7, 8)
+# Statuses of servers for abilities that they lack; llama-cpp-python fails with 500 over `tool_choice`.
 _REFUSALS = (400, 404, 422, 500, 501)
-"""Statuses of servers for abilities that they lack; llama-cpp-python fails with 500 over `tool_choice`."""
 _PAGE_SECONDS = 5.0
+# The pages where llama.cpp, LM Studio and Ollama report the context that they run a model with.
 _OWN_PAGES = (
     ("props", "default_generation_settings"),
     ("api/v0/models", "data"),
     ("api/ps", "models"),
 )
-"""The pages where llama.cpp, LM Studio and Ollama report the context that they run a model with."""
+# Its names in LM Studio, vLLM, OpenRouter and Ollama, Groq, llama.cpp.
 _CONTEXTS = ("loaded_context_length", "max_model_len", "context_length", "context_window", "n_ctx")
-"""Its names in LM Studio, vLLM, OpenRouter and Ollama, Groq, llama.cpp."""
 
 
 class Probe:

@@ -35,17 +35,17 @@ _KINDS: dict[type, str] = {
     list: "array",
     dict: "object",
 }
+# Levels of lists and objects; our tools take at most three.
 _DEEPEST = 64
-"""Levels of lists and objects; our tools take at most three."""
 _TOO_DEEP = f"it nests too deeply: at most {_DEEPEST} levels are read"
+# That are named; a value may be wrong in a million places.
 _MOST_FAULTS = 12
-"""That are named; a value may be wrong in a million places."""
+# Characters of a value that a message repeats.
 _SHOWN = 80
-"""Characters of a value that a message repeats."""
 _MOST_NOTES = 3
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
+# Signs of a text with several items, or of a broken list.
 _SEVERAL = re.compile(r"[,;\n\[{]")
-"""Signs of a text with several items, or of a broken list."""
 
 
 def object_of(properties: Mapping[str, JsonSchema], *, optional: Sequence[str] = ()) -> dict[str, Any]:

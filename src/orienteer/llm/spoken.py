@@ -19,8 +19,8 @@ _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
 _CALLS = "calls"
 _OPENING = re.compile(r'\{\s*"calls"\s*:\s*\[\s*$')
+# Calls in a forced reply; a small model would go on until it is cut off.
 _MOST_FORCED = 4
-"""Calls in a forced reply; a small model would go on until it is cut off."""
 _WORDS: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"words": {"type": "string"}},

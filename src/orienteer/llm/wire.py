@@ -17,8 +17,8 @@ Way: TypeAlias = Literal["tools", "schema", "text"]
 """How a call is asked for: as a tool call, as JSON by a schema, in words."""
 Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is read
 
+# More than any model reads or writes in one call: a larger count of a server is not believed.
 _MOST_TOKENS = 1 << 24
-"""More than any model reads or writes in one call: a larger count of a server is not believed."""
 _TOKENS = ("return_token_ids", "logprobs")  # the first is vLLM's
 STREAM = "stream"
 """The parameter that asks for a reply while it is written."""
