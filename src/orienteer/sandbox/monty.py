@@ -87,7 +87,7 @@ class MontyInterpreter:
         return "monty"
 
     @property
-    def held(self) -> frozenset[str]:
+    def walls(self) -> frozenset[str]:
         """The names of the kernel's walls around the worker; empty if none runs."""
         return frozenset() if self._session is None else self._walls
 

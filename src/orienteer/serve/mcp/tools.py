@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orienteer.errors import BadOption
-from orienteer.llm.schema import arguments_meant
+from orienteer.llm.schema import read_arguments
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Checked(NamedTuple):
 def checked(tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[str]) -> Checked:
     """Return the graph that a call means, and its other arguments. Raises `BadOption` for wrong ones."""
     try:
-        read = arguments_meant(tool.name, arguments, tool.parameters(graphs))
+        read = read_arguments(tool.name, arguments, tool.parameters(graphs))
     except ValueError as error:
         raise BadOption(str(error)) from None
     given = read.value
