@@ -6,8 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from orienteer.addresses import is_address
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
@@ -398,7 +397,7 @@ class Retriever:
             running.close()
             raise
 
-    def _run(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
+    def _run(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         started = time.perf_counter()
         with self._damage_told():
             result = self._result(question, k, allowance, has_answer=has_answer)
@@ -414,7 +413,7 @@ class Retriever:
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
         return (manner.why,) if manner.dialect in spoken - {"native"} else ()
 
-    def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
+    def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         model = self.model if has_answer else None
         if model is not None and isinstance(self._made, Answering):
             from orienteer.agents.answer import as_written
@@ -431,7 +430,7 @@ class Retriever:
             return result
         from orienteer.agents.answer import answer, as_written
 
-        allowance.keeps_answer = False
+        allowance.allow_answer()
         if allowance.hears_parts:  # whoever reads the answer while it is written sees what it cites
             for hit in result.hits:
                 allowance.tell(hit)
@@ -496,7 +495,7 @@ class Retriever:
 
     def _allowance(
         self, budget: Budget | None, *, has_answer: bool, listener: Callable[[News], None] | None = None
-    ) -> _Allowance:
+    ) -> Allowance:
         """Return what one question may spend, with the last turn of each agent and the answer's kept back."""
         if budget is not None:
             self._require_price(budget)
@@ -510,12 +509,12 @@ class Retriever:
         reserve = agents + int(answers)
         if budget.calls is not None:
             reserve = min(reserve, budget.calls - 1)  # a last turn answers from what a first one has found
-        return _Allowance(
+        return Allowance(
             budget,
             random_seed=self._random_seed,
             listener=listener,
             reserve=reserve,
-            answers=answers and agents > 0,  # without agents no other call comes out of the reserve
+            keeps_answer=answers and agents > 0,  # without agents no other call comes out of the reserve
         )
 
 
@@ -554,40 +553,6 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
     )
 
 
-class _Allowance(Allowance):
-    """An allowance that whoever asked can end, and whose last call the answer gets, not an agent's last turn."""
-
-    def __init__(
-        self, budget: Budget, *, random_seed: int, listener: Callable[[News], None] | None, reserve: int, answers: bool
-    ) -> None:
-        super().__init__(budget, random_seed=random_seed, listener=listener, reserve=reserve)
-        self.is_stopped = False
-        self.keeps_answer = answers and reserve > 0
-        self._finals = Lock()
-
-    def stop(self) -> None:
-        """Refuse every further call, so that agents end with their steps kept."""
-        self.is_stopped = True
-
-    def check(self) -> None:
-        if self.is_stopped:
-            _refuse()
-        super().check()
-
-    def seconds_left(self) -> float | None:
-        """Return 0 for a question that was stopped: tools that its last message called are not run either."""
-        return 0.0 if self.is_stopped else super().seconds_left()
-
-    def claim_final(self) -> None:
-        if self.is_stopped:
-            _refuse()
-        with self._finals:
-            if self.keeps_answer:
-                with self._lock:
-                    self._refuse_unless_left(1)
-            super().claim_final()
-
-
 def failure(result: Result) -> Error | None:
     """Return why a result is none, for `ask` and `eval run` alike: a dead model, or a budget that found nothing."""
     has_no_answer = any(
@@ -600,7 +565,3 @@ def failure(result: Result) -> Error | None:
     if limit in LIMITS and not result.hits:
         return BudgetExhausted(limit, f"nothing was found before the budget of {limit} ended: raise --budget-{limit}")
     return None
-
-
-def _refuse() -> NoReturn:
-    raise BudgetExhausted("interrupted", "stopped by whoever asked")

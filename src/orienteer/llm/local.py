@@ -60,7 +60,9 @@ class LocalModel:
 
         Raises `BadInput` for a file that is not a model, `BadOption` for a missing package, `MissingExtra`.
         """
-        self._name, self._config = name, config or OpenAIConfig()
+        self.name, self._config = name, config or OpenAIConfig()
+        self.base_url = URL  # not the engine's address, whose port changes
+        self.price = Price(prompt=0.0, completion=0.0)
         self.path = path_of(name)
         check_packaged(self.path)
         head = read_head(self.path)
@@ -75,28 +77,13 @@ class LocalModel:
         self._engine: _Engine | None = None
 
     @property
-    def name(self) -> str:
-        """The name that it was opened with."""
-        return self._name
-
-    @property
-    def base_url(self) -> str:
-        """Not an address: the engine's port changes."""
-        return URL
-
-    @property
-    def price(self) -> Price:
-        """Free: it runs here."""
-        return Price(prompt=0.0, completion=0.0)
-
-    @property
     def manner(self) -> Manner:
         """How it is spoken to."""
         return Manner(
             dialect=self.dialect,
             context_tokens=self.context_tokens,
             keeps_schema=True,
-            why=f"{self._name}: {self.adaptation}",
+            why=f"{self.name}: {self.adaptation}",
         )
 
     def chat(
@@ -135,7 +122,7 @@ class LocalModel:
                     "concurrency": 1,
                     "mode": "auto",
                 }
-                self._asked = OpenAIModel(self._name, self._config.model_copy(update=here))
+                self._asked = OpenAIModel(self.name, self._config.model_copy(update=here))
             return self._asked
 
     def close(self) -> None:

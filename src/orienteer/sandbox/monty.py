@@ -65,6 +65,8 @@ class _Failure(NamedTuple):
 class MontyInterpreter:
     """Runs code in a worker that starts with the first run, and again after a run that lost the state."""
 
+    tier: Tier = "monty"
+
     def __init__(self, functions: Functions, limits: Limits) -> None:
         """Raises `MissingExtra` if pydantic-monty is not installed."""
         try:
@@ -80,11 +82,6 @@ class MontyInterpreter:
         """Of functions, in this run."""
         self._owner = os.getpid()
         weakref.finalize(self, _close, self._resources, self._owner)
-
-    @property
-    def tier(self) -> Tier:
-        """`monty`, for the trajectory."""
-        return "monty"
 
     @property
     def walls(self) -> frozenset[str]:

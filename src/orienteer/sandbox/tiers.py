@@ -209,10 +209,7 @@ class CPythonInterpreter:
         self._worker: _Worker | None = None
         self._runs = 0
 
-    @property
-    def tier(self) -> Tier:
-        """`cpython`, for the trajectory."""
-        return "cpython"
+    tier: Tier = "cpython"
 
     @property
     def walls(self) -> frozenset[str]:
