@@ -13,7 +13,7 @@ from orienteer.addresses import is_address
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
 from orienteer.graph.drawn import drawn_neighbours
-from orienteer.graph.format import is_graph, is_pulled
+from orienteer.graph.format import is_graph, is_pulled, is_untouched
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.ingest.remote.address import may_be_address
@@ -544,9 +544,10 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
 
 def _staleness(graph: Graph) -> tuple[str, ...]:
     """Say where the files that a graph was made of have changed since."""
-    if not graph.arrays.manifest.provenance.get("sources") or is_pulled(graph.path):
+    provenance = graph.arrays.manifest.provenance
+    if not provenance.get("sources") or is_pulled(graph.path) or is_untouched(provenance):
         return ()
-    from orienteer.ingest.provenance import is_stale  # a graph of records needs none of it
+    from orienteer.ingest.provenance import is_stale  # only now: a question needs nothing of an import
 
     again = "orienteer build --update" if graph.arrays.is_made_of_documents else "orienteer import --force"
     return (
