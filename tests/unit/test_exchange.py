@@ -159,7 +159,12 @@ def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
         (pandas.DataFrame({"id": [None, "a"]}), None, BadInput, "lacks id: every node needs one"),
         (pandas.DataFrame({"id": ["a"], "x": [object()]}), None, BadInput, "a object is no value of JSON"),
         (pandas.DataFrame({"id": []}), None, BadInput, "there are no nodes"),
-        (pandas.DataFrame({"id": [1]}), pandas.DataFrame({"source": [1], "target": [2]}), BadInput, "joins a node"),
+        (
+            pandas.DataFrame({"id": [1]}),
+            pandas.DataFrame({"source": [1], "target": [2]}),
+            BadInput,
+            "refers to a missing node",
+        ),
     ],
 )
 def test_what_is_no_graph_of_frames_is_one_clear_error(nodes, edges, error, message):
@@ -213,7 +218,7 @@ def test_records_take_what_programs_hold():
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"i": 5, "name": "x"}, r"lacks id: every node needs one. Did you mean 'i' to be it\?"),
+        ({"i": 5, "name": "x"}, r"lacks id: every node needs one. Did you mean 'i'\?"),
         ({"id": True}, "id is True .* a text or a whole number"),
         ({"id": None}, "lacks id"),
         ({"id": "a", "x": 1, "properties": {"x": 2}}, "'x' twice, as a key and under 'properties'"),
