@@ -101,7 +101,7 @@ def _checked(record: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[s
     try:
         ours["properties"] = json_value({**properties, **flat})
     except (TypeError, RecursionError) as error:
-        raise BadInput(f"properties of {dict(record)!r} cannot be kept: {error}; use what JSON has") from error
+        raise BadInput(f"properties of {dict(record)!r} are not JSON: {error}") from error
     return ours
 
 
