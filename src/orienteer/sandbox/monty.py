@@ -48,9 +48,7 @@ _GO_ON = getattr(signal, "SIGCONT", _KILL)
 _VALUELESS = "\nNone"  # ends the code, so that the value of its last line never crosses into our process
 _LOST = "what earlier code defined is lost"
 _PROBE = "'x' * (4 << 20)\nNone"  # code that needs 4 MB: with less, nothing can be run
-_LEFT_BEHIND: list[
-    ExitStack
-] = []  # resources of the process that this one was forked from; not to be closed here
+_LEFT_BEHIND: list[ExitStack] = []  # resources of the process that this one was forked from; not to be closed here
 _PROCESSES: dict[str, int] = {}  # the process that ran code first: a forked one lacks the library's threads
 _MEGABYTE = 1 << 20
 _LONGEST = 16 * _MEGABYTE  # bytes that the worker may write at once: one message; the text of a call is shorter
