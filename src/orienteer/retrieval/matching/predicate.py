@@ -31,7 +31,6 @@ from orienteer.graph.reserved import (
     SYNONYM,
 )
 from orienteer.graph.store import Graph
-from orienteer.retrieval.expansion.flow import HELD
 from orienteer.retrieval.expansion.relations import HELD
 from orienteer.retrieval.mentions import SHARED, is_akin, type_phrases
 from orienteer.text.tokenizer import Tokenizer
