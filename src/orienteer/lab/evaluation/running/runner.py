@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -29,14 +30,14 @@ from orienteer.lab.evaluation.running.runs import (
     Journal,
     Line,
     RunManifest,
+    commit,
     differences,
     graph_hash,
-    held,
     joined,
+    lock,
     now,
     prompt_hashes,
     read_manifest,
-    versions,
 )
 from orienteer.lab.evaluation.running.sweep import Variant, notes_on, select, variants
 from orienteer.llm.budget import Budget
@@ -45,6 +46,7 @@ from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import Usage
 from orienteer.retriever import LIMITS
 from orienteer.settings import Settings, read_settings
+from orienteer.version import __version__
 
 WORKERS = 8
 """Questions at once under methods that need a model: all their waiting is on it."""
@@ -176,10 +178,13 @@ def evaluate(
             *notes_on(questions, examples, graph),
             *([NO_ANSWERS] if config.answers and used is None else []),
         ),
-        **versions(),
+        orienteer=__version__,
+        python=platform.python_version(),
+        commit=commit(),
+        created=now(),
     )
     _claim(path)
-    with held(path):
+    with lock(path):
         manifest = _begin(path, manifest, examples)
         journal = Journal(path, forgets_failed=config.retry_failed)
         run = _Run(path, manifest, asker, recipe, journal, executor or Threads())
