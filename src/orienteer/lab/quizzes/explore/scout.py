@@ -29,7 +29,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.lab.evaluation.examples import QuizItem
 from orienteer.lab.evaluation.running.asker import ReplyFolder
-from orienteer.lab.evaluation.running.runs import LOCK, held
+from orienteer.lab.evaluation.running.runs import LOCK, lock
 from orienteer.lab.quizzes.explore.orders import QuizOrder, in_words
 from orienteer.lab.quizzes.explore.report import SCHEMA, CheckedReport, QuizReport, is_answered, report_of
 from orienteer.lab.quizzes.kinds import PACKAGE
@@ -273,7 +273,7 @@ def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episo
             yield Episodes(Path(place))
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with held(folder):
+    with lock(folder):
         _claim(folder, conditions)
         episodes = Episodes(folder)
         yield episodes
