@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from orienteer.addresses import is_address
@@ -563,7 +563,10 @@ class _Allowance(Allowance):
     ) -> None:
         super().__init__(budget, random_seed=random_seed, listener=listener, reserve=reserve)
         self.keeps_answer = answers and reserve > 0
-        self._stopped, self._finals = Event(), Lock()  # shared with all that `final` and `without_reserve` return
+        self._stopped, self._finals = (
+            threading.Event(),
+            threading.Lock(),
+        )  # shared with all that `final` and `without_reserve` return
 
     @property
     def is_stopped(self) -> bool:
