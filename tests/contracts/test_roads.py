@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     (folder / "nodes.csv").write_text("id,name,type\n1,Ann,person\n2,Swift,ship\n3,Bob,person\n", encoding="utf-8")
     (folder / "edges.csv").write_text("source,target,type\n1,2,sails\n3,2,built\n", encoding="utf-8")
+    time.sleep(0.06)  # a change within the grain of the file system's clock would not be seen
     return folder
 
 

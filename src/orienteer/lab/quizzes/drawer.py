@@ -286,7 +286,8 @@ class Sampler:
         if len(pattern.hops) > 1:
             conditions = self._intersection(pattern, step)
         else:
-            walk, table, (least, most) = (step,), self.steps.table(step), (1, MOST_ANSWERS)
+            walk: tuple[EdgeStep, ...] = (step,)
+            table, (least, most) = self.steps.table(step), (1, MOST_ANSWERS)
             if pattern.is_constrained:
                 least, most = 2, MOST_CANDIDATES
             if pattern.hops == (2,):
