@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -104,12 +104,17 @@ class Graph:
         """
         from orienteer.graph.from_records import write_records  # here: readers do not need the builder
 
+        return cls._made(lambda target: write_records(target, nodes, edges, force=force), path)
+
+    @classmethod
+    def _made(cls, write: Callable[[Path], None], path: str | Path | None) -> Self:
+        """Write a graph to a path and open it; without a path, in a temporary folder that is removed with the graph."""
         if path is not None:
-            write_records(Path(path), nodes, edges, force=force)
+            write(Path(path))
             return cls.open(path)
         folder = Path(tempfile.mkdtemp(prefix="orienteer-"))
         try:
-            write_records(folder / "graph", nodes, edges)
+            write(folder / "graph")
             graph = cls.open(folder / "graph")
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
