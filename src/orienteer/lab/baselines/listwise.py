@@ -26,7 +26,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import LanguageModel, Reranked, Run
 from orienteer.records import Kind, Node, Question, Ranked, Result
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.retrieval.analysis import STOP
 from orienteer.retrieval.evidence import EvidenceText
 from orienteer.retrieval.graph_text import edge_note, hit_title, kind_line, plain_lines, present, title, type_names
@@ -546,7 +546,7 @@ class Linearizer:
         others = frozenset[str]().union(*(way for end in joined for way in self._ways(end)))
         return any(((way - others) or way) & self._stems for way in self._ways(type_name))
 
-    @remembered(_MOST_TYPES)
+    @cached_method(_MOST_TYPES)
     def _ways(self, type_name: str) -> tuple[frozenset[str], ...]:
         """Return the stems of each phrase for a type."""
         tokenizer = self._graph.arrays.tokenizer
