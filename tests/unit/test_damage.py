@@ -30,8 +30,8 @@ from orienteer.graph import (
     read_pointer,
 )
 from orienteer.ingest import LinkConfig, is_stale, link_graph
+from orienteer.lab.bases import open_communities
 from orienteer.records import Edge, Node
-from orienteer.retrieval import open_communities
 from orienteer.retriever import Retriever
 
 pytestmark = pytest.mark.slow

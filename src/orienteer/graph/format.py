@@ -299,3 +299,31 @@ def sha256_of(file: Path) -> str:
     """Return the hash of a file's content."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+PLACES = "places"
+"""The key of a provenance for the folders of the sources, and what chooses files there, as they were."""
+
+
+def is_untouched(provenance: Mapping[str, Any]) -> bool:  # Any: JSON
+    """Return whether every file and folder that a graph was made of is as it was; False if that is unknown.
+
+    Every question asks this, so it reads times alone. `orienteer.ingest.provenance` looks closer.
+    """
+    try:
+        for place in provenance[PLACES]:
+            if last_change(Path(place["path"])) != place["changed"]:
+                return False
+        for file in (file for name in ("sources", "beside", "passed_by") for file in provenance.get(name) or ()):
+            status = Path(file["path"]).stat()
+            if (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"]):
+                return False
+    except (OSError, ValueError, KeyError, TypeError):  # it is gone, or the graph is older than this, or damaged
+        return False
+    return True
+
+
+def last_change(path: Path) -> int:
+    """Return when anything about a file or folder last changed, also who may read it, in nanoseconds."""
+    status = path.stat()
+    return max(status.st_mtime_ns, status.st_ctime_ns)

@@ -170,7 +170,7 @@ class Graph:
         return self.arrays.schema
 
     def node(self, node: str) -> Node:
-        """Return the node with this id, or else with this exact name or alias.
+        """Return the node whose id is `node`, or else the node with this exact name or alias.
 
             >>> graph.node("Rust").id
             'language:rust'
