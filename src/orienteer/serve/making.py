@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from orienteer.display import Count, lasting, seconds_left
+from orienteer.display import Count, format_duration, seconds_left
 
 if TYPE_CHECKING:  # a server that lists its tools loads no reader of documents
     from orienteer.ingest.documents.so_far import Interim
@@ -36,7 +36,7 @@ class Stage:
     @property
     def left(self) -> str:
         """The same as the end of a sentence; nothing where nobody knows."""
-        return "" if (seconds := self.seconds_left) is None else f", about {lasting(seconds)} left"
+        return "" if (seconds := self.seconds_left) is None else f", about {format_duration(seconds)} left"
 
 
 def told_of(interim: Interim, stage: Stage | None) -> str:

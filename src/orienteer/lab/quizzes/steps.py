@@ -18,7 +18,7 @@ from orienteer.lab.quizzes.english import MUTUAL, word_set, words_of
 from orienteer.lab.quizzes.gold import MOST_ANSWERS, first_of_runs, holding, kinds
 from orienteer.lab.quizzes.plan import Constraint, EdgeStep
 from orienteer.records import JsonValue
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 UNASKED = frozenset({NEXT, PART_OF, SHARES_NAMES, SIMILAR})
 """Edge types of a graph of documents that no question asks for: a program made them, nobody stated them."""
@@ -67,7 +67,7 @@ class Steps:
         both = {EdgeStep(start, None, None, end) for pair in pairs for start, end in (pair, pair[::-1])}
         return tuple(sorted(both, key=_key))
 
-    @remembered(_REMEMBERED)
+    @cached_method(_REMEMBERED)
     def table(self, step: EdgeStep) -> StepTable:
         """Return the nodes that a step leads away from, each with the number of those that it leads to."""
         graph, adjacency = self._graph, self._graph.arrays.adjacency

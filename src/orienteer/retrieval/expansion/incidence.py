@@ -119,7 +119,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
         passages=passages,
         written=lambda number: str(graph.arrays.names[int(rows[number])]),
         held=listing,
-        holders=listing.turned(len(rows)),
+        holders=listing.inverted(len(rows)),
         titled=listed(name[is_title], holder[is_title], len(rows), len(passages)),
         find=find,
         rows=rows,

@@ -209,7 +209,7 @@ class _Links:
 
     def __init__(self, incidence: Incidence) -> None:
         self._incidence = incidence
-        self._titles = incidence.titled.turned(len(incidence.passages))  # the names that title each passage
+        self._titles = incidence.titled.inverted(len(incidence.passages))  # the names that title each passage
         self._weights = incidence.weights() / np.log1p(len(incidence.passages) / 2)  # (names,)
 
     def __call__(self, seeds: Rows, pool: Rows, named: Numbers) -> Scores:

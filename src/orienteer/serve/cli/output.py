@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orienteer.display import Count, clean, escape_json, lasting, seconds_left
+from orienteer.display import Count, clean, escape_json, format_duration, seconds_left
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -172,7 +172,7 @@ def _so_far(count: int, seconds: float) -> str:
     if not isinstance(count, Count) or count.of < count:
         return f"{count:,}"
     done, left = f"{count:,} of {count.of:,}", seconds_left(count, seconds)
-    return f"{done}, about {lasting(left)} left" if left else done
+    return f"{done}, about {format_duration(left)} left" if left else done
 
 
 def drop_output() -> None:
