@@ -53,7 +53,7 @@ class Bm25:
 
 
 def why(words: QueryWords, coverage: Coverage) -> str:
-    """Say which words of a query a node has, and which it lacks."""
+    """Return the words of a query that a node has, and those that it lacks."""
     present_words = [word for word in words.postings if word not in coverage.missing]
     has = f"has {', '.join(present_words[:_NAMED])}" if present_words else ""
     lacks = f"lacks {', '.join(coverage.missing[:_NAMED])}" if coverage.missing else ""

@@ -38,7 +38,6 @@ __getattr__, __dir__, __all__ = face(
             "word_shares"
         ),
         "query": "GatherConfig, Query",
-        "reading": "worth_reading",
         "schema": "describe as describe_graph, examples as code_examples",
         "spaces": "Spaces",
     },

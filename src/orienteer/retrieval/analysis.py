@@ -1,4 +1,4 @@
-"""The names in a question, its themes, and the type that it asks for: by names alone, or by one call of a model.
+"""The names and themes in a question, and the type it asks for: by names alone, or by one call of a model.
 
 LightRAG's low- and high-level keywords and MiniRAG's answer types, made once for all retrievers of a question.
 
@@ -73,7 +73,7 @@ class AnalyzedConfig(GatherConfig):
 
 
 def open_analyzer(graph: Graph, analysis: Analysis, model: LanguageModel | None = None) -> Analyzer:
-    """Return an analyzer of questions for a graph. Raises `BadOption` where it needs a model and there is none."""
+    """Return an analyzer of questions for a graph. Raises `BadOption` if it needs a model and has none."""
     if analysis == "names":
         return NameAnalyzer(graph)
     if model is None:
@@ -130,7 +130,7 @@ class NameAnalyzer:
         return list(names), rest
 
     def _themes(self, rest: str) -> Iterable[str]:
-        """Yield the runs of telling words, as they are written."""
+        """Yield the runs of content words, as they are written."""
         for part in _MARK.split(rest):
             run: list[str] = []
             for word in [*_SAID.findall(part), ""]:
@@ -141,7 +141,7 @@ class NameAnalyzer:
                     run = []
 
     def _answer_types(self, rest: str) -> tuple[str, ...]:
-        """Return the types that a question asks for: the first that it names, else those that its first word means."""
+        """Return the types that a question asks for: the first that it names, else those of its first word."""
         stems = self._stems(rest)
         if len(self._node_types) < 2:
             return ()
@@ -172,7 +172,7 @@ class ModelAnalyzer:
         self._known: Memo[str, Query] = Memo(Query)
 
     def analyze(self, text: str, run: Run) -> Query:
-        """Return what the model finds in a text, or what names alone give where its reply cannot be read.
+        """Return the model's analysis of a text, or the analysis by names if its reply cannot be read.
 
         The call is recorded with the query that it was made for, not with those that the same text gives later.
         """
@@ -216,6 +216,6 @@ def _said(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _at(stems: Sequence[str], phrase: Sequence[str]) -> int:
-    """Return where a phrase begins in a text; -1 where it does not occur."""
+    """Return the index of a phrase in a text, or -1."""
     size = len(phrase)
     return next((at for at in range(len(stems) - size + 1) if tuple(stems[at : at + size]) == tuple(phrase)), -1)

@@ -1,4 +1,4 @@
-"""What a retriever gives for a question, passages and statements with their scores, and the text that a model reads."""
+"""Evidence for a question: passages and statements with scores, and their text for a model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Evidence:
         return bool(self.nodes or self.edges or self.paths)
 
     def semantic(self) -> Evidence:
-        """Return the passages; all nodes where none is a passage."""
+        """Return the passages, or all nodes if none is a passage."""
         passages = tuple(scored for scored in self.nodes if scored.item.type in PASSAGES)
         return Evidence(nodes=passages or self.nodes, reason=self.reason)
 
@@ -80,7 +80,7 @@ class Evidence:
 
 
 def ends(edge: Edge) -> tuple[str, str, str, str]:
-    """Return what tells an edge from others; parallel edges of one type differ in their text."""
+    """Return the identity of an edge; parallel edges of one type differ in their text."""
     return edge.source, edge.type, edge.target, edge.text
 
 

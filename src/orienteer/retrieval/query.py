@@ -24,7 +24,7 @@ OF_ANSWERS = frozenset({"answer_from", "answer_tokens"})
 
 
 def checked_mode_or_auto(mode: Mode) -> Mode:
-    """Return a mode as it is. Raises `BadOption` for one that is neither `auto` nor a mode of searchers."""
+    """Return a mode unchanged. Raises `BadOption` unless it is `auto` or a mode of searchers."""
     return mode if mode == AUTO else checked_mode(mode)
 
 
@@ -82,7 +82,7 @@ class KnowledgeBase(Protocol):
         """The graph that it reads."""
 
     def gather(self, query: Query, run: Run) -> Evidence:
-        """Return what the graph holds about a query; empty evidence says why.
+        """Return the evidence for a query; empty evidence has a reason.
 
         Raises `BudgetExhausted` and `ModelError` where it asks the server of an embedder or a model.
         """
@@ -98,7 +98,7 @@ class OverBase(Protocol):
 
     @property
     def analyzer(self) -> Analyzer | None:
-        """What analyzes questions for it; None where it reads only their text."""
+        """Its analyzer of questions, or None if it reads only their text."""
 
 
 class GatherConfig(Options):

@@ -1,4 +1,4 @@
-"""What a model reads about a graph before it explores it by code, from the graph's schema. GraphScout (003), B.4.2.
+"""The text about a graph that a model reads before it explores it by code. GraphScout (003), B.4.2.
 
 Node types, their properties, edge types with the node types that they join, and examples of code that run on this very
 graph. In a view all names are those of the view.
@@ -225,7 +225,7 @@ def _code(query: str, parameters: dict[str, str] | None = None) -> str:
 
 
 def _walk(graph: Graph) -> _Walk | None:
-    """Return a walk for examples: along edge types of which several join two node types, if any, and common ones."""
+    """Return a walk for examples: along common edge types, with several between two node types if possible."""
     triples = triples_by_size(graph)
     pairs = Counter(frozenset((triple.source, triple.target)) for triple in triples)
     for first in sorted(triples, key=lambda triple: pairs[frozenset((triple.source, triple.target))] < 2):
@@ -291,7 +291,7 @@ def _quick(graph: Graph, rows: Rows) -> int:
 
 
 def _word(name: str) -> str:
-    """Return the longest word of a name; the name where it has no word."""
+    """Return the longest word of a name, or the name if it has no word."""
     return max(re.findall(r"\w+", name), key=len, default=name)
 
 

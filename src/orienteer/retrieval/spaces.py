@@ -67,7 +67,7 @@ class Spaces:
                 self.graph.arrays.searcher.vectors.pay(run, text)
 
     def nearness(self, run: Run, texts: Sequence[str], rows: Rows) -> NDArray[np.float64]:
-        """Return the cosine of several short texts with each row: (texts, rows), 0 where negative or without a vector.
+        """Return the cosine of several short texts with each row: (texts, rows), 0 if negative or without a vector.
 
         A server's work is charged to the run. Raises `BudgetExhausted` before a call, `ModelError`.
         """

@@ -28,7 +28,7 @@ def plain_functions(graph: Graph, ask: Callable[[str, int], Result]) -> tuple[Ca
 
     def call(tool: str, **arguments: JsonValue | Sequence[str]) -> str:
         given = {name: value for name, value in arguments.items() if value is not None}
-        return _told(lambda: open_stateless(graph).call(tool, given).text)  # type: ignore[arg-type]  # lists of texts
+        return _reply_of(lambda: open_stateless(graph).call(tool, given).text)  # type: ignore[arg-type]  # lists of texts
 
     def search_graph(query: str, node_types: list[str] | None = None, k: int = 10) -> str:
         """Find nodes of the knowledge graph by words of their names and texts.
@@ -71,13 +71,13 @@ def plain_functions(graph: Graph, ask: Callable[[str, int], Result]) -> tuple[Ca
         Args:
             question: The whole question, in words.
         """
-        return _told(lambda: _reply(graph, ask(question, _HITS)))
+        return _reply_of(lambda: _reply(graph, ask(question, _HITS)))
 
     return search_graph, graph_neighbors, ask_graph
 
 
-def _told(run: Callable[[], str]) -> str:
-    """Return a reply without what steers a terminal; of an error of ours its sentence, without this machine's paths."""
+def _reply_of(run: Callable[[], str]) -> str:
+    """Return a reply without control characters; for an error of ours its sentence, without paths of this machine."""
     try:
         return clean(run())
     except Error as error:
@@ -107,7 +107,7 @@ def _heading(result: Result) -> Iterator[str]:
 
 
 def _hits(result: Result, width: int) -> Iterator[str]:
-    """Yield a line for each hit; above the first that meets only some of the question stands that it does."""
+    """Yield a line for each hit, with a heading above the first one that meets only part of the question."""
     is_read = result.reading is not None and result.reading.complete
     nearby = next((hit for hit in result.hits if is_read and not hit.complete), None)
     for hit in result.hits:
@@ -115,7 +115,7 @@ def _hits(result: Result, width: int) -> Iterator[str]:
 
 
 def _hit(hit: Ranked, width: int) -> str:
-    """Return a hit as a line: its id, name and type, why it is there, and so many characters of its text."""
-    told = (one_line(hit.why, _WHY), one_line(hit.text, width))
-    why = " | ".join(text for text in told if text)
+    """Return a hit as a line: id, name, type, reason, and at most `width` characters of its text."""
+    parts = (one_line(hit.why, _WHY), one_line(hit.text, width))
+    why = " | ".join(text for text in parts if text)
     return f"{hit_title(hit)}{f': {why}' if why else ''}"

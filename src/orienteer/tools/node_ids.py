@@ -144,7 +144,8 @@ class NodeIdRetriever:
         return [*(ScoredNode(row, _SURE) for row in sure), *others]
 
     def _called(self, text: str) -> list[int]:
-        """Return the rows of just this name, alias or identifier; of names that differ in punctuation, the nearest."""
+        """Return the rows of exactly this name, alias or identifier; of names that differ in punctuation, the
+        nearest."""
         return link(self._session.graph, text, Policy(identifiers=self._identifiers))
 
     def _by_meaning(self, mode: Mode, text: str, k: int) -> list[ScoredNode]:
@@ -191,7 +192,7 @@ class NodeIdRetriever:
 
 
 def _keys(queries: Sequence[str]) -> list[str]:
-    """Return what stands before the nodes of each query: its text in one line, with its place where another has it."""
+    """Return the keys of the reply: each query in one line, numbered if another query has the same line."""
     taken: dict[str, str] = {}
     keys = []
     for place, query in enumerate(queries, 1):
@@ -201,7 +202,7 @@ def _keys(queries: Sequence[str]) -> list[str]:
 
 
 def _exact_alone(query: str, hits: list[ScoredNode], notes: list[str]) -> list[ScoredNode]:
-    """Return the nodes of just this name where there are any, and note it; else all of them."""
+    """Return the nodes of exactly this name, with a note; all nodes if there are none."""
     exact = [hit for hit in hits if hit.score == _SURE]
     if not exact or len(exact) == len(hits):
         return hits
@@ -232,6 +233,6 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
 
 
 def _alike(graph: Graph, folded: str, row: int) -> float:
-    """Return how alike a text and the nearest of a node's names are, letter by letter, from 0 to 1."""
+    """Return the likeness of a text and the nearest of a node's names, letter by letter, from 0 to 1."""
     names = (graph.arrays.names[row], *graph.arrays.aliases_at(row))
     return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)

@@ -1,4 +1,4 @@
-"""The tools of one agent, and the toolboxes there are: a method opens one, and so does a trajectory by its name."""
+"""The tools of one agent, and the named toolboxes: a method opens one, and so does a trajectory."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Toolbox:
         self.session, self.spec = session, spec
         self._tools = {tool.spec.name: tool for tool in tools}
         self._asked: set[str] = set()
-        self._course = Course()
+        self._decoding = DecodingState()
 
     @classmethod
     def full(
@@ -135,7 +135,7 @@ class Toolbox:
 
     def offered(self, names: NamesOfQuestion) -> tuple[ToolSpec, ...]:
         """Return the tools as they can be called now, for a model whose reply is held to a call (`offer`)."""
-        return offered(self.specs, self.session, names, self._course)
+        return offered(self.specs, self.session, names, self._decoding)
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> Observation:
         """Run a tool on arguments that fit its schema. Raises `Error` where they cannot be met."""
@@ -161,11 +161,11 @@ class Toolbox:
             raise
         except Error as error:
             if isinstance(error, UnknownNode | AmbiguousNode):
-                self._course.refused = True
-                self._course.told = [*error.near, *self._course.told]
+                self._decoding.refused = True
+                self._decoding.error_names = [*error.near, *self._decoding.error_names]
             return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
-        self._course.has_looked = True
-        self._course.shown = list(dict.fromkeys((*observation.nodes, *self._course.shown)))
+        self._decoding.has_looked = True
+        self._decoding.shown = list(dict.fromkeys((*observation.nodes, *self._decoding.shown)))
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:
@@ -207,7 +207,7 @@ def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> To
 
 
 def open_compact(graph: Graph, mode: Mode) -> Toolbox:
-    """Return what a small model can learn to use: a walk, an intersection, a search, and the end; short replies."""
+    """Return the tools that a small model can learn: a walk, an intersection, a search, and the end; short replies."""
     session = Session(graph, COMPACT_TOKENS, mode=mode)
     tools = (Follow(session), IntersectNodes(session), SearchInGraph(session), AddToAnswer(session), Finish(session))
     return Toolbox(session, tools, ToolboxSpec(name=COMPACT, options={"mode": mode}))
@@ -320,7 +320,7 @@ def open_toolbox(graph: Graph, spec: ToolboxSpec, *, trusts_limits: bool = False
 
 
 def code_config(trajectory: Trajectory) -> CodeConfig:
-    """Return how the code of a trajectory was run, and in which view; the default where no code was run.
+    """Return the code configuration of a trajectory, the default if no code was run.
 
     Raises `BadInput` where the trajectory does not say so in a form that can be read.
     """
@@ -329,7 +329,7 @@ def code_config(trajectory: Trajectory) -> CodeConfig:
 
 
 def lowered_limits(trajectory: Trajectory) -> LoweredLimits:
-    """Return how to run the code of a trajectory whose limits are not trusted. Raises as `code_config` does."""
+    """Return the code configuration of an untrusted trajectory, with lower limits. Raises as `code_config` does."""
     return lowered(code_config(trajectory))
 
 
@@ -358,7 +358,7 @@ _OPENERS: Mapping[str, Callable[..., Toolbox]] = {
 
 @cache
 def _checked(name: str) -> Callable[..., Toolbox]:
-    """Return the opener of a toolbox, which checks the types of its options: somebody else may have written them."""
+    """Return the opener of a toolbox, which checks the types of its options: a third party may have written them."""
     check = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
     return check(_OPENERS[name])
 
@@ -390,7 +390,7 @@ _SMALL = LANGUAGES["en"] | REQUESTS
 
 
 class NamesOfQuestion(NamedTuple):
-    """What a question may name nodes by, each as it is written there."""
+    """The names and possible names of nodes in a question, as it writes them."""
 
     known: Mapping[str, int] = {}
     """The longest names of nodes in it, and how many nodes each means; `name (Type)` too, where several bear one."""
@@ -399,23 +399,23 @@ class NamesOfQuestion(NamedTuple):
 
 
 @dataclass(slots=True)
-class Course:
-    """What a course has come to, as far as it bears on what may be said next."""
+class DecodingState:
+    """The parts of a course so far that decide which calls are possible next."""
 
     has_looked: bool = False
     """Whether some call was run."""
     refused: bool = False
-    """Whether a name was refused: from then on only names that the graph has are offered, and those `told`."""
-    told: list[str] = field(default_factory=list)
+    """Whether a name was refused: from then on only names that the graph has are offered, and those of errors."""
+    error_names: list[str] = field(default_factory=list)
     """Names or ids that stood in refusals: near a name that is not there, or of nodes that share one."""
     shown: list[str] = field(default_factory=list)
     """Ids of nodes that replies have shown, the last reply first."""
 
 
 def offered(
-    tools: Sequence[ToolSpec], session: Session, names: NamesOfQuestion, course: Course
+    tools: Sequence[ToolSpec], session: Session, names: NamesOfQuestion, course: DecodingState
 ) -> tuple[ToolSpec, ...]:
-    """Return the tools of a session that can be called now, with the names that their arguments may have.
+    """Return the tools that can be called now, with the names that their arguments may have.
 
     A walk begins at what the question names, at what was told or found; an answer is made of what was found alone.
     """
@@ -425,6 +425,7 @@ def offered(
     sets = [f"@{number}" for number in range(len(session.sets), 0, -1) if len(session.sets[number - 1])]
     found = [*sets, *course.shown[:_MOST_SHOWN]]
     named = _named(names, course, found)
+    nodes_of = {True: dict.fromkeys(_NODES, found), False: {} if named is None else dict.fromkeys(_NODES, named)}
     of_tools = {"node_types": types, "type": types, "edge_types": edges, "edge": edges, "among": sets}
     is_idle = {
         _FOLLOW: named == [],
@@ -434,31 +435,23 @@ def offered(
         FINISH: not course.has_looked and not session.answer,
     }
     return tuple(
-        tool.model_copy(
-            update={
-                "parameters": _held(tool.parameters, {**of_tools, **_of_nodes(found if tool.name == _ADD else named)})
-            }
-        )
+        tool.model_copy(update={"parameters": _held(tool.parameters, {**of_tools, **nodes_of[tool.name == _ADD]})})
         for tool in tools
         if not is_idle.get(tool.name, False)
     )
 
 
-def _of_nodes(named: Sequence[str] | None) -> Names:
-    return {} if named is None else dict.fromkeys(_NODES, named)
-
-
-def _named(names: NamesOfQuestion, course: Course, found: Sequence[str]) -> list[str] | None:
-    """Return the names that a walk may begin at; None for any text, where they are too many to be listed."""
+def _named(names: NamesOfQuestion, course: DecodingState, found: Sequence[str]) -> list[str] | None:
+    """Return the names that a walk may begin at, or None (any text) if there are too many to list."""
     if course.refused:
         known = [name for name, count in names.known.items() if count == 1]
-        return list(dict.fromkeys((*known, *course.told, *found)))[:MOST_NAMED]
+        return list(dict.fromkeys((*known, *course.error_names, *found)))[:MOST_NAMED]
     named = list(dict.fromkeys((*names.known, *found, *names.possible)))
     return named if len(named) <= MOST_NAMED else None
 
 
 def names_in(question: str, graph: Graph) -> NamesOfQuestion:
-    """Return what a question may name nodes by."""
+    """Return the names and possible names of nodes in a question."""
     words = [match.span() for match in re.finditer(_WORD, question)]
     known: dict[str, int] = {}
     taken: set[int] = set()
@@ -481,7 +474,7 @@ def names_in(question: str, graph: Graph) -> NamesOfQuestion:
 
 
 def _as_spelled(question: str, begin: int, end: int, graph: Graph) -> str:
-    """Return a name with the marks around it that are part of it, as in `C++` and `.NET`."""
+    """Return a name with the marks around it that belong to it, as in `C++` and `.NET`."""
     before = len(question[:begin]) - len(question[:begin].rstrip(_MARKS))
     after = len(question[end:]) - len(question[end:].lstrip(_MARKS))
     forms = (
@@ -491,7 +484,7 @@ def _as_spelled(question: str, begin: int, end: int, graph: Graph) -> str:
 
 
 def _with_types(name: str, graph: Graph) -> dict[str, int]:
-    """Return a name and, where several nodes bear it, `name (Type)` for each type, with how many nodes each means."""
+    """Return a name, and `name (Type)` for each type of its nodes if there are several, with the number of nodes."""
     rows = graph.arrays.candidates(name)
     types = [graph.arrays.type_at(row) for row in rows] if len(rows) > 1 else []
     of_types = {f"{name} ({type_})": types.count(type_) for type_ in sorted(set(types)) if "(" not in type_}
@@ -499,13 +492,13 @@ def _with_types(name: str, graph: Graph) -> dict[str, int]:
 
 
 def _is_small(stretch: str, *, is_first: bool) -> bool:
-    """Return whether a stretch is nothing but words like `of` and `find`, none with a capital letter of its own."""
+    """Return whether a stretch has only words like `of` and `find`, without a capital letter of their own."""
     words = Tokenizer.words(stretch)
     return set(words) <= _SMALL and (stretch[1:] if is_first else stretch).islower()
 
 
 def _may_name(stretch: str) -> bool:
-    """Return whether a stretch of a question may be a name: neither `of` nor `find` stands at its ends."""
+    """Return whether a stretch of a question may be a name: it neither begins nor ends with `of` or `find`."""
     words = Tokenizer.words(stretch)
     return bool(words) and not {words[0], words[-1]} & _SMALL
 
@@ -516,7 +509,7 @@ def _looks_named(stretch: str) -> bool:
 
 
 def _held(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
-    """Return the schema of an object whose members are held to names, or to a length.
+    """Return the schema of an object whose members are limited to names, or to a length.
 
     What there is nothing to name by is left out where it is not required.
     """
@@ -603,6 +596,6 @@ class PackageTool:
 
 
 def failure_notes(steps: Iterable[Step]) -> list[str]:
-    """Return a note for each tool of a package that failed in some steps, as the model was told."""
+    """Return a note for each failed call of a package's tool."""
     observations = (observation for step in steps for observation in step.observations)
     return [seen.text.partition("\n")[0] for seen in observations if seen.error == ToolFailed.__name__]

@@ -110,9 +110,6 @@ class Hyper(Gatherer[HyperConfig]):
             return self._naming
         return EdgesAsFacts(self.graph, self.spaces, None, is_own=True)
 
-    def _again(self, config: HyperConfig) -> Hyper:
-        return Hyper(self.graph, config, self._analyzer)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low) if self._has_nodes else "")
 

@@ -87,9 +87,6 @@ class Mini(Gatherer[MiniConfig]):
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = MembershipIndex(graph, self.spaces)
 
-    def _again(self, config: MiniConfig) -> Mini:
-        return Mini(self.graph, config, self._analyzer)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, *query.low[:MOST_NAMES])
 

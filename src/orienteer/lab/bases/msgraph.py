@@ -106,9 +106,6 @@ class MsGraph(Gatherer[MsGraphConfig]):
             raise BadOption("reports is 'model', and there is no model: name one, or take reports 'list'")
         super().require_model()
 
-    def _again(self, config: MsGraphConfig) -> MsGraph:
-        return MsGraph(self.graph, config, self._analyzer, model=self._model)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low))
 

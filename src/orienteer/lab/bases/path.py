@@ -97,9 +97,6 @@ class Paths(Gatherer[PathsConfig]):
         is_joined = any(RESERVED.isdisjoint((edge.source, edge.target)) for edge in related)
         return (spaces.entities if is_joined else spaces.entities | spaces.facts), None
 
-    def _again(self, config: PathsConfig) -> Paths:
-        return Paths(self.graph, config, self._analyzer)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         names = ", ".join(query.low) if self._has_entities else ""
         return (query.text, names, _themes(query) if self._has_facts else "")

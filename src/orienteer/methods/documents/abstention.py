@@ -299,7 +299,7 @@ class Quotation(NamedTuple):
 
 
 def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
-    """Return the sentence or table row of the first passages that fits a question best, or None if none has its words.
+    """Return the sentence or table row of the first passages that fits a question best, or None without its words.
 
     A sentence scores the share of the question's telling words in it, by their idf; less for those in its title, in the
     heading above it or elsewhere in its passage. Word pairs in the question's order, the kind of answer (a number, a
@@ -391,7 +391,7 @@ class _Passage:
         return piece.terms | above if self.is_table else self._near | above
 
     def is_heading(self, piece: TextPiece) -> bool:
-        """Return whether a sentence is a mere heading."""
+        """Return whether a sentence is only a heading."""
         text = self.text[piece.begin : piece.end]
         return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
 

@@ -70,7 +70,7 @@ class SubQuery(NamedTuple):
         return Query(text or self.shown, low=names, high=themes)
 
     def references(self) -> frozenset[str]:
-        """Return the names that stand behind a `#` in it."""
+        """Return the names after a `#` in it."""
         return frozenset(name_of(name) for part in (self.text, *self._parts()) for name in _REFERENCE.findall(part))
 
     def filled(self, answers: Mapping[str, str], variables: Mapping[str, str] | None = None) -> SubQuery:
@@ -108,7 +108,7 @@ def triples_of(reply: list[dict[str, str]]) -> tuple[TriplePattern, ...]:
 
 
 def _known_words(part: str) -> str:
-    """Return what a part of a triple says besides unknowns."""
+    """Return the words of a part of a triple, without unknowns."""
     return "" if _UNKNOWN.fullmatch(part) else one_line(_ENTITY.sub(" ", part))
 
 
@@ -131,20 +131,20 @@ class _Entry(NamedTuple):
     needs: tuple[str, ...]
 
     def refers_to(self, earlier: _Entry) -> bool:
-        """Tell whether an earlier answer has its place in the text, or in the triples where there is no text."""
+        """Return whether the text, or the triples if there is no text, refer to an earlier answer."""
         if self.query.text:
             return earlier.id in self.query._replace(triples=()).references()
         return earlier.id in self.query.references() or bool(self.query.unknowns & earlier.query.unknowns)
 
 
 def plan_faults(reply: JsonValue) -> Sequence[str]:
-    """Return what is wrong with a plan that fits its schema, a sentence for each fault."""
+    """Return the faults of a plan that fits its schema, a sentence each."""
     assert isinstance(reply, dict)  # the schema was checked before
     return _faults(_entries(reply))
 
 
 def further_plan_faults(reply: JsonValue) -> Sequence[str]:
-    """Return the same of an expansion, which may be empty."""
+    """Return the faults of an expansion, which may be empty."""
     assert isinstance(reply, dict)  # the schema was checked before
     return plan_faults(reply) if reply["sub_queries"] else ()
 
@@ -192,7 +192,7 @@ def _faults(entries: Sequence[_Entry]) -> list[str]:
 
 
 def _in_order(entries: Sequence[_Entry]) -> list[_Entry]:
-    """Return the entries with each after those that it waits for; nothing where they wait in a circle."""
+    """Return the entries in an order that respects their needs, or nothing if they form a circle."""
     waiting, done = list(entries), list[_Entry]()
     while waiting:
         names = {entry.id for entry in done}
@@ -278,11 +278,11 @@ class GraphSearchConfig(Options):
 
     @property
     def top_k(self) -> int:
-        """Return how many passages each sub-query reads."""
+        """Return the number of passages that each sub-query reads."""
         return self.passages or (_PAPER_TOP_K if self.faithful else _LEAN_TOP_K)
 
     def source(self, channel: Channel) -> Part:
-        """Return what a channel reads of the evidence."""
+        """Return the part of the evidence that a channel reads."""
         return self.semantic_source if channel == "semantic" else self.relational_source
 
 
@@ -312,7 +312,7 @@ class Findings:
 
     @staticmethod
     def together(parts: Sequence[Findings]) -> Findings:
-        """Return what was found in several channels as one, each with its own labels."""
+        """Return the findings of several channels as one, each with its own labels."""
         return Findings(
             Evidence.joined((part.read for part in parts), in_order=True),
             Evidence.joined((part.whole for part in parts), in_order=True),
@@ -485,7 +485,7 @@ LEAN_VERDICT = _object(accept=_ACCEPT, missing=_TEXTS, contradictions=_TEXTS)
 
 
 def study_faults(reply: JsonValue) -> Sequence[str]:
-    """Return what is wrong with a reading that fits its schema: an answer of which nothing is told."""
+    """Return the faults of a reading that fits its schema: an answer without a summary."""
     assert isinstance(reply, dict)  # the schema was checked before
     is_told = bool(str(reply["summary"]).strip()) or reply["answer"] is None
     return () if is_told else ("the summary is empty: say what bears the answer out, with its label",)
@@ -500,7 +500,7 @@ CONCLUSION = _object(
 
 
 def words_of(reply: str | float | None) -> str | None:
-    """Return an answer on one line; None where it consists of labels alone, or says that there is no answer."""
+    """Return an answer on one line, or None if it is only labels, or says that there is no answer."""
     words = spoken(one_line("" if reply is None else str(reply)))
     bare = without_labels(words or "").casefold().strip(" .\"'*`")
     return None if words == NOT_THERE or not bare or bare in _NO_ANSWERS else words

@@ -1,4 +1,4 @@
-"""One hop from the seeds, and how much the edges that lead to each neighbour count.
+"""One hop from the seeds, and the weight of the edges that lead to each neighbour.
 
 A table names many things and each of its rows only a few: a mention counts by how well its row fits the question.
 """
@@ -60,7 +60,7 @@ class SeedEdges(NamedTuple):
 
 
 class EdgeWeight:
-    """How much an edge counts, 0 to 1: its weight by the greatest of its edge type, so that types compare."""
+    """The count of an edge, 0 to 1: its weight over the greatest of its edge type, so that types compare."""
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._config = graph, config
@@ -75,7 +75,7 @@ class EdgeWeight:
         self._rows = LinkingRows(graph)
 
     def of(self, entries: Entries, query: str) -> Floats:
-        """Return how much each of these edges counts, (edges,).
+        """Return the count of each of these edges, (edges,): 0 to 1.
 
         Where the graph does not tell the greatest weight of an edge type, the greatest of these edges stands for it. A
         mention in a row of a table counts the more, the more of the question that row holds.
@@ -104,7 +104,7 @@ class EdgeWeight:
 
 
 class OneHop:
-    """Walks one edge from seeds: over the edges of the graph, and over those of similarity that lie beside it."""
+    """Walks one edge from seeds: over the graph's edges, and over its separate layer of similarity."""
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._similar = graph, config.similar
@@ -119,7 +119,7 @@ class OneHop:
 
     @property
     def has_layer(self) -> bool:
-        """Tell whether edges beside the graph are walked, which no tool shows."""
+        """Return whether a separate layer of edges is walked, which no tool shows."""
         return self._layer is not None
 
     def around(self, seeds: NDArray[np.int32]) -> Rows:
@@ -233,7 +233,7 @@ class _RowFits:
         self._shares: dict[tuple[int, int], float] = {}
 
     def of(self, table: int, row: int, words_of: Callable[[int], dict[int, frozenset[str]]]) -> float:
-        """Return the share of the question that a row of a table holds, whose words a function tells."""
+        """Return the share of the question that a row of a table has; `words_of` returns the words by row."""
         share = self._shares.get((table, row))
         if share is None:
             words = words_of(table).get(row, frozenset())
@@ -258,7 +258,7 @@ NAME_EDGES = frozenset({"mentions", "shares_names"})
 
 
 def seeds_of(total: int) -> int:
-    """Return how many of so many places are the seeds': half, rounded down, and one at the least."""
+    """Return the number of seeds in a result of `total` nodes: half, rounded down, at least one."""
     return max(1, total // 2)
 
 
@@ -302,7 +302,7 @@ class SageConfig(Options):
     """The paper's recipe and nothing else: 0.6 BM25, no edges of names, pruned and ordered by hybrid score alone."""
 
     def settled(self) -> SageConfig:
-        """Return what counts: under `faithful` the paper's values, whatever else is set."""
+        """Return the effective settings: under `faithful` the paper's values, whatever else is set."""
         if not self.faithful:
             return self
         return self.model_copy(update={"weight": PAPER_WEIGHT, "titles": 0.0, "pruning": "hybrid", "order": "joint"})

@@ -1,4 +1,4 @@
-"""`sage`: the best nodes by words and nearness, and of their neighbours those that fit. SAGE (paper 004), section 2.2.
+"""`sage`: the best nodes by words and nearness, and those of their neighbours that fit. SAGE (paper 004).
 
     seeds      k1 nodes by any method; hybrid search unless another is named (`sage:spark`)
     expansion  all nodes one edge away from a seed: over what the graph was given and over `similar` edges alike, in
@@ -204,7 +204,7 @@ class _SageCourse:
         return [*rows, *flat][:k]
 
     def _why(self, row: int) -> str | None:
-        """Say which edge brought a row in, or that it fills a place; None for a seed."""
+        """Return the edge that led to a row, or that it fills the ranking; None for a seed."""
         if row in self._filling:
             return "no neighbour left: of the flat list"
         if row not in self._edges:
@@ -231,7 +231,7 @@ class _SageCourse:
 
 
 def names_an_edge(trajectories: Iterable[Trajectory]) -> bool:
-    """Tell whether a call that succeeded walked edges of a type it named, or matched an edge in Cypher.
+    """Return whether a successful call walked edges of a type it named, or matched an edge in Cypher.
 
     The marks of a trajectory decide where it has any: a plan that came to nothing has named no edge that counts.
     """

@@ -30,7 +30,7 @@ _FILTERED = ("year", "integer", "number", "date", "price", "text", "long text")
 
 
 class PlanExample(NamedTuple):
-    """A question, a plan for it, and the graph's data that stands in both."""
+    """A question, a plan for it, and the graph's data that both contain."""
 
     question: str
     masked: str
@@ -82,7 +82,7 @@ def examples_of(graph: Graph, *, offers_cypher: bool) -> tuple[PlanExample, ...]
 
 
 def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
-    """Tell whether a plan has a result."""
+    """Return whether a plan has a result."""
     toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, offers_select=True, names_first=False)
 
     def use(tool: str, **arguments: JsonValue) -> Any:  # Any: an observation
@@ -136,7 +136,7 @@ def _word(node_type: str) -> str:
 
 
 def _asking(beginning: str, value: str, word: str, steps: list[dict[str, Any]]) -> _Draft:
-    """Return the draft of a question that ends in a text of the data, for which `word` stands where data is hidden."""
+    """Return the draft of a question that ends in a text of the data; `word` replaces it if data is hidden."""
     return _Draft((f"{beginning} {value}?", f"{beginning} {word}?"), steps, {value: word})
 
 
@@ -159,7 +159,7 @@ def _filters(graph: Graph) -> Iterator[_Draft]:
 
 
 def _value_in_words(value: JsonValue, shape: str) -> str | int | float | None:
-    """Return a value as a question would say it, a long text by its longest word; None where nobody would say it."""
+    """Return a value as a question says it, a long text by its longest word, or None if nobody would say it."""
     if shape == "long text" and isinstance(value, str):
         value = max(re.findall(r"[^\W\d_]+", value), key=len, default=None)
     return value if isinstance(value, str | int | float) and 0 < len(str(value)) <= _LONGEST else None
@@ -333,14 +333,14 @@ def _is_code(name: str) -> bool:
 
 
 def _are_codes(values: Sequence[JsonValue]) -> bool:
-    """Tell whether most of these values are codes, formulas or addresses."""
+    """Return whether most of these values are codes, formulas or addresses."""
     items = [item for value in values for item in (value if isinstance(value, list) else [value])]
     coded = [item for item in items if _format(item) in ("text", "long text") and _CODED.fullmatch(str(item))]
     return len(coded) * 2 > len(items)
 
 
 def _hint(name: str, shape: str) -> str:
-    """Return how a question speaks of this property, as far as its name and format tell."""
+    """Return a question's phrase for this property, from its name and format."""
     words = name.casefold()
     is_number = "number" in shape or shape == "integer"
     if is_number and (most := next((phrase for part, phrase in _COUNTED.items() if part in words), None)):
@@ -410,7 +410,7 @@ class PlanPrompt(NamedTuple):
 def prompt_for(
     graph: Graph, examples: Sequence[PlanExample], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
 ) -> PlanPrompt:
-    """Return the prompt of a graph, at most so many tokens before the question. With less room it shows less."""
+    """Return the prompt of a graph, with at most `tokens` tokens before the question."""
     operations = "\n".join(_operations(has_vectors=has_vectors, offers_cypher=offers_cypher))
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
@@ -478,7 +478,7 @@ def _properties(graph: Graph, *, samples: bool) -> Iterable[str]:
 
 
 def _also(graph: Graph, name: str, *, ends: tuple[str, ...] = ()) -> str:
-    """Return what else a type is called, without names that only repeat the ends of an edge."""
+    """Return the other names of a type, except those that repeat the ends of an edge."""
     words = graph.schema.also_called.get(name, ())
     words = tuple(word for word in words if not ends or any(end not in word for end in ends))
     return f", also called {', '.join(map(_plain, words[:3]))}" if words else ""

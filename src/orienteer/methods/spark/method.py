@@ -75,7 +75,7 @@ class SparkConfig(Options):
 
     @property
     def shows_values(self) -> bool:
-        """Whether values of nodes may stand in the prompt."""
+        """Whether the prompt may contain values of nodes."""
         return self.samples and not self.faithful
 
     def workflow(self, graph: Graph) -> WorkflowConfig:
@@ -141,7 +141,7 @@ class Spark:
         )
 
     def _plan(self, workflow: Workflow) -> SparkPlan | None:
-        """Return the plan that the model writes, None where it cannot be run, not even after its one repair."""
+        """Return the model's plan, or None if it cannot run even after its one repair."""
         attempts: list[CheckedPlan] = []
 
         def faults(reply: JsonValue) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which names stand in which passages of a graph, and which passages a name titles: what a walk goes over.
+"""The names in the passages of a graph, and the passages that a name titles: a walk follows these.
 
 Names are the entities of a graph that has them: what its passages have edges `mentions` and `titled` to. In a graph of
 passages alone they are those that `orienteer build` found by statistics of the corpus and kept beside the graph
@@ -72,12 +72,12 @@ class Incidence:
     """Why it could not be kept beside the graph, where it could not."""
 
     def weights(self) -> NDArray[np.float32]:
-        """Return how much each name says: ln(1 + passages / passages that hold it)."""
+        """Return the weight of each name: ln(1 + passages / passages with it)."""
         counts = np.maximum(self.holders.counts(), 1)
         return np.log1p(len(self.passages) / counts).astype(np.float32)  # (names,)
 
     def places(self, rows: Rows) -> Numbers:
-        """Return the numbers of the passages of some rows, all of which are one."""
+        """Return the numbers of passages, given their rows."""
         return self.passages.searchsorted(rows).astype(np.int32)
 
 
@@ -96,7 +96,7 @@ def open_incidence(graph: Graph, spaces: Spaces) -> Incidence | None:
 
 
 def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
-    """Return the incidence that an extracted knowledge base holds; None where no passage has an edge to an entity."""
+    """Return the incidence of an extracted knowledge base, or None without edges from passages to entities."""
     kinds = [name for name in (MENTIONS, TITLED) if name in graph.arrays.types.edges]
     if not kinds or not spaces.entities.any():
         return None
@@ -130,7 +130,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
 
 
 def _kept(graph: Graph, passages: Mask) -> Incidence:
-    """Return the names that lie beside a graph, found and put there where there are none.
+    """Return the names stored with a graph; they are found and stored if they are missing.
 
     Where nothing may be written there they live as long as who asked, and the incidence notes it.
     """
@@ -139,8 +139,11 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
         names = read_names(folder, graph.arrays.manifest.generation)
         return names if names is not None and len(names.held.begins) == passages.sum() + 1 else None
 
+    def found() -> CorpusNames:
+        return find_names(_Ordered(graph, passages), progress=lambda stage, count: None)
+
     def write(work: Path) -> None:
-        write_names(graph, _names_of(graph, passages), work)
+        write_names(graph, found(), work)
 
     names, why = pieces.piece_or_made(
         graph.path, graph.arrays.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE
@@ -149,7 +152,12 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
         return _incidence(graph, passages, names)
     note = f"names are found by every process anew, for {why}"
     logger.warning("%s", note)
-    return _incidence(graph, passages, incidence_of(graph, _names_of(graph, passages)), note)
+    return _incidence(
+        graph,
+        passages,
+        incidence_of(graph, find_names(_Ordered(graph, passages), progress=lambda stage, count: None)),
+        note,
+    )
 
 
 def _incidence(graph: Graph, passages: Mask, names: NameIncidence, note: str = "") -> Incidence:
@@ -162,10 +170,6 @@ def _incidence(graph: Graph, passages: Mask, names: NameIncidence, note: str = "
         find=_NamesIn(graph, names),
         note=note,
     )
-
-
-def _names_of(graph: Graph, passages: Mask) -> CorpusNames:
-    return find_names(_Ordered(graph, passages), progress=_silent)
 
 
 class _Ordered:
@@ -213,8 +217,9 @@ class _NamesIn:
         return np.array(sorted(numbers), np.int32)
 
     def _longest(self, words: list[str], has_capital: list[bool], at: int) -> tuple[int, int]:
-        """Return how many words the longest name from one on has, and its number; 0 for none."""
-        if not self._begins(words[at]):
+        """Return the length of the longest name at a word, and its number; 0 for none."""
+        place = bisect_left(self._keys, words[at])
+        if place == len(self._keys) or not self._keys[place].startswith(words[at]):  # no name begins so
             return 0, -1
         for length in range(min(LONGEST, len(words) - at), 0, -1):
             key = " ".join(words[at : at + length])
@@ -224,25 +229,16 @@ class _NamesIn:
                 return length, int(self._numbers[place])
         return 0, -1
 
-    def _begins(self, word: str) -> bool:
-        """Say whether any name begins with a word."""
-        place = bisect_left(self._keys, word)
-        return place < len(self._keys) and self._keys[place].startswith(word)
-
     def _is_common(self, word: str) -> bool:
         postings = map(self._graph.arrays.text_index.posting, self._graph.arrays.tokenizer.expand(word))
         return any(posting is not None and posting.end - posting.begin > self._most for posting in postings)
 
 
 def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], begin: int, end: int) -> bool:
-    """Say whether words are part of a longer run of capitalised ones, and so may name something else altogether.
+    """Return whether words are part of a longer run of capitalised ones, and so may name something else.
 
     The first word of a text has a capital whatever it is.
     """
     before = begin > 1 and has_capital[begin - 1] and text[words[begin - 1].end() : words[begin].start()] in _JOINTS
     after = end < len(words) and has_capital[end] and text[words[end - 1].end() : words[end].start()] == " "
     return before or after
-
-
-def _silent(stage: str, count: int) -> None:
-    """Take no notice of progress."""

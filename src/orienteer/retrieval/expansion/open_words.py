@@ -1,4 +1,4 @@
-"""Open words: what a first passage lacks of the question, asked of the passages that its names lead to. No model.
+"""Open words: the question's words that a first passage lacks, looked for where its names lead. No model.
 
     question    Who is the spouse of the maker of Night Ferry?
     a seed      Night Ferry, "A film by Ada Holm, its maker": it leaves *who is the spouse* open
@@ -99,7 +99,7 @@ Nearness = Callable[[Sequence[str]], Scores]
 
 
 class OpenWords:
-    """Puts passages in order by what first ones leave open. Safe to share among threads."""
+    """Orders passages by the words that the first ones lack. Safe to share among threads."""
 
     def __init__(self, spaces: Spaces, incidence: Incidence) -> None:
         self._spaces, self._links = spaces, _Links(incidence)
@@ -130,7 +130,7 @@ class OpenWords:
 
 
 def _nearness(words: _Words, lacks: Mask, link: Scores, near: Nearness) -> Scores:
-    """Return how near each passage is to what each seed leaves open: (seeds, pool); 0 where no name leads there."""
+    """Return the nearness of each passage to the open words of each seed: (seeds, pool); 0 without a name."""
     texts = [words.left_open(one) if leads.any() else "" for one, leads in zip(lacks, link, strict=True)]
     distinct = list(dict.fromkeys(filter(None, texts)))  # seeds often leave the same words open
     found = np.vstack([near(distinct) if distinct else np.zeros((0, link.shape[1])), np.zeros((1, link.shape[1]))])
@@ -195,7 +195,7 @@ class _Words:
         )
 
     def told(self, terms: Mask) -> tuple[str, ...]:
-        """Return some words of which a marked term is one, the rarest first. `terms`: (terms,)."""
+        """Return the words with a marked term, the rarest first. `terms`: (terms,)."""
         shares = {
             word: max(self.shares[at] for at in places)
             for word, own in self._words
@@ -213,7 +213,8 @@ class _Links:
         self._weights = incidence.weights() / np.log1p(len(incidence.passages) / 2)  # (names,)
 
     def __call__(self, seeds: Rows, pool: Rows, named: Numbers) -> Scores:
-        """Return how surely each seed leads to each passage: (seeds, pool), 0 to 1. Names of the question do not."""
+        """Return the strength of each seed's links to each passage: (seeds, pool), 0 to 1; names of the question are
+        0."""
         held = _entries(self._incidence.held, self._incidence.places(pool))
         titles = _entries(self._titles, self._incidence.places(pool))
         links = np.zeros((len(seeds), len(pool)))

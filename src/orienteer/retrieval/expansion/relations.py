@@ -98,7 +98,7 @@ class Relations:
         return edges
 
     def told(self, relation: ScoredRelation) -> str:
-        """Return what a reason calls a relation: a fact's short form, or an edge with its ends."""
+        """Return a relation for a reason: a fact's short form, or an edge with its ends."""
         if relation.fact >= 0:
             return fact_of(self._graph, relation.fact)
         source, target, kind, _ = relation.key
@@ -106,7 +106,7 @@ class Relations:
         return f"{name_of(self._graph, source)} {arrow(label, 'out')} {name_of(self._graph, target)}"
 
     def about(self, row: int, relations: Sequence[ScoredRelation]) -> str:
-        """Say which of some relations, best first, a node is an end of; else that it is near the query."""
+        """Return the reason for a node: the best relations with it as an end, else that it is near the query."""
         return because("by", (self.told(relation) for relation in relations if row in relation.ends), "near the query")
 
     # -------------------------------------------------------------------------------------------------------- facts
@@ -169,7 +169,7 @@ class Relations:
         return ScoredRelation(score, (owner, neighbor), entry=(owner, neighbor, kind, place), key=key)
 
     def strength(self, entries: Entries) -> NDArray[np.float64]:
-        """Return what the weights of edges count for, 1 for the heaviest of its type."""
+        """Return the strength of edges by their weights, 1 for the heaviest of its type."""
         if not self._graph.arrays.has_extras:
             return np.ones(len(entries.at))
         weights = self._graph.arrays.weights(entries.at).clip(min=0.0)
@@ -201,11 +201,11 @@ class Relations:
         return {term: weight / whole for term, weight in weights.items()}
 
     def _said_by_types(self, words: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return which share of some words each edge type says."""
+        """Return the share of the words in each edge type: (edge types,)."""
         return np.array([sum(words.get(term, 0.0) for term in terms) for terms in self._types])
 
     def _said(self, entries: Entries, places: NDArray[np.int64], words: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return which share of some words edges say: by type, text and keywords."""
+        """Return the share of the words in the type, text and keywords of edges."""
         pairs = zip(entries.kind[places].tolist(), entries.at[places].tolist(), strict=True)
         return np.array(
             [sum(words.get(term, 0.0) for term in self._types[kind >> 1] | self._words(at)) for kind, at in pairs]

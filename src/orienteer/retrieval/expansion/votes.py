@@ -1,4 +1,4 @@
-"""The chunk vote: what was picked of a graph, best first, votes for the passages that hold it.
+"""The chunk vote: picked items of a graph, best first, vote for the passages that contain them.
 
 After LightRAG's weighted polling: the first item sends five of its passages, the last one, those between in a straight
 line. What an item says is worth as much as it may send, and is shared among the passages that it sends:
@@ -48,7 +48,7 @@ Fits = Callable[[Rows], NDArray[np.float64]]
 
 
 class PassageMembership(NamedTuple):
-    """Passages by what they hold: one entry a pair."""
+    """Pairs of an item and a passage that contains it."""
 
     item: NDArray[np.int64]
     """Place of the item in its list."""
@@ -59,7 +59,7 @@ class PassageMembership(NamedTuple):
 
 
 class MembershipIndex:
-    """Tells which passages hold an entity, a fact or a relation. Safe to share among threads.
+    """Finds the passages that contain an entity, a fact or a relation. Safe to share among threads.
 
     A passage holds itself; so does every node of a graph that has no passages.
     """
@@ -159,7 +159,7 @@ def vote(held: PassageMembership, items: int, fits: Fits) -> ScoredRows:
 
 
 def damped(votes: NDArray[np.float64], fit: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return scores of what has so many votes and fits so well."""
+    """Return scores from votes and fit."""
     return np.asarray((_FLOOR + fit) * votes**_DAMPING)
 
 
@@ -180,7 +180,7 @@ def in_turns(*lists: Iterable[_T]) -> Iterator[_T]:
 
 
 def first_of(pairs: Iterable[tuple[int, _T]], most: int) -> dict[int, _T]:
-    """Return the first so many distinct rows, each with what it first came with."""
+    """Return the first `most` distinct rows, each with its first value."""
     first: dict[int, _T] = {}
     for row, value in pairs:
         if len(first) == most:
