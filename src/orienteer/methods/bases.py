@@ -28,8 +28,7 @@ from orienteer.records import (
 )
 from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.graph_text import Presentation
-from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query, Spaces
 from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed
 
 

@@ -37,8 +37,7 @@ __getattr__, __dir__, __all__ = face(
             "occurrences as name_occurrences, Policy as LinkPolicy, spelled as rows_spelled, type_words, TypeLinker, "
             "word_shares"
         ),
-        "query": "GatherConfig, Query",
+        "query": "GatherConfig, Query, Spaces",
         "schema": "describe as describe_graph, examples as code_examples",
-        "spaces": "Spaces",
     },
 )

@@ -23,8 +23,7 @@ from orienteer.retrieval.graph_text import folded
 from orienteer.retrieval.matching.bindings import TriplePattern
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.matching.predicate import stating_types
-from orienteer.retrieval.query import AUTO, OF_ANSWERS, GatherConfig, Part, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import AUTO, OF_ANSWERS, GatherConfig, Part, Query, Spaces
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.tools.session import Session
 

@@ -10,7 +10,7 @@ import numpy as np
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.sentences import value_text
 from orienteer.tools.session import ReplyLines, Session, counted
 

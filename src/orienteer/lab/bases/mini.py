@@ -39,8 +39,7 @@ from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.votes import MembershipIndex, damped, vote
 from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 
 MOST_MIDDLES = 500
 """Nodes next to a start that paths go on from; ours."""

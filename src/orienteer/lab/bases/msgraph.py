@@ -38,8 +38,7 @@ from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.votes import MembershipIndex, first_of, in_turns, vote
 from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 from orienteer.text.sentences import tokens as count_tokens
 
 OVERSAMPLE = 2

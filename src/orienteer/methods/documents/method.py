@@ -33,7 +33,7 @@ from orienteer.methods.documents.abstention import (
 from orienteer.protocols import Method, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import folded, place_in, present
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.english import telling_words
 from orienteer.text.tokenizer import Tokenizer
 

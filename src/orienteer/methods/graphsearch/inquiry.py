@@ -37,8 +37,7 @@ from orienteer.methods.graphsearch.queries import (
 from orienteer.records import Step, ToolCall
 from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.matching.matcher import TripleMatcher
-from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query, Spaces
 from orienteer.tools.evidence import (
     GATHER,
     MATCH,

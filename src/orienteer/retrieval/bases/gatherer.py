@@ -13,8 +13,7 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig, open_analyzer
 from orienteer.retrieval.evidence import Evidence, unpaid
-from orienteer.retrieval.query import Analyzer, GatherConfig, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
 
 _C = TypeVar("_C", bound=GatherConfig)
 

@@ -57,8 +57,7 @@ from orienteer.retrieval.expansion.walk import (
     leaves_open,
     name_of,
 )
-from orienteer.retrieval.query import Analyzer, GatherConfig, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
 
 _LEAST_FIT = 0.1
 """What a passage that no search finds fits, beside the best: names lead to it all the same."""

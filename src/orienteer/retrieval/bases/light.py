@@ -34,8 +34,7 @@ from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.votes import MembershipIndex, first_of, in_turns, vote
 from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 
 Level = Literal["local", "global", "hybrid", "mix"]
 

@@ -35,7 +35,7 @@ from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Node
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.proper_names import LEAST_CHUNKS, LONGEST
 
 logger = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from orienteer.graph.pieces.incidence import Lists, Numbers
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.retrieval.expansion.incidence import Incidence
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.english import ASKING, STOP
 
 SEEDS = 5

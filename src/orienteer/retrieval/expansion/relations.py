@@ -23,7 +23,7 @@ from orienteer.records import Edge
 from orienteer.retrieval.evidence import Scored as ScoredEvidence
 from orienteer.retrieval.expansion.walk import MEMBER, Seeds, because, fact_of, name_of
 from orienteer.retrieval.graph_text import arrow
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 HELD = ("mentions", "titled", "states", "in_community", MEMBER)
 """Edge types that tie reserved nodes to others, and relate no two entities."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import ScoredRows
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 MOST, LEAST = 5, 1
 """Passages that the first and the last item may send. LightRAG's related_chunk_number."""

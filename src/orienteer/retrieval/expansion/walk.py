@@ -24,7 +24,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
 from orienteer.retrieval.expansion.votes import PassageMembership
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 Floats = NDArray[np.float32]
 _COLUMNS = 8
