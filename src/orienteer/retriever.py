@@ -524,9 +524,9 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
     if not isinstance(path, str | Path):
         raise BadOption(f"graph is {path!r}: give a Graph, an address, or the path of a graph, tables or documents")
     if is_address(str(path)):
-        from orienteer.connect.in_place.graph import SECONDS, GraphInPlace  # few graphs stay in a database
+        from orienteer.ingest.databases import open_database  # few graphs stay in a database
 
-        return GraphInPlace.of(settings.open_database(str(path), seconds=SECONDS))
+        return open_database(str(path), settings).in_place()
     folder = Path(path)
     if may_be_address(path) or (folder.exists() and not is_graph(folder)):
         from orienteer.ingest.cached import up_to_date  # here: whoever opens a graph needs no importer

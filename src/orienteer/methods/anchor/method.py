@@ -193,7 +193,7 @@ def explained_hits(ranking: QuestionRanking, graph: Graph, vocabulary: SchemaWor
     arrays, rows, anchors = graph.arrays, ranking.scores.rows, ranking.anchors
     content = dict.fromkeys(word.text for word in ranking.reading.words if not word.is_stop)
     postings = [(word, posting) for word in content if (posting := vocabulary.posting(word)) is not None]
-    having = [(word, set(arrays.text_index.having(posting, np.sort(rows)).tolist())) for word, posting in postings]
+    having = [(word, set(arrays.text_index.filter_rows(posting, np.sort(rows)).tolist())) for word, posting in postings]
     terms = [term for word in content for term in arrays.tokenizer.expand(word)]
     rarest = sorted(arrays.text_index.postings(terms), key=lambda posting: -posting.idf)[:_SNIPPET_WORDS]
     weights = {posting.term: posting.idf for posting in rarest}
