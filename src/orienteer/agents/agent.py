@@ -77,7 +77,11 @@ class Agent:
                 if ending.last is not None and ending.last.is_after_steps:
                     self._last_turn(talk, run)
         except BudgetExhausted as exhausted:
-            stopped_by, error = ending_of(exhausted), self._rescue(talk, run)
+            stopped_by = ending_of(exhausted)
+            try:  # let the model answer from what it has seen
+                self._last_turn(talk, run)
+            except (DatabaseAway, ModelError) as failed:
+                error = str(failed)
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
         except DatabaseAway as away:  # nothing can be looked up any more: what was chosen so far stays as it is
@@ -147,14 +151,6 @@ class Agent:
         spec = self._toolbox.spec
         is_compact = spec is not None and spec.name == COMPACT and isinstance(self._speaks, Terse)
         return is_compact and manner_of(self._model).keeps_schema
-
-    def _rescue(self, talk: Conversation, run: Run) -> str | None:
-        """Let the model answer from what it has seen; return the error if it fails, else None."""
-        try:
-            self._last_turn(talk, run)
-        except (DatabaseAway, ModelError) as failed:
-            return str(failed)
-        return None
 
     def _last_turn(self, talk: Conversation, run: Run) -> None:
         """Ask for the answer, paid from the budget's reserve. Where the reserve is spent too, nothing is asked."""

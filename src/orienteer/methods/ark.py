@@ -164,11 +164,11 @@ class Ark:
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return the trajectory without steps that an agent, numbered from 0, begins with."""
-        return self._begun(question, number, random_seed, self._toolbox())
+        return self._opening(question, number, random_seed, self._toolbox())
 
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> _Course:
         toolbox = self._toolbox()
-        begun = self._begun(question, number, run.random_seed, toolbox)
+        begun = self._opening(question, number, run.random_seed, toolbox)
         ending = ByFinish(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not self.config.is_plain)
         agent = Agent(
             self._model,
@@ -183,7 +183,7 @@ class Ark:
             agreement.take(trajectory)
         return trajectory, toolbox.session
 
-    def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox) -> Trajectory:
+    def _opening(self, question: Question, number: int, random_seed: int, toolbox: Toolbox) -> Trajectory:
         name = "ark-compact" if self._is_compact else "ark-faithful" if self.config.is_plain else "ark"
         prompt = prompt_of("ark-global" if self.config.tools == "global-only" else name)
         schema = self._graph.schema

@@ -74,7 +74,7 @@ class GraphScout:
         check_limits(self._graph, question)
         tools = self._tools()
         try:
-            begun = self._begun(question, run.random_seed)
+            begun = self._opening(question, run.random_seed)
             agent = Agent(
                 self._model,
                 tools.toolbox,
@@ -104,9 +104,9 @@ class GraphScout:
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return the trajectory without steps that the course begins with."""
-        return self._begun(question, random_seed)
+        return self._opening(question, random_seed)
 
-    def _begun(self, question: Question, random_seed: int) -> Trajectory:
+    def _opening(self, question: Question, random_seed: int) -> Trajectory:
         prompt = prompt_of(self._prompt)
         return Trajectory(
             question=question,
@@ -179,7 +179,7 @@ class GraphScout:
         """Return the result with the hits of one search by the question's words."""
         config = WorkflowConfig(mode=self.mode)
         workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
-        plain = workflow.follow(lambda: workflow.present(workflow.plain()))
+        plain = workflow.follow(lambda: workflow.present(workflow.plain_search()))
         return result.model_copy(
             update={
                 "hits": plain.hits,

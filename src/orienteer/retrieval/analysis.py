@@ -169,6 +169,19 @@ class ModelAnalyzer:
     def __init__(self, graph: Graph, model: LanguageModel) -> None:
         self._model, self._by_names = model, NameAnalyzer(graph)
         self._types = [name for name in graph.schema.node_types if name not in RESERVED]
+        strings = {"type": "array", "items": {"type": "string"}}
+        kind = {"type": "string", "enum": self._types} if self._types else {"type": "string"}
+        properties = {
+            "low": {**strings, "maxItems": MOST_NAMES},
+            "high": {**strings, "maxItems": MOST_THEMES},
+            "answer_types": {"type": "array", "items": kind, "maxItems": MOST_TYPES if self._types else 0},
+        }
+        self._schema: Mapping[str, Any] = {  # Any: a JSON schema
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
         self._known: KeyedCache[str, Query] = KeyedCache(Query)
 
     def analyze(self, text: str, run: Run) -> Query:
@@ -178,40 +191,27 @@ class ModelAnalyzer:
         """
         calls: list[Trajectory] = []
 
-        def asked(text: str) -> Query:
+        def ask_model(text: str) -> Query:
             _, reply, trajectory = ask_for(
                 self._model,
                 run,
                 prompt_of("analysis", "orienteer.retrieval"),
-                _schema(self._types),
+                self._schema,
                 question=text,
                 types=", ".join(self._types) or "none",
             )
-            if reply is None or not (_said(reply["low"]) or _said(reply["high"])):
+            if reply is None or not (_stripped(reply["low"]) or _stripped(reply["high"])):
                 calls.append(trajectory.model_copy(update={"notes": (_UNREAD,)}))
                 return self._by_names.analyze(text, run)
             calls.append(trajectory)
-            return Query(text, _said(reply["low"]), _said(reply["high"]), tuple(dict.fromkeys(reply["answer_types"])))
+            return Query(
+                text, _stripped(reply["low"]), _stripped(reply["high"]), tuple(dict.fromkeys(reply["answer_types"]))
+            )
 
-        return replace(self._known(text, asked), trajectories=tuple(calls))
-
-
-def _schema(types: Sequence[str]) -> Mapping[str, Any]:  # Any: a JSON schema
-    strings = {"type": "array", "items": {"type": "string"}}
-    kind = {"type": "string", "enum": list(types)} if types else {"type": "string"}
-    return {
-        "type": "object",
-        "properties": {
-            "low": {**strings, "maxItems": MOST_NAMES},
-            "high": {**strings, "maxItems": MOST_THEMES},
-            "answer_types": {"type": "array", "items": kind, "maxItems": MOST_TYPES if types else 0},
-        },
-        "required": ["low", "high", "answer_types"],
-        "additionalProperties": False,
-    }
+        return replace(self._known(text, ask_model), trajectories=tuple(calls))
 
 
-def _said(texts: Iterable[str]) -> tuple[str, ...]:
+def _stripped(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 

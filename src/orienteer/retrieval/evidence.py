@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -181,22 +181,15 @@ def _of_edge(edge: Edge, graph: Graph) -> _Piece:
 
 
 def _of_path(path: EdgePath, graph: Graph) -> _Piece:
-    ids = list(_walk(path))
+    # The walk begins at the end of its first edge that the second edge does not share.
+    after = {path[1].source, path[1].target} if len(path) > 1 else {path[0].target}
+    ids = [path[0].source if path[0].target in after else path[0].target]
     line = _name(graph, ids[0])
-    for edge, before, after in zip(path, ids, ids[1:], strict=False):
-        line += f" {arrow(edge.type, 'out' if edge.source == before else 'in')} {_name(graph, after)}"
-    return _Piece("\n".join([line, *(f"  {single_spaced(edge.text)}" for edge in path if edge.text)]), tuple(ids))
-
-
-def _walk(path: EdgePath) -> Iterator[str]:
-    """Yield the ids of a path's nodes in the order of the walk."""
-    first = path[0]
-    after = {path[1].source, path[1].target} if len(path) > 1 else {first.target}
-    here = first.source if first.target in after else first.target
-    yield here
     for edge in path:
-        here = edge.target if edge.source == here else edge.source
-        yield here
+        is_out = edge.source == ids[-1]
+        ids.append(edge.target if is_out else edge.source)
+        line += f" {arrow(edge.type, 'out' if is_out else 'in')} {_name(graph, ids[-1])}"
+    return _Piece("\n".join([line, *(f"  {single_spaced(edge.text)}" for edge in path if edge.text)]), tuple(ids))
 
 
 def _name(graph: Graph, node_id: str) -> str:

@@ -196,7 +196,7 @@ class Presentation:
         arrays = self._graph.arrays
         properties, text = arrays.properties.of(row), arrays.texts[row]
         header = header_lines(properties, text)
-        part = excerpt(text, self._shown, header=header)
+        part = excerpt(text, self._terms, header=header)
         best = text.count("\n", 0, part.best)
         return Ranked(
             id=arrays.ids[row],
@@ -218,7 +218,7 @@ class Presentation:
         return {term: posting.idf for term in terms if (posting := index.posting(term))}
 
     @cached_property
-    def _shown(self) -> SnippetTerms:
+    def _terms(self) -> SnippetTerms:
         return snippet_terms(self._graph, telling_words(self._query))
 
 
@@ -340,7 +340,7 @@ class SnippetTerms:
     """The terms of a word."""
     _known: dict[str, Set[str]] = field(default_factory=dict)
 
-    def found(self, text: str) -> list[tuple[int, int, Set[str]]]:
+    def spans(self, text: str) -> list[tuple[int, int, Set[str]]]:
         """Return the begin and end of each word of the question in a text, with its terms."""
         known, places = self._known, []
         for word in _WORD.finditer(text):
@@ -387,7 +387,7 @@ def excerpt(text: str, shown: SnippetTerms, *, header: int = 0, longest: int = L
     begin, end = centred(text, (begin, end), shown, longest)
     cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
     text_shown = f"{above[:longest]}{cut}"
-    marks = tuple((start, stop) for start, stop, _ in shown.found(text_shown))
+    marks = tuple((start, stop) for start, stop, _ in shown.spans(text_shown))
     return PassageExcerpt(text_shown, (begin, end), marks, best.begin)
 
 
@@ -396,7 +396,7 @@ def centred(text: str, span: tuple[int, int], shown: SnippetTerms, longest: int)
     begin, end = span
     if end - begin <= longest:
         return span
-    places = [(-shown.weight(terms), start) for start, _, terms in shown.found(text[begin:end])]
+    places = [(-shown.weight(terms), start) for start, _, terms in shown.spans(text[begin:end])]
     first = max(begin, begin + min(places, default=(0.0, 0))[1] - longest // 3)
     first = min(first, end - longest)
     if first > begin and (space := text.find(" ", first, first + longest // 4)) >= 0:

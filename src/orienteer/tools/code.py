@@ -106,7 +106,10 @@ class CodeInterpreter:
         code = texts.text(arguments, "code")
         if code is None:
             return Observation("There is no code to run.", error="CodeError")
-        code = _unfenced(code)
+        # Models write the fence of a Markdown block; lines keep their numbers without it.
+        fence, *lines = code.rstrip().split("\n")
+        if fence.lstrip().startswith(_FENCE) and lines and lines[-1].strip() == _FENCE:
+            code = "\n".join(["", *lines[:-1]])
         notes: list[str] = []
         ran = self._run(code)
         if ran.missing is not None and self.config.retry_cpython and self.tier == "monty":
@@ -122,14 +125,14 @@ class CodeInterpreter:
     def _open(self, tier: Choice) -> None:
         """Open a tier and start it: only then is it known whether this machine can contain it."""
         functions: Functions = {
-            "cypher": _kept(self._served.cypher, self._away),
-            "find": _kept(self._found.find, self._away),
+            "cypher": _noting(self._served.cypher, self._away),
+            "find": _noting(self._found.find, self._away),
         }
         self._opened.append(open_interpreter(tier, functions, self.config.limits))
         self._opened[-1].run("")
 
     def _run(self, code: str) -> RunResult:
-        """Run code. Raises `DatabaseAway` where it asked a database that does not answer."""
+        """Run code. Raises `DatabaseAway` if it asked a database that does not answer."""
         self._served.begin(self.config.seconds)
         self._found.begin()
         ran = self._opened[-1].run(code)
@@ -167,25 +170,18 @@ class CodeInterpreter:
         return Observation("\n".join(lines), nodes, error=error)
 
 
-def _unfenced(code: str) -> str:
-    """Return code without the fence of a Markdown block, which models write. Lines keep their numbers."""
-    first, *lines = code.rstrip().split("\n")
-    is_fenced = first.lstrip().startswith(_FENCE) and bool(lines) and lines[-1].strip() == _FENCE
-    return "\n".join(["", *lines[:-1]]) if is_fenced else code
-
-
-def _kept(look_up: Callable[..., list[JsonValue]], away: list[DatabaseAway]) -> Callable[..., list[JsonValue]]:
+def _noting(look_up: Callable[..., list[JsonValue]], away: list[DatabaseAway]) -> Callable[..., list[JsonValue]]:
     """Wrap a function for the code so that it notes a database that went away: the code may catch the error."""
 
     @wraps(look_up)
-    def asked(*arguments: JsonValue, **named: JsonValue) -> list[JsonValue]:
+    def look_up_noting(*arguments: JsonValue, **named: JsonValue) -> list[JsonValue]:
         try:
             return look_up(*arguments, **named)
         except DatabaseAway as error:
             away.append(error)
             raise
 
-    return asked
+    return look_up_noting
 
 
 def _close(opened: Sequence[Interpreter]) -> None:

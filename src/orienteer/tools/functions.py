@@ -11,7 +11,7 @@ from itertools import islice
 from orienteer.display import clean
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
-from orienteer.records import JsonValue, Ranked, Result
+from orienteer.records import JsonValue, Result
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.text.sentences import one_line
 from orienteer.tools.session import ReplyLines
@@ -90,7 +90,15 @@ def _reply(graph: Graph, result: Result) -> str:
     reply.say_all(_heading(result))
     if not result.hits:
         reply.say("Nothing was found. Try other words.")
-    reply.list(range(len(result.hits)), _hits(result, reply.snippets(len(result.hits)).width))
+    width = reply.snippets(len(result.hits)).width
+    is_read = result.reading is not None and result.reading.complete
+    nearby = next((hit for hit in result.hits if is_read and not hit.complete), None)
+    lines = []
+    for hit in result.hits:  # above the first that meets only part of the question there is a heading
+        why = " | ".join(filter(None, (one_line(hit.why, _WHY), one_line(hit.text, width))))
+        heading = "nearby, meeting only some of it:\n" if hit is nearby else ""
+        lines.append(f"{heading}{hit_title(hit)}{f': {why}' if why else ''}")
+    reply.list(range(len(result.hits)), lines)
     return reply.text()
 
 
@@ -104,18 +112,3 @@ def _heading(result: Result) -> Iterator[str]:
         yield f"answer: {one_line(answer, _ANSWER)}"
     for note in islice((note for note in result.notes if note != result.meeting), 5):
         yield f"note: {one_line(note, _NOTE)}"
-
-
-def _hits(result: Result, width: int) -> Iterator[str]:
-    """Yield a line for each hit, with a heading above the first one that meets only part of the question."""
-    is_read = result.reading is not None and result.reading.complete
-    nearby = next((hit for hit in result.hits if is_read and not hit.complete), None)
-    for hit in result.hits:
-        yield f"{'nearby, meeting only some of it:' + chr(10) if hit is nearby else ''}{_hit(hit, width)}"
-
-
-def _hit(hit: Ranked, width: int) -> str:
-    """Return a hit as a line: id, name, type, reason, and at most `width` characters of its text."""
-    parts = (one_line(hit.why, _WHY), one_line(hit.text, width))
-    why = " | ".join(text for text in parts if text)
-    return f"{hit_title(hit)}{f': {why}' if why else ''}"

@@ -13,7 +13,7 @@ import numpy as np
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
 from orienteer.graph.listing import ListedGroup, grouped, matching, ordered
-from orienteer.graph.search import Coverage, NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
+from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Direction, JsonValue, Observation
@@ -154,8 +154,12 @@ class SearchInGraph:
         sure = {*named, *of_values}
         rows = zip(best.tolist(), coverages, strict=True)
         least = 1 if most or not words.common else 0  # by common words alone rows are found where none has others
-        keeps = [row in sure or not _is_weak(coverage, most, least) for row, coverage in rows]
-        return BestRows(best[np.array(keeps, np.bool_)], keeps.count(False))
+        # A row is weak with fewer words than the least, or with one of many if another row has more.
+        weak = [
+            bool(has.of) and (has.number < least or (has.number == 1 < most and has.of >= _MANY)) and row not in sure
+            for row, has in rows
+        ]
+        return BestRows(best[~np.array(weak, np.bool_)], weak.count(True))
 
     def _in_phrases(self, words: QueryWords, rows: Rows) -> Rows:
         """Put the rows with all words first, then the few that hold the heaviest phrase of the query word by word."""
@@ -174,11 +178,6 @@ class BestRows(NamedTuple):
     """(n,): the best first."""
     left_out: int
     """How many were left out because they have hardly any of the words."""
-
-
-def _is_weak(coverage: Coverage, most: int, least: int) -> bool:
-    """Return whether a row has fewer words than the least, or one of many if another row has more."""
-    return bool(coverage.of) and (coverage.number < least or (coverage.number == 1 < most and coverage.of >= _MANY))
 
 
 def _snippets(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]:
@@ -347,7 +346,7 @@ class ListNodes:
         reply.page(
             page.tolist(),
             (f"{title(graph, row)}{self._value(row, sort)}" for row in page.tolist()),
-            lambda shown: f"{what}{_shown(shown, offset, len(rows))}",
+            lambda shown: f"{what}{_page_range(shown, offset, len(rows))}",
         )
         return reply.observation()
 
@@ -361,7 +360,7 @@ class ListNodes:
                 f"{'(no value)' if group.value is None else one_line(value_text(group.value), _VALUE)}: {group.count}"
                 for group in page
             ),
-            lambda shown: f"{what}{_shown(shown, offset, len(groups))}",
+            lambda shown: f"{what}{_page_range(shown, offset, len(groups))}",
         )
 
     def _value(self, row: int, sort: str | None) -> str:
@@ -372,6 +371,6 @@ class ListNodes:
         return "" if value is None else f" {field}: {one_line(value_text(value), _VALUE)}"
 
 
-def _shown(rows: int, offset: int, of: int) -> str:
+def _page_range(rows: int, offset: int, of: int) -> str:
     """Return the range of a page, unless it shows all rows."""
     return "." if rows == of else f". {shown_range(offset, rows, of)}"

@@ -147,11 +147,11 @@ class Select:
             return rows[np.array(sort_places(values, descending=descending), np.intp)]
         if how != "count" and not name:
             raise BadOption(f"the aggregate {how!r} needs a property of the neighbours")
-        numbers = self._around(rows, order, notes, until)
+        numbers = self._aggregates(rows, order, notes, until)
         lowest = np.nan_to_num(-numbers if descending else numbers, nan=np.inf, posinf=np.inf, neginf=-np.inf)
         return rows[np.argsort(lowest, kind="stable")]
 
-    def _around(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
+    def _aggregates(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
         """Return by row the aggregate over its distinct neighbours: (len(rows),) float64, NaN for none."""
         session, graph = self._session, self._session.graph
         edges, types = order.get("edge_types"), order.get("node_types")

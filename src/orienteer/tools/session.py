@@ -195,16 +195,17 @@ class Session:
                 names = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
                 raise BadOption(f"There is no saved set {text}; there are {names}.")
             return self.sets[number - 1]
-        candidates = self._named(text, notes)
+        arrays, candidates = self.graph.arrays, self._named(text, notes)
         if len(candidates) > 1:
             if self.mends_names:
                 candidates = self._with_edges(candidates, mask, kinds)
             if len(candidates) > 1:
-                self._refuse_ambiguous(text, candidates)
-            arrays, row = self.graph.arrays, candidates[0]
+                ids, nodes = [arrays.ids[row] for row in candidates], "; ".join(map(self._described, candidates[:8]))
+                raise AmbiguousNode(f"{text!r} names {len(ids)} nodes: {nodes}. Use an id.", ids)
+            row = candidates[0]
             notes.append(f"{text!r} is read as {arrays.ids[row]} ({arrays.type_at(row)})")
-        elif (sharing := shared_name(self.graph.arrays, text)) is not None:
-            notes.append(f"{sharing}. Read as {self.graph.arrays.ids[candidates[0]]}; for another use its id")
+        elif (sharing := shared_name(arrays, text)) is not None:
+            notes.append(f"{sharing}. Read as {arrays.ids[candidates[0]]}; for another use its id")
         return np.array(candidates, np.int32)
 
     def _is_set(self, text: str) -> bool:
@@ -252,16 +253,9 @@ class Session:
                 passing.append(row)
         return passing or list(rows)
 
-    def _refuse_ambiguous(self, text: str, rows: Sequence[int]) -> None:
-        """Raise `AmbiguousNode`, which lists the nodes that a name may mean."""
-        graph = self.graph
-        listed = "; ".join(
-            f"[{graph.arrays.ids[row]}] {one_line(graph.arrays.names[row])} ({graph.arrays.type_at(row)})"
-            for row in rows[:8]
-        )
-        raise AmbiguousNode(
-            f"{text!r} names {len(rows)} nodes: {listed}. Use an id.", [graph.arrays.ids[row] for row in rows]
-        )
+    def _described(self, row: int) -> str:
+        arrays = self.graph.arrays
+        return f"[{arrays.ids[row]}] {one_line(arrays.names[row])} ({arrays.type_at(row)})"
 
     def all_rows(
         self, references: Sequence[str], notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None

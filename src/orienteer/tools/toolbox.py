@@ -126,7 +126,11 @@ class Toolbox:
 
             tools = (*tools, Select(session))
         own = {tool.spec.name for tool in tools}
-        return cls(session, (*tools, *(_further(name, session, own) for name in more)), spec)
+        for name in more:  # ours that agents have on request alone, or one of an installed package
+            is_ours = name == LIST_NODES and name not in own
+            tool = ListNodes(session) if is_ours else package_tool(name, session, {*own, LIST_NODES})
+            tools = (*tools, tool)
+        return cls(session, tools, spec)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -187,13 +191,6 @@ class Toolbox:
         reply = ReplyLines(self.session)
         reply.say(why if len(why) <= _LONGEST_REFUSAL else f"{why[:_LONGEST_REFUSAL]} ...")
         return Observation(reply.text(), error=error)
-
-
-def _further(name: str, session: Session, taken: Collection[str]) -> Tool:
-    """Return a tool that agents have on request alone: ours, or one of an installed package. Raises `BadOption`."""
-    if name == LIST_NODES and name not in taken:
-        return ListNodes(session)
-    return package_tool(name, session, {*taken, LIST_NODES})
 
 
 def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> Toolbox:
@@ -435,7 +432,7 @@ def offered(
         FINISH: not course.has_looked and not session.answer,
     }
     return tuple(
-        tool.model_copy(update={"parameters": _held(tool.parameters, {**of_tools, **nodes_of[tool.name == _ADD]})})
+        tool.model_copy(update={"parameters": _limited(tool.parameters, {**of_tools, **nodes_of[tool.name == _ADD]})})
         for tool in tools
         if not is_idle.get(tool.name, False)
     )
@@ -458,7 +455,9 @@ def names_in(question: str, graph: Graph) -> NamesOfQuestion:
 
     def rows_of(begin: int, end: int) -> list[int]:
         stretch = question[words[begin][0] : words[end - 1][1]]
-        return [] if _is_small(stretch, is_first=not begin) else graph.arrays.candidates(stretch)
+        # Words like `of` and `find`, none with a capital letter of its own, name nothing.
+        is_small = set(Tokenizer.words(stretch)) <= _SMALL and (stretch if begin else stretch[1:]).islower()
+        return [] if is_small else graph.arrays.candidates(stretch)
 
     for span in longest_names(len(words), _LONGEST_NAME, rows_of):
         name = _as_spelled(question, words[span.begin][0], words[span.end - 1][1], graph)
@@ -468,7 +467,9 @@ def names_in(question: str, graph: Graph) -> NamesOfQuestion:
     for begin, end in combinations(range(len(words) + 1), 2):
         if end - begin <= _LONGEST_NAME and taken.isdisjoint(range(begin, end)):
             stretch = question[words[begin][0] : words[end - 1][1]]
-            if _may_name(stretch) and (not taken or _looks_named(stretch if begin else stretch[1:])):
+            parts = Tokenizer.words(stretch)
+            may_name = bool(parts) and not {parts[0], parts[-1]} & _SMALL  # neither `of` nor `find` at its ends
+            if may_name and (not taken or _looks_named(stretch if begin else stretch[1:])):
                 possible[stretch] = None
     return NamesOfQuestion(known, tuple(possible))
 
@@ -491,24 +492,12 @@ def _with_types(name: str, graph: Graph) -> dict[str, int]:
     return {name: len(rows), **of_types}
 
 
-def _is_small(stretch: str, *, is_first: bool) -> bool:
-    """Return whether a stretch has only words like `of` and `find`, without a capital letter of their own."""
-    words = Tokenizer.words(stretch)
-    return set(words) <= _SMALL and (stretch[1:] if is_first else stretch).islower()
-
-
-def _may_name(stretch: str) -> bool:
-    """Return whether a stretch of a question may be a name: it neither begins nor ends with `of` or `find`."""
-    words = Tokenizer.words(stretch)
-    return bool(words) and not {words[0], words[-1]} & _SMALL
-
-
 def _looks_named(stretch: str) -> bool:
     """Return whether a stretch looks like a name: a capital letter, a digit, or a script that has no capitals."""
     return any(letter.isupper() or letter.isdigit() for letter in stretch) or bool(re.search(f"[{_UNSPACED}]", stretch))
 
 
-def _held(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
+def _limited(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
     """Return the schema of an object whose members are limited to names, or to a length.
 
     What there is nothing to name by is left out where it is not required.
@@ -526,7 +515,7 @@ def _member(member: JsonSchema, named: Sequence[str], names: Names) -> JsonSchem
     if "enum" in member or "const" in member:
         return member
     if "properties" in member:
-        return _held(member, names)
+        return _limited(member, names)
     kinds = member.get("type")
     if isinstance(kinds, list):  # one of several, or a list of them
         return {"anyOf": [_member({**member, "type": kind}, named, names) for kind in kinds]}

@@ -17,7 +17,7 @@ from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
-from orienteer.records import Edge, JsonValue, Observation, Path
+from orienteer.records import JsonValue, Observation, Path
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
 from orienteer.tools import texts
@@ -131,7 +131,8 @@ class Follow:
             name = self._session.save(rows, first=best if is_last else None)
             members = "" if is_last else self._members(rows)  # those of the last are listed
             why = f": {_nothing(before, hop)}" if len(before) and not len(rows) else ""
-            yield f"{f'{name} ' if name else ''}{_what(len(rows), hop.get('type'))}{members}{why}"
+            size = f"{len(rows)} {hop['type']}" if hop.get("type") else counted(len(rows), "node")
+            yield f"{f'{name} ' if name else ''}{size}{members}{why}"
 
     def _members(self, rows: Rows) -> str:
         """Return the names of a set of a few."""
@@ -205,11 +206,6 @@ def _nothing(before: Rows, hop: Mapping[str, str]) -> str:
     by = f" by {hop['edge']}" if hop.get("edge") else ""
     way = f" ({hop['direction']})" if hop.get("direction") else ""
     return f"{whose} {hop.get('type') or ''} neighbour{by}{way}".replace("  ", " ")
-
-
-def _what(count: int, node_type: str | None = None) -> str:
-    """Return a number of nodes with their type."""
-    return f"{count} {node_type}" if node_type else counted(count, "node")
 
 
 class IntersectNodes:
@@ -287,7 +283,8 @@ class IntersectNodes:
                     if len(at) == 1 or len(group) == 1
                     else f"{len(at)} members"
                 )
-                notes = dict.fromkeys(edge_note(graph, [edge], _end(edge, graph.arrays.ids[row])) for edge in edges)
+                ends = (edge.target if edge.source == graph.arrays.ids[row] else edge.source for edge in edges)
+                notes = dict.fromkeys(edge_note(graph, [edge], end) for edge, end in zip(edges, ends, strict=True))
                 parts.append(f"{' '.join(notes)} {other}")
         return "; ".join(parts)
 
@@ -347,11 +344,6 @@ def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:
     if not len(group):
         return np.zeros(len(rows), np.bool_)
     return np.asarray(group.take(group.searchsorted(rows), mode="clip") == rows)
-
-
-def _end(edge: Edge, node_id: str) -> str:
-    """Return the other end of an edge."""
-    return edge.target if edge.source == node_id else edge.source
 
 
 # Values of properties compared as people mean them: numbers, dates and prices by size, texts by their words.

@@ -130,7 +130,9 @@ class PolyG:
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )
         course = _PolyGCourse(self._graph, workflow, config)
-        result = workflow.follow_and_rank(course.run, lambda: workflow.present(course.reasons() or workflow.plain()))
+        result = workflow.follow_and_rank(
+            course.run, lambda: workflow.present(course.reasons() or workflow.plain_search())
+        )
         return result, course
 
 

@@ -157,7 +157,7 @@ class _BeamSearch:
         """Return what plain search finds, and say why it stands in."""
         if self.beams and self.beams[0]:
             self.workflow.notes.append("no path was walked from the topics: found by plain search")
-        return self.workflow.plain()
+        return self.workflow.plain_search()
 
     def reasons(self) -> dict[int, str]:
         """Return the rows of the ranking with the path that leads to each; none where nothing was explored."""

@@ -271,7 +271,7 @@ def fitting(
     Without a pattern it is plain search. `widths` and `enough` are those of `grounded`.
     """
     if pattern is None:
-        return workflow.plain()
+        return workflow.plain_search()
     question = workflow.question
     sets = grounded(workflow, pattern, widths=widths, enough=enough)
     ranked = ordered(workflow, pattern, sets, question.k)

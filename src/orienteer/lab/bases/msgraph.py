@@ -129,7 +129,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         """Return the relations of some entities, those between two of them first."""
         rows, scores = zip(*near, strict=True) if near else ((), ())
         scored = ScoredRows(np.array(rows, np.int32), np.array(scores, np.float64))
-        relations = self._relations.around(scored, query.text, self.config.relations * max(1, len(near)))
+        relations = self._relations.near(scored, query.text, self.config.relations * max(1, len(near)))
         return sorted(relations, key=lambda one: not set(one.ends).issubset(rows))
 
     def _passages(self, query: Query, rows: list[int], relations: Sequence[ScoredRelation]) -> list[Scored[Node]]:

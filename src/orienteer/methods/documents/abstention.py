@@ -331,10 +331,10 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
             lacks = tuple(word for word, term in question.needed.items() if term not in context)
             fits -= _LACKING * len(lacks)
             if best is None or fits > best.score + 1e-9:
-                whole = passage.whole(piece)
+                whole = passage.with_context(piece)
                 is_compared = most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header
                 superlative = most[0] if most is not None and is_compared else ""
-                best = Quotation(passage.written(whole), row, whole.begin, fits, lacks, superlative)
+                best = Quotation(passage.quotation(whole), row, whole.begin, fits, lacks, superlative)
     return best
 
 
@@ -400,7 +400,7 @@ class _Passage:
         parts = self.text[piece.begin : piece.end].split()
         return len(parts) >= _LEAST_WORDS and sum(part.strip(_MARKS).isalpha() for part in parts) >= len(parts) / 2
 
-    def whole(self, piece: TextPiece) -> TextPiece:
+    def with_context(self, piece: TextPiece) -> TextPiece:
         """Return a sentence, together with the one before it if it has no words but the question's own."""
         words = _WORD.findall(self.text[piece.begin : piece.end])
         wanted, find = self._terms.weights.keys(), self._terms.terms
@@ -416,7 +416,7 @@ class _Passage:
         weight = self._terms.weight
         return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
 
-    def written(self, piece: TextPiece) -> str:
+    def quotation(self, piece: TextPiece) -> str:
         """Return a sentence as it is written, of a row each cell with its column; of a very long one a part."""
         text = self.text[piece.begin : piece.end]
         cells = text.split(CELLS)

@@ -66,7 +66,7 @@ class Documents:
             allowed = self._spaces.answers(question.node_types, question.where)
             documents = mentioning(self._graph, query, allowed)
             if documents.rows:
-                result = self._listed(question, query, documents, run)
+                result = self._list_of(question, query, documents, run)
                 seconds = time.perf_counter() - started
                 return result.model_copy(update={"usage": result.usage.model_copy(update={"seconds": seconds})})
         terms = QuestionTerms(self._graph, question.text)
@@ -82,7 +82,7 @@ class Documents:
 
     # ------------------------------------------------------------------------------------------------ which documents
 
-    def _listed(self, question: Question, query: DocumentQuery, documents: MentionResult, run: Run) -> Result:
+    def _list_of(self, question: Question, query: DocumentQuery, documents: MentionResult, run: Run) -> Result:
         """Return the documents that mention a subject, each by its best passage; then those that have part of it.
 
         The base's ranking for the subject fills the places that are left.

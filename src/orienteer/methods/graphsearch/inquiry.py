@@ -286,8 +286,8 @@ class Inquiry(ABC):
 
     def _fresh(self, flow: Workflow, queries: Sequence[SubQuery]) -> list[SubQuery]:
         """Return the sub-queries that are new, with those that they wait for, at most `new_queries`."""
-        earlier = {answer.query.shown.casefold() for answer in self.answers}
-        new = {query.shown.casefold(): query.name for query in reversed(queries)}
+        earlier = {answer.query.line.casefold() for answer in self.answers}
+        new = {query.line.casefold(): query.name for query in reversed(queries)}
         wanted = {name for shown, name in new.items() if shown not in earlier}
         for query in reversed(queries):
             wanted |= set(query.needs) if query.name in wanted else set()
@@ -348,7 +348,7 @@ class ChannelInquiry(Inquiry):
             else:
                 query = SubQuery(name, one_line(item))
                 waits = not query.references().isdisjoint(map(str, range(1, place)))
-            if query.shown:
+            if query.line:
                 queries.append(query._replace(needs=tuple(earlier.name for earlier in queries) if waits else ()))
         return queries
 
@@ -370,7 +370,7 @@ class ChannelInquiry(Inquiry):
             findings = self.sources.gather(flow, label, query.query, self.config.source(self.name))
             context = findings.text
             if context and self.config.refinement:
-                refined = flow.ask(f"graphsearch-refine-{self.name}", query=query.shown, evidence=findings.text).strip()
+                refined = flow.ask(f"graphsearch-refine-{self.name}", query=query.line, evidence=findings.text).strip()
                 if not refined:
                     flow.notes.append(f"{label}: the evidence was not refined, and stands as it was gathered")
                 context = refined or context
@@ -388,7 +388,7 @@ class ChannelInquiry(Inquiry):
             f"graphsearch-ground-{self.name}",
             RELATIONAL_GROUNDED if self._is_relational else GROUNDED,
             history=history(earlier, self.config.history_tokens),
-            query=query.shown,
+            query=query.line,
         )
         if reply is not None and self._is_relational and (triples := triples_of(reply["triples"])):
             return query._replace(triples=triples)
@@ -422,7 +422,7 @@ def sub_answer(
     """Return the answer to a sub-query and the labels it cites; without evidence neither, and no call is made."""
     if not context:
         return None, ()
-    reply = flow.ask_for("graphsearch-sub-answer", SUB_ANSWER, query=query.shown, context=quoted(context))
+    reply = flow.ask_for("graphsearch-sub-answer", SUB_ANSWER, query=query.line, context=quoted(context))
     if reply is None:
         flow.notes.append(f"{label}: no answer in a form that can be read")
         return None, ()

@@ -104,7 +104,10 @@ class LeanInquiry(Inquiry):
         for query in queries:
             needs = query.needs if self.config.grounding else ()
             waits[query.name] = frozenset(needs).union(*(waits.get(name, ()) for name in needs)) & places.keys()
-        read = self._passages_read()
+        # The ids of the passages that were shown so far.
+        shown = (scored.item for answer in self.answers for scored in answer.findings.read.nodes)
+        has_passages = self.sources.spaces.has_passages
+        read = tuple(dict.fromkeys(node.id for node in shown if node.type in PASSAGES or not has_passages))
         return [
             Stage(
                 partial(self._answered, query, _following(query, queries, waits), read),
@@ -112,18 +115,6 @@ class LeanInquiry(Inquiry):
             )
             for query in queries
         ]
-
-    def _passages_read(self) -> tuple[str, ...]:
-        """Return the ids of the passages that were shown so far."""
-        has_passages = self.sources.spaces.has_passages
-        return tuple(
-            dict.fromkeys(
-                scored.item.id
-                for answer in self.answers
-                for scored in answer.findings.read.nodes
-                if scored.item.type in PASSAGES or not has_passages
-            )
-        )
 
     def _answered(
         self,
@@ -137,7 +128,9 @@ class LeanInquiry(Inquiry):
 
         `before` are the answers to all that it waits for: one of them may have come upon its answer.
         """
-        if (known := self._answer_to(query)) is not None:
+        asked = query.line.casefold()
+        same = (answer for answer in self.answers if answer.query.line.casefold() == asked)
+        if (known := next((answer for answer in same if answer.answer is not None), None)) is not None:
             # An expansion repeats what others wait for. Its passages were read, and would be left out.
             return replace(known, label=query.name, query=query, early=())
         earlier = [answer for answer in before if answer.query.name in query.needs]
@@ -147,22 +140,15 @@ class LeanInquiry(Inquiry):
         findings = Findings()
         try:
             query = self._grounded(query, flow, earlier) if earlier else query
-            parts = [self._gathered(flow, query, channel, read) for channel in self._channels_of(query)]
+            # Without triples it is not asked in the relational channel, if it can be asked in the other.
+            has_all = query.triples or "semantic" not in self._channels
+            channels: Sequence[Channel] = self._channels if has_all else ("semantic",)
+            parts = [self._gathered(flow, query, channel, read) for channel in channels]
             findings = Findings.together(parts)
             return self._studied(flow, query, following, findings)
         except BudgetExhausted as spent:
             is_asked = self.config.decomposition
             return SubAnswer(query.name, query, findings, findings.text, is_asked=is_asked, spent=spent)
-
-    def _answer_to(self, query: SubQuery) -> SubAnswer | None:
-        """Return the answer to the same sub-query in an earlier plan, or None."""
-        asked = query.shown.casefold()
-        earlier = (answer for answer in self.answers if answer.query.shown.casefold() == asked)
-        return next((answer for answer in earlier if answer.answer is not None), None)
-
-    def _channels_of(self, query: SubQuery) -> Sequence[Channel]:
-        """Return the channels for a sub-query: without triples only the semantic one, if it is searched."""
-        return self._channels if query.triples or "semantic" not in self._channels else ("semantic",)
 
     def _gathered(self, flow: Workflow, query: SubQuery, channel: Channel, read: Sequence[str]) -> Findings:
         """Return the evidence of a channel: the matches of its triples, or without sure ones the hits for its words."""
@@ -191,9 +177,9 @@ class LeanInquiry(Inquiry):
             study_faults,
             True,
             question=flow.question.text,
-            following=_bullets([f"#{later.name}: {later.shown}" for later in following]),
+            following=_bullets([f"#{later.name}: {later.line}" for later in following]),
             name=name,
-            query=query.shown,
+            query=query.line,
             evidence=findings.text,
         )
         if reply is None:
@@ -225,7 +211,7 @@ class LeanInquiry(Inquiry):
                 "graphsearch-lean-ground",
                 LEAN_GROUNDED,
                 history=history(earlier, self.config.history_tokens),
-                query=query.shown,
+                query=query.line,
             )
         except BudgetExhausted:  # what can still be gathered without a model is worth having
             return filled
@@ -263,7 +249,7 @@ class LeanInquiry(Inquiry):
         """Return the verdict on a draft: without a call where the last step has no answer, in one where all is sure."""
         config = self.config
         if config.verification and config.expansion and _is_open(self.newest):
-            missing = tuple(answer.query.shown for answer in self.newest if answer.answer is None)
+            missing = tuple(answer.query.line for answer in self.newest if answer.answer is None)
             return self._marked(flow, DraftVerdict(False, missing, word="unanswered"))
         if config.verification and config.drafting and self._is_sure:
             reply = flow.ask_for("graphsearch-lean-conclude", CONCLUSION, **self._history(flow))

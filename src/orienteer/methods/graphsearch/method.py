@@ -169,7 +169,7 @@ class _GraphSearchCourse:
     def _concluded(self, *, is_cut_short: bool) -> Conclusion:
         """Return the answer; without any evidence there is none, and no call is made for it."""
         answers = self._answers()
-        if not any(answer.told or answer.answer for answer in answers):
+        if not any(answer.summary or answer.answer for answer in answers):
             is_unread = any(answer.findings.read and not answer.findings.labels for answer in answers)
             return Conclusion(None if is_cut_short or is_unread else NOT_THERE)
         for reply in (inquiry.reply for inquiry in self._inquiries if inquiry.reply is not None):
@@ -209,7 +209,7 @@ def _by_use(answers: Sequence[SubAnswer], cited: Iterable[str]) -> Iterator[tupl
     for answer in answers:
         for label in answer.used:
             for node in answer.findings.labels[label]:
-                yield node, f"used for: {answer.query.shown}"
+                yield node, f"used for: {answer.query.line}"
     for why, evidence in (
         ("found for", [answer.findings.read for answer in answers]),
         ("found beside what was read for", [answer.findings.whole for answer in answers]),
@@ -218,7 +218,7 @@ def _by_use(answers: Sequence[SubAnswer], cited: Iterable[str]) -> Iterator[tupl
         for place in zip_longest(*(part.nodes for part in evidence)):
             for answer, scored in zip(answers, place, strict=True):
                 if scored is not None:
-                    yield scored.item.id, f"{why}: {answer.query.shown}"
+                    yield scored.item.id, f"{why}: {answer.query.line}"
 
 
 # The answer to the question, from what all channels have found.

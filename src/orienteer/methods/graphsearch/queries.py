@@ -46,7 +46,7 @@ class SubQuery(NamedTuple):
     """Those of them to which it refers nowhere: the plan alone says that it takes their answers."""
 
     @property
-    def shown(self) -> str:
+    def line(self) -> str:
         """The sub-query on one line, as models read it."""
         triples = "; ".join(f"({', '.join(triple)})" for triple in self.triples)
         return one_line(f"{self.text} {triples}")
@@ -67,7 +67,7 @@ class SubQuery(NamedTuple):
         names = tuple(dict.fromkeys(filter(None, ends)))
         themes = tuple(dict.fromkeys(filter(None, (_known_words(triple.predicate) for triple in self.triples))))
         text = self.text or " ".join(filter(None, map(_known_words, self._parts())))
-        return Query(text or self.shown, low=names, high=themes)
+        return Query(text or self.line, low=names, high=themes)
 
     def references(self) -> frozenset[str]:
         """Return the names after a `#` in it."""
@@ -172,7 +172,7 @@ def _entries(reply: Mapping[str, Any]) -> list[_Entry]:
     for item in reply["sub_queries"]:
         query = SubQuery("", one_line(item["text"]), triples_of(item["triples"]))
         needs = tuple(dict.fromkeys(name_of(name) for name in item["deps"]))
-        if query.shown:
+        if query.line:
             entries.append(_Entry(name_of(item["id"]), query, needs))
     return entries
 
@@ -370,10 +370,10 @@ class SubAnswer:
     @property
     def is_empty(self) -> bool:
         """Whether a reader found neither an answer nor anything that bears on the sub-query."""
-        return self.confidence is not None and self.answer is None and not self.told
+        return self.confidence is not None and self.answer is None and not self.summary
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The context, and what the evidence says of later sub-queries that are read for all the same."""
         hints = [
             f"For {found.name}: {found.answer} (confidence {found.confidence:.2g}): {found.context}"
@@ -409,16 +409,16 @@ def history(answers: Sequence[SubAnswer], room: int) -> str:
 
     Contexts that need more than `room` tokens together are each cut to an equal share.
     """
-    whole = sum(tokens(answer.told) for answer in answers)
+    whole = sum(tokens(answer.summary) for answer in answers)
     share = room // len(answers) if whole > room else whole
     return "\n\n".join(_entry(answer, share) for answer in answers) or "(no sub-query was answered)"
 
 
 def _entry(answer: SubAnswer, room: int) -> str:
-    lines = [f"Sub-query {answer.label}: {answer.query.shown}"]
+    lines = [f"Sub-query {answer.label}: {answer.query.line}"]
     if answer.is_empty:
         return "\n".join([*lines, "  Nothing was found."])
-    lines += ["  Context:", quoted(_cut(answer.told, room) or "(no evidence)", 4)]
+    lines += ["  Context:", quoted(_cut(answer.summary, room) or "(no evidence)", 4)]
     if answer.is_asked:
         sure = "" if answer.answer is None or answer.confidence is None else f" (confidence {answer.confidence:.2g})"
         lines.append(f"  Answer: {NOT_THERE if answer.answer is None else answer.answer}{sure}")

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ from orienteer.graph.pieces.similar import SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import WEIGHT
 from orienteer.llm.schema import decode
-from orienteer.methods.nearness import embedded
+from orienteer.methods.flat import embedded
 from orienteer.methods.sage.hop import LAYER, Expander, LeadingEdge, SageConfig, seeds_of
 from orienteer.protocols import Method, Run
 from orienteer.records import Direction, JsonValue, Question, Ranked, Result, Trajectory, Usage
@@ -243,8 +244,12 @@ def names_an_edge(trajectories: Iterable[Trajectory]) -> bool:
         for step in trajectory.steps:
             failed = {observed.call_id for observed in step.observations if observed.error is not None}
             for call in step.reply.message.tool_calls:
-                if call.id not in failed and _names_an_edge(call.name, _arguments(call.arguments)):
-                    return True
+                if call.id in failed:
+                    continue
+                with suppress(ValueError):  # arguments that are no JSON name nothing
+                    arguments = decode(call.arguments)
+                    if isinstance(arguments, dict) and _names_an_edge(call.name, arguments):
+                        return True
     return False
 
 
@@ -258,11 +263,3 @@ def _names_an_edge(tool: str, arguments: dict[str, Any]) -> bool:  # Any: JSON a
     steps = arguments.get("steps")
     hops = steps if isinstance(steps, list) else ()
     return bool(arguments.get("edge_types")) or any(isinstance(hop, dict) and hop.get("edge") for hop in hops)
-
-
-def _arguments(text: str) -> dict[str, Any]:  # Any: JSON as a model wrote it
-    try:
-        arguments = decode(text)
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}

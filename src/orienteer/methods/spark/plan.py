@@ -137,7 +137,7 @@ def needed(plan: SparkPlan) -> tuple[PlanStep, ...]:
     return tuple(reversed(steps))
 
 
-def shown(step: PlanStep) -> dict[str, Any]:
+def step_json(step: PlanStep) -> dict[str, Any]:
     """Return a step as a prompt shows it, default values left out."""
     values = step.model_dump(mode="json", exclude_defaults=True)
     arguments = {name: value for name, value in values.items() if name not in ("op", "into")}
@@ -332,10 +332,15 @@ class _Checker:
         if isinstance(step, FindStep):
             return self._find(step, starts)
         if isinstance(step, CypherStep):
-            self._check_cypher(step)
+            if not self._offers_cypher and answers_cypher(self._graph):
+                raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
+            Cypher(self._graph).check(step.query)
             return step, None
         if isinstance(step, MatchStep):
-            return self._match(step, starts[0])
+            edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
+            hop = self._hop(starts[0], edges, types, step.direction)
+            resolved = {"edge_types": edges, "node_types": types, "direction": hop.direction}
+            return step.model_copy(update=resolved), hop.types
         if isinstance(step, IntersectStep):
             return step, self._common(starts)
         if isinstance(step, FilterStep):
@@ -372,18 +377,6 @@ class _Checker:
         if most != step.k:
             self.notes.append(f"k of {step.into!r} is {step.k}: read as {most}")
         return step.model_copy(update={"node_types": tuple(types or ()), "k": most}), self._common([types, *starts])
-
-    def _check_cypher(self, step: CypherStep) -> None:
-        """Raise `_Refused` or `BadQuery` for a statement that cannot run."""
-        if not self._offers_cypher and answers_cypher(self._graph):
-            raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
-        Cypher(self._graph).check(step.query)
-
-    def _match(self, step: MatchStep, starts: Types | None) -> tuple[PlanStep, Types]:
-        edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
-        hop = self._hop(starts, edges, types, step.direction)
-        resolved = {"edge_types": edges, "node_types": types, "direction": hop.direction}
-        return step.model_copy(update=resolved), hop.types
 
     def _common(self, types: Sequence[Types | None]) -> Types | None:
         """Return the types common to all of these, or None if they are unknown. Raises `_Refused`."""

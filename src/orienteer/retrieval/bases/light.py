@@ -87,7 +87,7 @@ class Light(Gatherer[LightConfig]):
         picks = []
         if level != "global":
             entities = self._seeds.find(query.low, query.text, self.config.entities, self._relations.nodes)
-            relations = self._relations.around(entities, query.text, self.config.relations)
+            relations = self._relations.near(entities, query.text, self.config.relations)
             pairs = zip(entities.rows.tolist(), entities.scores.tolist(), strict=True)
             picks.append(Picked(first_of(in_turns(_ends(relations), pairs), self.config.entities), relations))
         if level != "local":
@@ -129,7 +129,7 @@ class Light(Gatherer[LightConfig]):
                 return because("holds", names, "holds entities near the query")
 
             def has_relations(row: int) -> str:
-                names = (self._relations.told(picked.relations[place]) for place in holds(by_relation, row))
+                names = (self._relations.describe(picked.relations[place]) for place in holds(by_relation, row))
                 return because("holds", names, "holds relations that fit")
 
             lists.append((vote(by_entity, len(rows), fits).rows.tolist(), has_entities))

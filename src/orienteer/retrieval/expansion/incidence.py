@@ -89,7 +89,7 @@ def open_incidence(graph: Graph, spaces: Spaces) -> Incidence | None:
     if not spaces.has_passages:
         return None
     entities = _of_entities(graph, spaces)
-    return entities if entities is not None else _kept(graph, spaces.passages)
+    return entities if entities is not None else _stored(graph, spaces.passages)
 
 
 # ------------------------------------------------------------------------------------------------------- entities
@@ -129,7 +129,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
 # -------------------------------------------------------------------------------------------- names by statistics
 
 
-def _kept(graph: Graph, passages: Mask) -> Incidence:
+def _stored(graph: Graph, passages: Mask) -> Incidence:
     """Return the names stored with a graph; they are found and stored if they are missing.
 
     Where nothing may be written there they live as long as who asked, and the incidence notes it.
@@ -139,11 +139,11 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
         names = read_names(folder, graph.arrays.manifest.generation)
         return names if names is not None and len(names.held.begins) == passages.sum() + 1 else None
 
-    def found() -> CorpusNames:
+    def find_all() -> CorpusNames:
         return find_names(_Ordered(graph, passages), progress=lambda stage, count: None)
 
     def write(work: Path) -> None:
-        write_names(graph, found(), work)
+        write_names(graph, find_all(), work)
 
     names, why = pieces.piece_or_made(
         graph.path, graph.arrays.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE

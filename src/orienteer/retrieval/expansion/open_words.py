@@ -111,7 +111,7 @@ class OpenWords:
     ) -> PassageOrder:
         """Return the `k` best of the pool. `named` are the names of the question; without `near` words decide alone."""
         words = _Words(self._spaces, question, self._stop)
-        has, lacks = words.held(pool.rows), ~words.held(seeds.rows)  # (pool, terms), (seeds, terms)
+        has, lacks = words.membership(pool.rows), ~words.membership(seeds.rows)  # (pool, terms), (seeds, terms)
         link = seeds.flat.clip(0, 1)[:, None] * self._links(seeds.rows, pool.rows, named)  # (seeds, pool)
         says = (lacks * words.shares) @ has.T
         if near is not None:
@@ -123,9 +123,9 @@ class OpenWords:
         said = {}
         for at, one in enumerate(order[:k].tolist()):
             seed = int(lifts[:, one].argmax())
-            told = words.told(has[one] & lacks[seed])
-            if told and lifts[seed, one] >= _TELLING and seeds.rows[seed] not in rows[at:]:
-                said[int(rows[at])] = OpenWordMatches(told, int(seeds.rows[seed]))
+            rarest = words.rarest(has[one] & lacks[seed])
+            if rarest and lifts[seed, one] >= _TELLING and seeds.rows[seed] not in rows[at:]:
+                said[int(rows[at])] = OpenWordMatches(rarest, int(seeds.rows[seed]))
         return PassageOrder(rows[:k], np.exp(values[:k] - values.max(initial=-np.inf)), said)
 
 
@@ -179,7 +179,7 @@ class _Words:
         self.shares: Scores = np.array(idf, np.float64) / (sum(idf) or 1.0)
         """(terms,): the idf of each term that a passage has, over that of all."""
 
-    def held(self, rows: Rows) -> Mask:
+    def membership(self, rows: Rows) -> Mask:
         """Mark the terms that passages have, given by ascending rows: (rows, terms)."""
         held = np.zeros((len(rows), len(self._postings)), np.bool_)
         for place, posting in enumerate(self._postings):
@@ -194,7 +194,7 @@ class _Words:
             if not terms or any(term not in self._place or lacks[self._place[term]] for term in terms)
         )
 
-    def told(self, terms: Mask) -> tuple[str, ...]:
+    def rarest(self, terms: Mask) -> tuple[str, ...]:
         """Return the words with a marked term, the rarest first. `terms`: (terms,)."""
         shares = {
             word: max(self.shares[at] for at in places)

@@ -67,7 +67,7 @@ class Relations:
         ]
         self._members = graph.arrays.kind_mask([MEMBER], None) if self.has_facts else None
 
-    def around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
+    def near(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
         """Return the `k` relations of some nodes that fit a text best, best first."""
         facts = self._facts_around(nodes, text, k) if self.has_facts else []
         fact_ends = [frozenset(fact.ends) for fact in facts]
@@ -97,7 +97,7 @@ class Relations:
                 edges += [ScoredEvidence(edge, relation.score, "stated by a fact") for edge in between]
         return edges
 
-    def told(self, relation: ScoredRelation) -> str:
+    def describe(self, relation: ScoredRelation) -> str:
         """Return a relation for a reason: a fact's short form, or an edge with its ends."""
         if relation.fact >= 0:
             return fact_of(self._graph, relation.fact)
@@ -107,7 +107,9 @@ class Relations:
 
     def about(self, row: int, relations: Sequence[ScoredRelation]) -> str:
         """Return the reason for a node: the best relations with it as an end, else that it is near the query."""
-        return because("by", (self.told(relation) for relation in relations if row in relation.ends), "near the query")
+        return because(
+            "by", (self.describe(relation) for relation in relations if row in relation.ends), "near the query"
+        )
 
     # -------------------------------------------------------------------------------------------------------- facts
 
@@ -152,11 +154,18 @@ class Relations:
         weights = near * self.strength(entries)
         fitting = _FLOOR + fit[far.searchsorted(entries.neighbor)]
         words = self._words_of(text)
-        scores = weights * (fitting + self._said_by_types(words)[entries.kind >> 1])
+        by_type = np.array([sum(words.get(term, 0.0) for term in terms) for terms in self._types])  # (edge types,)
+        scores = weights * (fitting + by_type[entries.kind >> 1])
         order = np.lexsort((entries.at, -scores))
-        same = self._same(entries)
-        first = _first_seen(same, order)[: _READ * k]
-        scores = weights[first] * (fitting[first] + self._said(entries, first, words))
+        # A number for each edge, the same one from either end: each edge counts once.
+        going = (entries.kind & 1) == 0
+        source = np.where(going, entries.owner, entries.neighbor)
+        target = np.where(going, entries.neighbor, entries.owner)
+        numbers = self._graph.arrays.adjacency.extras(entries.at)
+        extra = np.zeros(len(source), np.int64) if numbers is None else numbers
+        same = np.unique(np.stack([source, target, entries.kind >> 1, extra]), axis=1, return_inverse=True)[1].ravel()
+        first = order[np.sort(np.unique(same[order], return_index=True)[1])][: _READ * k]
+        scores = weights[first] * (fitting[first] + self._coverage(entries, first, words))
         again = np.argsort(-scores, kind="stable")[:k]
         return [self._relation(entries, int(first[at]), float(scores[at])) for at in again]
 
@@ -180,15 +189,6 @@ class Relations:
         share: NDArray[np.float64] = np.divide(weights, top, out=np.zeros(len(weights)), where=top > 0)
         return np.asarray(share**_BY_WEIGHT)
 
-    def _same(self, entries: Entries) -> NDArray[np.int64]:
-        """Return a number for each edge, the same one whichever end it is seen from."""
-        going = (entries.kind & 1) == 0
-        source = np.where(going, entries.owner, entries.neighbor)
-        target = np.where(going, entries.neighbor, entries.owner)
-        numbers = self._graph.arrays.adjacency.extras(entries.at)
-        extra = np.zeros(len(source), np.int64) if numbers is None else numbers
-        return np.unique(np.stack([source, target, entries.kind >> 1, extra]), axis=1, return_inverse=True)[1].ravel()
-
     def _words_of(self, text: str) -> dict[str, float]:
         """Return the share of each word of a text, by how rare it is."""
         graph = self._graph
@@ -200,11 +200,7 @@ class Relations:
         whole = sum(weights.values())
         return {term: weight / whole for term, weight in weights.items()}
 
-    def _said_by_types(self, words: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return the share of the words in each edge type: (edge types,)."""
-        return np.array([sum(words.get(term, 0.0) for term in terms) for terms in self._types])
-
-    def _said(self, entries: Entries, places: NDArray[np.int64], words: Mapping[str, float]) -> NDArray[np.float64]:
+    def _coverage(self, entries: Entries, places: NDArray[np.int64], words: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the share of the words in the type, text and keywords of edges."""
         pairs = zip(entries.kind[places].tolist(), entries.at[places].tolist(), strict=True)
         return np.array(
@@ -230,8 +226,3 @@ def _best(rows: NDArray[np.int32], scores: NDArray[np.float64]) -> ScoredRows:
     best = np.zeros(len(distinct))
     np.maximum.at(best, place, scores)
     return ScoredRows(distinct.astype(np.int32), best)
-
-
-def _first_seen(keys: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places of an order, each key once."""
-    return order[np.sort(np.unique(keys[order], return_index=True)[1])]

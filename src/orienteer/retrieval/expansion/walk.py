@@ -262,17 +262,15 @@ class Facts:
         scores = scores / scores[0] if len(scores) else scores
         if self._model is None or not len(rows):
             return self._weighed(rows, scores)
+        arrays = self._spaces.graph.arrays
+        texts = (arrays.texts[row] or arrays.names[row] for row in rows.tolist())
+        facts = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
         prompt = prompt_of("hippo-facts", "orienteer.retrieval")
-        exchange = ask_for(self._model, run, prompt, _schema(len(rows)), question=question, facts=self._numbered(rows))
+        exchange = ask_for(self._model, run, prompt, _schema(len(rows)), question=question, facts=facts)
         if exchange.value is not None:
             places = sorted({number - 1 for number in exchange.value["kept"]})
             rows, scores = rows[places], scores[places]
         return self._weighed(rows, scores)._replace(trajectories=(exchange.trajectory,))
-
-    def _numbered(self, rows: Rows) -> str:
-        """Return facts as lines of a prompt."""
-        texts = (self._spaces.graph.arrays.texts[row] or self._spaces.graph.arrays.names[row] for row in rows.tolist())
-        return "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
 
     def _weighed(self, facts: Rows, scores: NDArray[np.float64]) -> FactSeeds:
         """Return the heaviest entities of these facts: the mean score of its facts / the passages with it."""
