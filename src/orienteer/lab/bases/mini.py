@@ -36,9 +36,8 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, damped, vote
-from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
+from orienteer.retrieval.expansion.relations import MembershipIndex, Relations, ScoredRelation, damped, holds, vote
+from orienteer.retrieval.expansion.walk import Seeds, because, name_of
 from orienteer.retrieval.query import Analyzer, Query, Spaces
 
 MOST_MIDDLES = 500

@@ -35,9 +35,16 @@ from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, first_of, in_turns, vote
-from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
+from orienteer.retrieval.expansion.relations import (
+    MembershipIndex,
+    Relations,
+    ScoredRelation,
+    first_of,
+    holds,
+    in_turns,
+    vote,
+)
+from orienteer.retrieval.expansion.walk import Seeds, because, name_of
 from orienteer.retrieval.query import Analyzer, Query, Spaces
 from orienteer.text.sentences import tokens as count_tokens
 

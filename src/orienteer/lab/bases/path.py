@@ -36,8 +36,8 @@ from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.votes import MembershipIndex, PassageMembership
-from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, holds, name_of
+from orienteer.retrieval.expansion.relations import MembershipIndex, PassageMembership, holds
+from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, name_of
 from orienteer.retrieval.query import Analyzer, Query
 
 SHARPNESS = 4

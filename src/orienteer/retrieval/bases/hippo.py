@@ -9,7 +9,7 @@ Three graphs, three walks:
     any other  a graph that a person brings: personalised PageRank over all its nodes, with the same restart
 
 After a walk over passages and names, what the first passages leave open of the question is asked of those that their
-names lead to (`orienteer.retrieval.expansion.open_words`).
+names lead to (`orienteer.retrieval.expansion.incidence`).
 
 No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its code:
 1. A walk begins from the `depth` best passages, not from all: the rest rank the same, and cost less.
@@ -43,8 +43,7 @@ from orienteer.index.searchers import Searcher, TitleBonus, ranking_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.open_words import OpenWordMatches, OpenWords, Pool
+from orienteer.retrieval.expansion.incidence import Incidence, OpenWordMatches, OpenWords, Pool, open_incidence
 from orienteer.retrieval.expansion.walk import (
     MEMBER,
     Facts,

@@ -31,9 +31,16 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, first_of, in_turns, vote
-from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, holds, name_of
+from orienteer.retrieval.expansion.relations import (
+    MembershipIndex,
+    Relations,
+    ScoredRelation,
+    first_of,
+    holds,
+    in_turns,
+    vote,
+)
+from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, name_of
 from orienteer.retrieval.query import Analyzer, Query, Spaces
 
 Level = Literal["local", "global", "hybrid", "mix"]

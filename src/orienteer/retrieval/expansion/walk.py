@@ -7,7 +7,7 @@ proportions. Personalised PageRank: Page, Brin, Motwani and Winograd 1999, secti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
-from orienteer.retrieval.expansion.votes import PassageMembership
 from orienteer.retrieval.query import Spaces
 
 Floats = NDArray[np.float32]
@@ -326,8 +325,3 @@ def because(said: str, names: Iterable[str], otherwise: str) -> str:
     """Return a reason with the first names, each once, or another reason if there are none."""
     first = list(dict.fromkeys(names))[:MOST]
     return f"{said} {', '.join(first)}" if first else otherwise
-
-
-def holds(held: PassageMembership, row: int) -> Iterator[int]:
-    """Yield the places of the items that a passage holds, the best first."""
-    yield from np.unique(held.item[held.passage == row]).tolist()
