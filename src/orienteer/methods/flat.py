@@ -83,7 +83,7 @@ def nearest_nodes(
     """Return the best nodes. A question that a server has to embed costs a call, claimed and charged."""
     started = time.perf_counter()
     try:
-        spent = embedded(graph, question.text, run)
+        spent = graph.arrays.searcher.vectors.pay(run, question.text) if question.text.strip() else Usage()
     except BudgetExhausted as error:
         return Result(
             question=question.text,
@@ -101,11 +101,6 @@ def nearest_nodes(
         hits=tuple(hit_of(row, score=score, why=reason) for row, score, reason in ranked),
         usage=spent.model_copy(update={"seconds": time.perf_counter() - started}),
     )
-
-
-def embedded(graph: Graph, query: str, run: Run) -> Usage:
-    """Have the question embedded, and return what that has spent. Raises `BudgetExhausted` before a served call."""
-    return graph.arrays.searcher.vectors.pay(run, query) if query.strip() else Usage()
 
 
 class Dense:

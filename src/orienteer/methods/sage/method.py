@@ -36,7 +36,6 @@ from orienteer.graph.pieces.similar import SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import WEIGHT
 from orienteer.llm.schema import decode
-from orienteer.methods.flat import embedded
 from orienteer.methods.sage.hop import LAYER, Expander, LeadingEdge, SageConfig, seeds_of
 from orienteer.protocols import Method, Run
 from orienteer.records import Direction, JsonValue, Question, Ranked, Result, Trajectory, Usage
@@ -112,8 +111,8 @@ class _SageCourse:
         config, graph = self._config, self._graph
         if self._expander.mode == "lexical":
             self._flow.notes.append(_NO_VECTORS)
-        else:
-            self._spent = embedded(graph, self._query, self._run)
+        elif self._query.strip():  # raises `BudgetExhausted` before a server embeds the question
+            self._spent = graph.arrays.searcher.vectors.pay(self._run, self._query)
         is_flat = config.policy == "none"
         seeds = self._seeds(self._k if is_flat else seeds_of(self._k))
         if self._before is not None and self._before.stopped_by == "error":
