@@ -303,8 +303,8 @@ _ASIDE = re.compile(r"<(think|tool_call|tool_response)>")
 _THOUGHT = "</think>"
 _STYLED = re.compile(r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathit|mathsf|emph)\s*\{")
 _ESCAPED = re.compile(r"\\([{}_%&$#])")
+# How many wrappers of a reply are read, from its end: no reply has more that mean anything.
 _MOST = 20
-"""How many wrappers of a reply are read, from its end: no reply has more that mean anything."""
 _PLACEHOLDERS = frozenset({"...", "…", "FINAL_ANSWER", "<FINAL_ANSWER>"})
 
 

@@ -29,12 +29,12 @@ from orienteer.tools.answer import FINISH
 
 NOT_THERE = "not in the evidence"
 HITS = 20  # of the ranking are shown to the model
+# Characters that a model writes, its thoughts among them, beyond which the rest of an answer is told at once.
 _LONGEST_HEARD = 20_000
-"""Characters that a model writes, its thoughts among them, beyond which the rest of an answer is told at once."""
 _COMMENT = 500  # characters of what an agent said at its end
 _ANSWER = re.compile(r"(?:(?<!\*)\*+)?\banswer\**\s*[:：]\**", re.IGNORECASE)
+# What the end of some words may become, or is: `Answer:` with nothing behind it.
 _BEGUN = re.compile(r"\b(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：])\Z", re.IGNORECASE)
-"""What the end of some words may become, or is: `Answer:` with nothing behind it."""
 _LONGEST_BEGUN = 40  # characters at the end that are looked at for it
 _FILLING = " \t\r\n*"
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")

@@ -41,10 +41,10 @@ _MARKS = re.compile(
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 REPLY_TOKENS = 1_024
 """Room that a request leaves for its reply: a call takes some 50 tokens, a script of GraphScout's some 300."""
+# Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it.
 _DENSEST = 2.75
-"""Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it."""
+# Tokens of messages below which nothing more is left out: the prompt and the last result.
 _LEAST_ROOM = 512
-"""Tokens of messages below which nothing more is left out: the prompt and the last result."""
 _LENIENT = json.JSONDecoder(strict=False)
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 RULES = """

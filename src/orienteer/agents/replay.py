@@ -214,8 +214,8 @@ def _names(tools: Iterable[ToolSpec]) -> str:
 
 
 FindingKind: TypeAlias = Literal["failed", "repeated", "unused", "cut", "empty"]
+# Tools that are called for what they do: nobody need use what they give.
 _ANSWERING = frozenset({"add_to_answer", "remove_from_answer", "finish"})
-"""Tools that are called for what they do: nobody need use what they give."""
 _LONGEST = 300  # characters of a reason, of its begin and its end together
 _SAVED_SET = re.compile(r"@\d+")
 

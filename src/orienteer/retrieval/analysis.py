@@ -35,8 +35,8 @@ MOST_NAMES, MOST_TYPES = 5, 3
 MOST_THEMES = 8
 _UNREAD = "the model's analysis could not be read, or names nothing: the query is analyzed by names"
 _WORD = re.compile(r"\w+")
+# A word, or a number with its points and commas.
 _SAID = re.compile(r"\w+(?:[.,:/]\d+)*")
-"""A word, or a number with its points and commas."""
 _MARK = re.compile(r"[^\w\s](?!\d)|(?<!\d)[^\w\s]")
 STOP = frozenset(
     " ".join(
@@ -51,6 +51,7 @@ STOP = frozenset(
     ).split()
 )
 """Words that say nothing about the topic of a question."""
+# Words of types that a question asks for by its first word.
 _ASKED: Mapping[str, frozenset[str]] = {
     word: frozenset(types.split())
     for words, types in (
@@ -60,9 +61,8 @@ _ASKED: Mapping[str, frozenset[str]] = {
     )
     for word in words.split()
 }
-"""Words of types that a question asks for by its first word."""
+# Edge types that say where nodes stand in documents, not how they relate.
 _STRUCTURAL = frozenset({"mentions", "titled", "states", "member", "shares_names", "similar", "synonym", "co_occurs"})
-"""Edge types that say where nodes stand in documents, not how they relate."""
 
 
 class AnalyzedConfig(GatherConfig):

@@ -16,10 +16,10 @@ from orienteer.text.sentences import tokens as count_tokens
 UNPAID = "The budget has no call left for a search by meaning: ranked by words."
 TOKENS = 6_000
 """What evidence may take of a prompt. LightRAG's context holds 6,000 of entities and 8,000 of relations."""
+# Of the budget; what a section leaves over goes to the one before it, so that the passages get the rest.
 _SHARES = {"passages": 0.55, "nodes": 0.15, "edges": 0.15, "paths": 0.15}
-"""Of the budget; what a section leaves over goes to the one before it, so that the passages get the rest."""
+# Tokens of a label in brackets, without its prefix.
 _LABEL = 4
-"""Tokens of a label in brackets, without its prefix."""
 _HEADINGS = {"passages": "Passages", "nodes": "Entities and facts", "edges": "Relations", "paths": "Paths"}
 
 _T = TypeVar("_T")

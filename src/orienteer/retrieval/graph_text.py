@@ -305,8 +305,8 @@ def _source(properties: Mapping[str, JsonValue], *, line: int = 0, row: int | No
 LONGEST = 800
 """Characters of an excerpt. A paragraph has some 600."""
 _WORD = re.compile(r"[^\W_]+")
+# Characters of a line from which on it may have been wrapped, with at least five words.
 _WRAPPED = 40
-"""Characters of a line from which on it may have been wrapped, with at least five words."""
 
 
 class PassageExcerpt(NamedTuple):

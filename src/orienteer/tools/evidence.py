@@ -28,10 +28,10 @@ from orienteer.text.tokenizer import Tokenizer
 from orienteer.tools.session import Session
 
 GATHER = "gather_evidence"
+# Options with which a retriever asks a model about what it finds.
 _ASK = (("filter", True), ("reports", "model"))
-"""Options with which a retriever asks a model about what it finds."""
+# Options of a call that a retriever has from the question.
 _OF_QUESTION = ("k", "node_types", "where")
-"""Options of a call that a retriever has from the question."""
 _LIST = {"type": "array", "items": {"type": "string"}}
 _SPEC = ToolSpec(
     name=GATHER,

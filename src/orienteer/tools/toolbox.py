@@ -376,10 +376,10 @@ LONGEST_TEXT, LONGEST_LIST = 160, 8
 """Characters and members of what is not named: a small model that may go on does so until it is cut off."""
 _MOST_SHOWN = 20  # ids of replies that are offered, the last first
 _FOLLOW, _INTERSECT, _ADD, _REMOVE = "follow", "intersect", "add_to_answer", "remove_from_answer"
+# The parameters that name nodes.
 _NODES = ("nodes", "except", "start", "node", "a", "b")
-"""The parameters that name nodes."""
+# Words of a name.
 _LONGEST_NAME = 24
-"""Words of a name."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"  # Thai to Han: no spaces between words
 _WORD = rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+"  # compiled by the first who asks: it takes 2 ms
 _MARKS = string.punctuation + "“”‘’"

@@ -32,21 +32,21 @@ READ = 5
 """Passages that are examined, the first of the ranking."""
 LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage and its title must have."""
+# Share of the question that may be absent if a sentence is quoted: of ten look-ups whose quotation was right none had
+# more, of questions in other words than the documents' most.
 _MOST_LACKING = 0.45
-"""Share of the question that may be absent if a sentence is quoted: of ten look-ups whose quotation was right none had
-more, of questions in other words than the documents' most."""
+# How alike, by `difflib`, a word of the passages is to one that was mistyped.
 _ALIKE = 0.8
-"""How alike, by `difflib`, a word of the passages is to one that was mistyped."""
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
+# `MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`
 _IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
-"""`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
 _LONGEST_NAME = 200  # characters
 _LOOKED_AT = 200  # passages in which an identifier of several words is looked for
+# What having all neighbours among the question's words side by side counts, added to the logarithm of a score: 1 to 4
+# are level on the open half of the questions of `benchmarks/folders.py`.
 _BESIDE = 1.0
-"""What having all neighbours among the question's words side by side counts, added to the logarithm of a score: 1 to 4
-are level on the open half of the questions of `benchmarks/folders.py`."""
+# The same for having all its telling words in the title.
 _TITLED = 1.0
-"""The same for having all its telling words in the title."""
 
 
 class DocumentsConfig(Options):
@@ -234,6 +234,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Z][\w'’.-]{0,60}\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
+# What a question asks for, and what a text has that answers it.
 _ASKS = (
     (
         re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
@@ -243,41 +244,40 @@ _ASKS = (
     (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
     (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
 )
-"""What a question asks for, and what a text has that answers it."""
+# What having that is worth; all of the question's words together are worth 1.
 _KIND = 0.2
-"""What having that is worth; all of the question's words together are worth 1."""
+# The worth of a word that only the title above the sentence has.
 _ABOVE = 0.5
-"""The worth of a word that only the title above the sentence has."""
+# The worth of a word that only the rest of the passage has.
 _NEAR = 0.25
-"""The worth of a word that only the rest of the passage has."""
+# The worth of the first passage of the ranking; the second gets half of it, the third a third.
 _PLACE = 0.3
-"""The worth of the first passage of the ranking; the second gets half of it, the third a third."""
+# The worth of having all neighbours among the question's words side by side.
 _QUOTATION_BESIDE = 0.3
-"""The worth of having all neighbours among the question's words side by side."""
+# A line that is a heading if it is no more than this and has no number.
 _HEADING = re.compile(r"[^.!?:;]{1,60}")
-"""A line that is a heading if it is no more than this and has no number."""
+# What is subtracted for a mere heading.
 _HEADED = 1.0
-"""What is subtracted for a mere heading."""
+# What is subtracted for each number, identifier or month of the question that a sentence's context lacks.
 _LACKING = 0.3
-"""What is subtracted for each number, identifier or month of the question that a sentence's context lacks."""
+# Without May, which is a verb too.
 _MONTHS = frozenset(
     ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
 )
-"""Without May, which is a verb too."""
+# Words that ask to compare or add up rows, which a quotation cannot do.
 _MOST = re.compile(
     r"\b(?:most|least|fewest|best|worst|latest|total|sum|average|mean|altogether|[a-z]{3,}(?<!inter)(?<!requ)(?<!for)est)\b"
 )
-"""Words that ask to compare or add up rows, which a quotation cannot do."""
+# What is added for prose; a fragment or a line of code gets nothing.
 _PROSE = 0.1
-"""What is added for prose; a fragment or a line of code gets nothing."""
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
 _DEFINED = re.compile(
     r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
     r"|define\b|explain\b|.*\b(?:meaning|definition)\b|.*\bmeans?\W*$)",
     re.IGNORECASE,
 )
+# What is added for a sentence that begins with the thing to define.
 _DEFINES = 0.6
-"""What is added for a sentence that begins with the thing to define."""
 
 
 class Quotation(NamedTuple):

@@ -49,10 +49,10 @@ from orienteer.methods.graphsearch.queries import (
 )
 
 WITHOUT_TRIPLES = "The graph states no relations: triples are empty lists."
+# Words of an answer that is put in a sub-query's place as it stands; a longer one is for the model to work in.
 _SHORT = 12
-"""Words of an answer that is put in a sub-query's place as it stands; a longer one is for the model to work in."""
+# What such an answer may measure in scripts without blanks.
 _CHARACTERS = 80
-"""What such an answer may measure in scripts without blanks."""
 
 
 class LeanInquiry(Inquiry):

@@ -251,6 +251,7 @@ _PROFILE_LOOKED_AT = 60  # nodes of a type whose values are read
 _SAMPLES = 2
 _LONGEST_SAMPLE = 40
 _LONG_TEXT = 60  # characters of a value from which on it is read for words
+# Parts of the names of properties that count something, and the words of a question that asks for the most of it.
 _COUNTED = {
     "citation": "most cited",
     "views": "most viewed",
@@ -260,7 +261,6 @@ _COUNTED = {
     "size": "largest",
     **dict.fromkeys(("count", "number", "total", "degree"), "most ..."),
 }
-"""Parts of the names of properties that count something, and the words of a question that asks for the most of it."""
 _RATED = ("rating", "score", "overall", "stars", "impact")
 _CODE = re.compile(r"(^|[_ .-])(id|ids|identifiers?|codes?|uri|url|hash|uuid|isbn|asin)$|inchi|smiles")
 _CODED = re.compile(r"\S*[\d()\[\]=/]\S*|\S{40,}")  # one word that no sentence has: N06AX11, CC(=O)O, a/b
@@ -355,8 +355,8 @@ def _hint(name: str, shape: str) -> str:
 
 
 _SHARES = {"types": 0.2, "relations": 0.4, "properties": 0.4}
+# The share of the room after the fixed text that examples may take.
 _EXAMPLES = 0.4
-"""The share of the room after the fixed text that examples may take."""
 _LONGEST_NAME = 80
 
 _FINDING = (

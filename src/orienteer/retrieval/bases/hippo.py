@@ -58,16 +58,16 @@ from orienteer.retrieval.expansion.walk import (
 )
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
 
+# What a passage that no search finds fits, beside the best: names lead to it all the same.
 _LEAST_FIT = 0.1
-"""What a passage that no search finds fits, beside the best: names lead to it all the same."""
+# Names that a reason tells.
 _CARRIERS = 3
-"""Names that a reason tells."""
+# Passages whose edges among one another are evidence, where there are no entities.
 _BETWEEN = 20
-"""Passages whose edges among one another are evidence, where there are no entities."""
+# Edges in the evidence.
 _EDGES = 30
-"""Edges in the evidence."""
+# Passages that open words put in order, where few are wanted: first ones of the walk, and of the search by itself.
 _WALKED, _FLAT = 60, 20
-"""Passages that open words put in order, where few are wanted: first ones of the walk, and of the search by itself."""
 _UNPAID = "the budget has no call left for the meaning of open words: they are compared by words"
 
 

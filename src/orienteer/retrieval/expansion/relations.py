@@ -30,12 +30,12 @@ HELD = ("mentions", "titled", "states", "in_community", MEMBER)
 """Edge types that tie reserved nodes to others, and relate no two entities."""
 MOST_FAR = 2_000
 """Far ends that are scored one by one; of more, those that a search among them gives."""
+# Edges that are read for their words, by each that is wanted.
 _READ = 4
-"""Edges that are read for their words, by each that is wanted."""
+# What any edge has, so that edges that nothing speaks for come in the order of their weights; ours.
 _FLOOR = 0.1
-"""What any edge has, so that edges that nothing speaks for come in the order of their weights; ours."""
+# Power of an edge's weight: the best over three sets of questions for edges among passages; ours.
 _BY_WEIGHT = 0.3
-"""Power of an edge's weight: the best over three sets of questions for edges among passages; ours."""
 
 
 class ScoredRelation(NamedTuple):
@@ -251,10 +251,10 @@ MOST, LEAST = 5, 1
 """Passages that the first and the last item may send. LightRAG's related_chunk_number."""
 TITLED = 0.7
 """Share of the vote for passages that an item titles. As tau in the walk over passages and names."""
+# Power of the votes: between 0.3 and 1 it makes little difference on musique and 2WikiMultiHopQA; ours.
 _DAMPING = 0.5
-"""Power of the votes: between 0.3 and 1 it makes little difference on musique and 2WikiMultiHopQA; ours."""
+# What any passage fits, so that one that shares no word with the query is still told apart by its votes; ours.
 _FLOOR = 0.1
-"""What any passage fits, so that one that shares no word with the query is still told apart by its votes; ours."""
 _TITLE = "titled"
 HOLDING = ("mentions", _TITLE, "states")
 """Edge types from a passage to what it holds."""

@@ -26,9 +26,9 @@ from orienteer.retrieval.expansion.incidence import Incidence
 from orienteer.retrieval.query import Spaces
 
 Floats = NDArray[np.float32]
+# Members of the longest list that is added column by column. Of up to so many, `reduceat` adds all but the first in
+# order, and then the first; of more it adds in another order.
 _COLUMNS = 8
-"""Members of the longest list that is added column by column. Of up to so many, `reduceat` adds all but the first in
-order, and then the first; of more it adds in another order."""
 
 
 class WalkShares(NamedTuple):
@@ -301,8 +301,8 @@ def _schema(count: int) -> Mapping[str, JsonValue]:
 
 MOST = 2
 """Things that a reason names."""
+# Characters of a name that a reason shows.
 _LENGTH = 60
-"""Characters of a name that a reason shows."""
 
 
 def name_of(graph: Graph, row: int) -> str:
