@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from orienteer.retrieval.spaces import Spaces
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.embedding import embed_graph
@@ -36,7 +35,7 @@ from orienteer.llm.budget import Allowance
 from orienteer.methods.sage.hop import Expander, SageConfig
 from orienteer.records import Node, Question
 from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.query import Query
+from orienteer.retrieval.query import Query, Spaces
 
 TITLES = 0.2
 """The bonus of the flat lists that have one."""
