@@ -36,8 +36,7 @@ from orienteer.llm.budget import Allowance
 from orienteer.methods.sage.hop import Expander, SageConfig
 from orienteer.records import Node, Question
 from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Query, Spaces
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 

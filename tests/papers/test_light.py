@@ -321,13 +321,9 @@ def test_a_reason_names_relations_by_their_ends_or_their_fact(graph, stated):
     text = "film director of Ferry, Ada Holm"
     relations = Relations(graph, Spaces(graph), SeedFinder(graph, Spaces(graph)))
     best = relations.matching(text, text, 1)
-    assert relations.told(best[0]) == "Ada Holm -directed-> Ferry"
-    stating = Light(stated)._told(
-        stated.arrays.row("p2"),
-        [ScoredRelation(1.0, (), stated.arrays.row("f2"))],
-        PassageMembership(*map(np.array, ([0], [stated.arrays.row("p2")], [False]))),
-    )
-    assert stating == 'holds "Greta mother of Ada"'
+    assert relations.describe(best[0]) == "Ada Holm -directed-> Ferry"
+    stating = Relations(stated, Spaces(stated), SeedFinder(stated, Spaces(stated)))
+    assert stating.describe(ScoredRelation(1.0, (), stated.arrays.row("f2"))) == '"Greta mother of Ada"'
 
 
 @pytest.mark.parametrize("method", ["light", "path", "hyper", "mini", "msgraph-local"])

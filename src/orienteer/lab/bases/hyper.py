@@ -50,7 +50,7 @@ from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.incidence import open_incidence
-from orienteer.retrieval.expansion.votes import HOLDING
+from orienteer.retrieval.expansion.relations import HOLDING
 from orienteer.retrieval.expansion.walk import NONE, Seeds, because, fact_of, name_of
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.text.sentences import tokens as count_tokens
@@ -109,9 +109,6 @@ class Hyper(Gatherer[HyperConfig]):
         if self._naming is not None:
             return self._naming
         return EdgesAsFacts(self.graph, self.spaces, None, is_own=True)
-
-    def _again(self, config: HyperConfig) -> Hyper:
-        return Hyper(self.graph, config, self._analyzer)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low) if self._has_nodes else "")

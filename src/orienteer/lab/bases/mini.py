@@ -36,11 +36,9 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, damped, vote
-from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.expansion.relations import MembershipIndex, Relations, ScoredRelation, damped, holds, vote
+from orienteer.retrieval.expansion.walk import Seeds, because, name_of
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 
 MOST_MIDDLES = 500
 """Nodes next to a start that paths go on from; ours."""
@@ -86,9 +84,6 @@ class Mini(Gatherer[MiniConfig]):
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = MembershipIndex(graph, self.spaces)
-
-    def _again(self, config: MiniConfig) -> Mini:
-        return Mini(self.graph, config, self._analyzer)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, *query.low[:MOST_NAMES])

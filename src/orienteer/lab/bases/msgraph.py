@@ -35,11 +35,17 @@ from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, first_of, in_turns, vote
-from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.expansion.relations import (
+    MembershipIndex,
+    Relations,
+    ScoredRelation,
+    first_of,
+    holds,
+    in_turns,
+    vote,
+)
+from orienteer.retrieval.expansion.walk import Seeds, because, name_of
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 from orienteer.text.sentences import tokens as count_tokens
 
 OVERSAMPLE = 2
@@ -106,9 +112,6 @@ class MsGraph(Gatherer[MsGraphConfig]):
             raise BadOption("reports is 'model', and there is no model: name one, or take reports 'list'")
         super().require_model()
 
-    def _again(self, config: MsGraphConfig) -> MsGraph:
-        return MsGraph(self.graph, config, self._analyzer, model=self._model)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low))
 
@@ -133,7 +136,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         """Return the relations of some entities, those between two of them first."""
         rows, scores = zip(*near, strict=True) if near else ((), ())
         scored = ScoredRows(np.array(rows, np.int32), np.array(scores, np.float64))
-        relations = self._relations.around(scored, query.text, self.config.relations * max(1, len(near)))
+        relations = self._relations.near(scored, query.text, self.config.relations * max(1, len(near)))
         return sorted(relations, key=lambda one: not set(one.ends).issubset(rows))
 
     def _passages(self, query: Query, rows: list[int], relations: Sequence[ScoredRelation]) -> list[Scored[Node]]:

@@ -36,8 +36,8 @@ from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.votes import MembershipIndex, PassageMembership
-from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, holds, name_of
+from orienteer.retrieval.expansion.relations import MembershipIndex, PassageMembership, holds
+from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, name_of
 from orienteer.retrieval.query import Analyzer, Query
 
 SHARPNESS = 4
@@ -96,9 +96,6 @@ class Paths(Gatherer[PathsConfig]):
         related = [edge for edge in graph.schema.edges if edge.type != _SYNONYM]
         is_joined = any(RESERVED.isdisjoint((edge.source, edge.target)) for edge in related)
         return (spaces.entities if is_joined else spaces.entities | spaces.facts), None
-
-    def _again(self, config: PathsConfig) -> Paths:
-        return Paths(self.graph, config, self._analyzer)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         names = ", ".join(query.low) if self._has_entities else ""
