@@ -142,6 +142,11 @@ _ALIKE = 3  # passages that say nearly the same, by their ids
 _SCHEMA_HEADER = ("label", "also called", "count")
 
 
+def shortened(text: str) -> str:
+    """Return a text as a cell of a table."""
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+
+
 def print_hits(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
     """Print a ranking: each hit's rank, its node, and why it is there; of documents a block for each passage."""
     if graph.arrays.is_made_of_documents:
@@ -149,8 +154,7 @@ def print_hits(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
         return
     rows = []
     for rank, hit in enumerate(hits, 1):
-        text = " ".join(hit.text.split())
-        text = text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+        text = shortened(" ".join(hit.text.split()))
         votes = counted(hit.votes, "vote") if hit.votes is not None else ""
         why = " | ".join(filter(None, (votes, hit.why, text)))
         rows.append([str(rank), hit.name, hit.type, hit.id, why])
@@ -223,7 +227,7 @@ def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
             )
         return
     text = " ".join(hit.text.split())
-    for line in (hit.why, text if len(text) <= _LONG or out.verbosity else f"{text[: _LONG - 1]}…"):
+    for line in (hit.why, text if out.verbosity else shortened(text)):
         if line:
             out.print(f"   {line}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -16,6 +16,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.records import JsonValue
+    from orienteer.serve.views.records import View
 
 SearchMode = Annotated[
     str,
@@ -26,25 +27,35 @@ SearchMode = Annotated[
 ]
 
 
+def _show(out: Output, page: View, printed: Callable[[], None]) -> None:
+    """Print a record and its notes: as JSON, else by `printed`."""
+    for note in getattr(page, "notes", ()):
+        out.note(f"note: {note}")
+    if out.as_json:
+        out.json(page.printed())
+    else:
+        printed()
+
+
 def info(out: Output, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import selection_of, skipped_groups, sources_of
-    from orienteer.serve.views.pages import info
+    from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    manifest, facts = graph.arrays.manifest, info(graph)
-    if out.as_json:
-        out.json(facts.printed())
-        return
-    answering.print_info(out, facts, sources=sources_of(manifest))
-    chosen = selection_of(manifest)
-    told = [f"{name}: {', '.join(globs)}" for name, globs in chosen if globs]
-    told += bounds.lines(skipped_groups(manifest), most=None, named=bounds.KEPT if out.verbosity else bounds.SHOWN)
-    if told:
-        out.print()
-    for line in told:
-        out.print(line)
+    manifest, facts = graph.arrays.manifest, pages.info(graph)
+
+    def printed() -> None:
+        answering.print_info(out, facts, sources=sources_of(manifest))
+        lines = [f"{name}: {', '.join(globs)}" for name, globs in selection_of(manifest) if globs]
+        lines += bounds.lines(skipped_groups(manifest), most=None, named=bounds.KEPT if out.verbosity else bounds.SHOWN)
+        if lines:
+            out.print()
+        for line in lines:
+            out.print(line)
+
+    _show(out, facts, printed)
 
 
 def schema(out: Output, directory: Directory) -> None:
@@ -52,10 +63,7 @@ def schema(out: Output, directory: Directory) -> None:
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    if out.as_json:
-        out.json(pages.schema(graph).printed())
-    else:
-        answering.print_schema(out, graph.schema)
+    _show(out, pages.schema(graph), lambda: answering.print_schema(out, graph.schema))
 
 
 def search(
@@ -71,7 +79,7 @@ def search(
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    result = pages.search(graph, words, k, node_types=types or (), where=where or (), mode=mode, called=str(directory))
+    result = pages.search(pages.searcher(graph, mode), words, k, node_types=types, where=where, called=str(directory))
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
@@ -107,20 +115,16 @@ def neighbors(
         graph,
         node,
         query,
-        node_types=types or (),
-        edge_types=edges or (),
+        node_types=types,
+        edge_types=edges,
         direction=direction,
-        where=where or (),
+        where=where,
         k=k,
         offset=offset,
         mode=mode,
     )
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-        return
-    answering.print_neighbors(out, graph, page)
-    if page.hits and page.more:
+    _show(out, page, lambda: answering.print_neighbors(out, graph, page))
+    if page.hits and page.more and not out.as_json:
         out.note(f"{page.more:,} more: --offset {offset + len(page.hits)}")
 
 
@@ -135,12 +139,8 @@ def intersect(
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    page = pages.intersect(graph, nodes, node_types=types or (), k=k)
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-    else:
-        answering.print_hits(out, graph, page.hits)
+    page = pages.intersect(graph, nodes, node_types=types, k=k)
+    _show(out, page, lambda: answering.print_hits(out, graph, page.hits))
 
 
 def paths(
@@ -157,17 +157,17 @@ def paths(
 
     graph = open_graph(directory, out)
     page = pages.paths(graph, a, b, max_length=max_length, k=k)
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-        return
-    if not page.paths and k:
-        out.print(f"no path of {counted(max_length, 'edge')} or fewer")
-    for number, path in enumerate(page.paths, 1):
-        out.print(f"{number}. {' - '.join(page.names[node] for node in path.nodes)}")
-        for hop in path.edges:
-            for line in edge_lines(graph, hop):
-                out.print(f"   {line}")
+
+    def printed() -> None:
+        if not page.paths and k:
+            out.print(f"no path of {counted(max_length, 'edge')} or fewer")
+        for number, path in enumerate(page.paths, 1):
+            out.print(f"{number}. {' - '.join(page.names[node] for node in path.nodes)}")
+            for hop in path.edges:
+                for line in edge_lines(graph, hop):
+                    out.print(f"   {line}")
+
+    _show(out, page, printed)
 
 
 def show(out: Output, directory: Directory, node: NodeName) -> None:
@@ -175,16 +175,7 @@ def show(out: Output, directory: Directory, node: NodeName) -> None:
     from orienteer.serve.views import pages
 
     page = pages.node(open_graph(directory, out), node)
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-    else:
-        answering.print_node(out, page)
-
-
-def _note(out: Output, notes: Iterable[str]) -> None:
-    for note in notes:
-        out.note(f"note: {note}")
+    _show(out, page, lambda: answering.print_node(out, page))
 
 
 def cypher(

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.display import counted
+from orienteer.serve.cli import answering
 from orienteer.serve.cli.arguments import Directory, K, Types, Where, open_graph
 from orienteer.serve.cli.output import Output
 from orienteer.text.sentences import value_text
 
 if TYPE_CHECKING:
-    from orienteer.serve.views.records import Grouping, Listing
-
-_LONG = 100  # characters of a node's properties in a table
+    from orienteer.serve.views.records import Listing
 
 
 def list_nodes(
@@ -36,67 +35,44 @@ def list_nodes(
 ) -> None:
     """List, count, sort and group nodes by type and property. Those without a value come last."""
     from orienteer.serve.views import pages
+    from orienteer.serve.views.records import Grouping
 
-    graph = open_graph(directory, out)
-    if group_by is not None:
-        groups = pages.list_groups(
-            graph,
-            group_by,
-            node_types=types or (),
-            where=where or (),
-            sort=sort,
-            descending=descending,
-            k=k,
-            offset=offset,
-        )
-        _tell_groups(out, groups, group_by)
-        return
     page = pages.list_nodes(
-        graph,
-        node_types=types or (),
-        where=where or (),
+        open_graph(directory, out),
+        node_types=types,
+        where=where,
         sort=sort,
         descending=descending,
-        k=0 if count else k,
+        group_by=group_by,
+        k=0 if count and group_by is None else k,
         offset=offset,
     )
     if out.as_json:
         out.json(page.printed())
+    elif isinstance(page, Grouping):
+        out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
+        rows = [["(none)" if each.value is None else value_text(each.value), f"{each.count:,}"] for each in page.groups]
+        out.table(rows, header=(str(group_by), "count")) if rows else None
     elif count:
         out.print(str(page.total))
     else:
         out.print(counted(page.total, "node"))
         _print_nodes(out, page, sort)
-    if page.missing:
-        out.note(f"{page.missing:,} of them have no {sort}: they come last")
-    if page.hits and page.more:
-        out.note(f"{page.more:,} more: --offset {page.offset + len(page.hits)}")
-
-
-def _tell_groups(out: Output, page: Grouping, group_by: str) -> None:
-    """Print groups, and say what the page leaves out."""
-    if out.as_json:
-        out.json(page.printed())
-    else:
-        rows = [
-            ["(none)" if group.value is None else value_text(group.value), f"{group.count:,}"] for group in page.groups
-        ]
-        out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
-        out.table(rows, header=(group_by, "count")) if rows else None
-    if page.missing and all(group.value is not None for group in page.groups):
-        out.note(f"{page.missing:,} of them have no {group_by}: they come last")
-    if page.groups and page.more:
-        out.note(f"{page.more:,} more: --offset {page.offset + len(page.groups)}")
+    listed = page.groups if isinstance(page, Grouping) else page.hits
+    is_missing_listed = isinstance(page, Grouping) and any(group.value is None for group in page.groups)
+    if page.missing and not is_missing_listed:
+        out.note(f"{page.missing:,} of them have no {group_by or sort}: they come last")
+    if listed and page.more:
+        out.note(f"{page.more:,} more: --offset {page.offset + len(listed)}")
 
 
 def _print_nodes(out: Output, page: Listing, sort: str | None) -> None:
-    """Print a row for each node, with its properties, that which they are sorted by first."""
+    """Print a row for each node with its properties, first the one of the order."""
     rows = []
     for node in page.hits:
         names = sorted(node.properties, key=lambda name: name.casefold() != (sort or "").casefold())
         properties = "; ".join(f"{name}={value_text(node.properties[name])}" for name in names)
-        short = properties if len(properties) <= _LONG else f"{properties[: _LONG - 1]}…"
-        rows.append([node.name, node.type, node.id, short])
+        rows.append([node.name, node.type, node.id, answering.shortened(properties)])
     if rows:
         out.table(rows, header=("name", "type", "id", "properties"))
 

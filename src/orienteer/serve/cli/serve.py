@@ -151,7 +151,7 @@ def take_up(
         if then is not None:
             then(found)
         if is_lazy:
-            served.lie_at(found)
+            served.set_directory(found)
         else:
             served.open(found)
         return follow

@@ -150,7 +150,7 @@ class Question:
 
         async def beginning() -> str:
             try:
-                with generation.telling():
+                with generation.explained():
                     return await self._site.beside(begin)
             finally:
                 self._is_beginning = False
@@ -219,7 +219,7 @@ class Begun:
     @property
     def note(self) -> str | None:
         """What to say beside an answer in words: that not all of the graph is there yet, how the question was read."""
-        return "; ".join(filter(None, (self.generation.tell_interim(), self.follow_up.note))) or None
+        return "; ".join(filter(None, (self.generation.interim_note(), self.follow_up.note))) or None
 
 
 async def begun(
@@ -257,7 +257,7 @@ async def begun(
 
 def _reworded(site: Site, generation: Generation, body: AskBody, before: Sequence[Turn]) -> FollowUp:
     """Return a question in words of its own. Raises what asking it would raise, before a model is paid."""
-    with generation.telling():
+    with generation.explained():
         generation.retriever(body.method).check(
             body.question, body.most_hits, node_types=body.node_types, where=body.where, reading=body.reading
         )

@@ -50,7 +50,7 @@ def asked_by(arguments: Mapping[str, JsonValue]) -> Asked:
 async def own_events(generation: Generation, asked: Asked) -> AsyncGenerator[Event, None]:
     """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
     retriever = await asyncio.to_thread(generation.retriever)
-    with generation.telling():
+    with generation.explained():
         async with aclosing(retriever.astream(asked.question, asked.k, node_types=asked.node_types)) as events:
             async for event in events:
                 yield generation.noted_event(event)

@@ -158,9 +158,9 @@ class _Face:
         generation = await asyncio.to_thread(self._current, name)
 
         def read() -> str:
-            with generation.telling():
+            with generation.explained():
                 text = look_up(tool, generation.graph, arguments)
-            told = generation.tell_interim()
+            told = generation.interim_note()
             return text if told is None else f"note: {told}\n{text}"
 
         return await self._run_in(tool.name, read)
