@@ -26,8 +26,8 @@ from orienteer.serve.cli.answering import print_outcome, retries_shown, show_eve
 from orienteer.serve.cli.arguments import file_trouble
 from orienteer.serve.cli.output import Output
 from orienteer.serve.door import Turn, understood_alone
-from orienteer.serve.heard_words import HeardWords
 from orienteer.serve.views import pages
+from orienteer.serve.views.records import SentWords
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -44,7 +44,7 @@ class Answered(NamedTuple):
     result: Result
     steps: tuple[Event, ...]
     """What was told on the way: steps, observations and notes."""
-    heard: HeardWords
+    heard: SentWords
     """The words of the answer that were printed while the model wrote them."""
 
 
@@ -69,7 +69,7 @@ class Asking:
         """
         told: SimpleQueue[Event | None] = SimpleQueue()
         steps: list[Event] = []
-        heard = HeardWords()
+        heard = SentWords()
         with retries_shown(self._screen), self._screen.waiting("looking") as waiting:
             running = retriever.start(
                 question, k, listen=told.put, node_types=node_types, hears_parts=self._screen.has_terminal
@@ -85,7 +85,7 @@ class Asking:
                         waiting.tell("writing the answer")
                     elif event.kind == "answer_part":
                         waiting.end()
-                        heard.hear(event.text)
+                        heard.add(event.text)
                         self._screen.words(event.text)
             except KeyboardInterrupt:
                 running.close()

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
 from orienteer.serve.cli.output import Output
-from orienteer.serve.heard_words import NO_ANSWER, PUT_RIGHT, HeardWords
 from orienteer.serve.views import records
+from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
@@ -61,7 +61,7 @@ def retries_shown(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def print_outcome(out: Output, graph: Graph, result: Result, heard: HeardWords | None = None) -> None:
+def print_outcome(out: Output, graph: Graph, result: Result, heard: SentWords | None = None) -> None:
     """Print a result, unless as JSON, with its notes and costs. Raises the error that ended the work early, if any.
 
     Words of the answer that were printed while they were written are not printed again.

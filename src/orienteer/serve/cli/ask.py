@@ -29,7 +29,7 @@ from orienteer.serve.cli.arguments import (
     watched,
 )
 from orienteer.serve.cli.output import Output
-from orienteer.serve.heard_words import HeardWords
+from orienteer.serve.views.records import SentWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Stream
@@ -261,7 +261,7 @@ class _Listened(NamedTuple):
     """A question that has ended."""
 
     result: Result
-    heard: HeardWords
+    heard: SentWords
     """The words of its answer that were printed."""
 
 
@@ -273,14 +273,14 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
-    heard = HeardWords()
+    heard = SentWords()
     with retries_shown(out), stream as events:
         try:
             for event in events:
                 if out.verbosity or retriever.method.needs_model or event.kind == "note":
                     show_event(out, event, has_agents=retriever.method.needs_model, is_whole=bool(out.verbosity))
                 if event.kind == "answer_part":
-                    heard.hear(event.text)
+                    heard.add(event.text)
                     out.words(event.text)
                 if isinstance(event, DoneEvent):
                     result = event.result

@@ -279,7 +279,7 @@ def choice_routes(site: Site) -> APIRouter:
             table = Cypher(generation.graph).query(body.query, body.parameters, limit=body.limit, seconds=body.seconds)
             return json_of(table, generation.paths)
 
-        return await while_there(request.receive, site.in_a_place(query))
+        return await while_there(request.receive, site.in_a_slot(query))
 
     @router.post("/feedback", response_model=SavedFeedback, openapi_extra=takes(FeedbackBody))
     async def feedback(request: Request) -> Response:

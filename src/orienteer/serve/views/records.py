@@ -324,3 +324,38 @@ def lines_between(result: Result) -> dict[int, str]:
     if is_read or (first > 1 and result.reading is None):
         return {first: "-- nearby: these meet some of it --"}
     return {1: "-- nearest --"} if result.reading is None and result.refusal is not None else {}
+
+
+# The words of an answer that an interface shows while a model writes them.
+
+
+PUT_RIGHT = "the words above are not the answer as it was read, which is this:"
+NO_ANSWER = "no answer came of the words above"
+
+
+class SentWords:
+    """Words that have been shown, and cannot be withdrawn."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def add(self, part: str) -> None:
+        """Note words that are shown now."""
+        self._text += part
+
+    def rest(self, result: Result) -> str | None:
+        """Return the words of the result that are still to be shown, or None if it has other words.
+
+        A model may stop in the middle, or mark two answers, and a method may take another answer than its model wrote.
+        """
+        if result.answer is None:
+            return None
+        words = "\n\n".join(filter(None, (result.long_answer, result.answer)))
+        if words.startswith(self._text):
+            return words.removeprefix(self._text)
+        # "Not in the evidence." is read without its full stop.
+        shown, whole = ("".join(filter(str.isalnum, text.casefold())) for text in (self._text, words))
+        return "" if shown == whole else None
