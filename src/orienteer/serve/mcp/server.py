@@ -285,9 +285,8 @@ def received(text: bytes | str) -> Received:
     except (ValueError, RecursionError) as error:
         return Received(errors=(_error(None, types.PARSE_ERROR, f"this is not JSON: {error}"),))
     if isinstance(value, list):
-        ids: list[types.RequestId | None]
         ids = [request_id for each in value if (request_id := _id_of(each)) is not None][:_MOST_ERRORS]
-        return Received(errors=tuple(_error(each, types.INVALID_REQUEST, _BATCH) for each in ids or [None]))
+        return Received(errors=tuple(_error(each, types.INVALID_REQUEST, _BATCH) for each in ids or (None,)))
     try:
         decode(text if isinstance(text, str) else text.decode())
     except ValueError as error:
