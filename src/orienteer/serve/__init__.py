@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "chat.conversation": "COMMANDS as CHAT_COMMANDS",
-        "cli.app": "application as command_line, COMMANDS, main",
+        "cli.app": "registered_tables as command_tables, application as command_line, COMMANDS, main",
         "cli.arguments": "TotalBudgetFlags",
         "cli.background": "seconds_left, start_vectors, VectorsProcess",
         "cli.doctor": "does_answer as does_host_answer, EXTRAS as DOCTOR_EXTRAS",
