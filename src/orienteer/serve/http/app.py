@@ -27,30 +27,10 @@ from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
 from orienteer.serve.door import served_method
 from orienteer.serve.graphs import Generation, ServedGraph
-from orienteer.serve.http.bodies import (
-    CHORE_HEADER,
-    AskBody,
-    ChatBody,
-    body_of,
-    check_can_be_met,
-    chore_reply,
-    question_of,
-    shaped,
-    turns_before,
-)
+from orienteer.serve.http import bodies, questions
 from orienteer.serve.http.description import description_of, docs_page, operation_id
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
-from orienteer.serve.http.questions import (
-    PING,
-    EventReply,
-    Question,
-    StartedQuestion,
-    question_routes,
-    raise_failure,
-    start_question,
-    with_pings,
-)
 from orienteer.serve.http.site import CONTENT_TYPE, Site, while_there
 from orienteer.serve.mcp.tools import CYPHER
 from orienteer.serve.views.outside import for_outside
@@ -93,7 +73,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
         telemetry=_QUIET,
     )
     _handle_errors(app, site)
-    for routes in (look_up_routes, graph_routes, question_routes, choice_routes, openai_routes):
+    for routes in (look_up_routes, graph_routes, questions.question_routes, choice_routes, openai_routes):
         app.include_router(routes(site))
     _add_upkeep(app, site)
     _add_description(app)
@@ -190,8 +170,8 @@ def mcp_face(site: Site) -> HttpFace:
     from orienteer.serve.mcp.server import server
 
     async def events_of(generation: Generation, asked: AskArguments) -> AsyncGenerator[Event, None]:
-        body = shaped(AskBody, {**asked._asdict(), "method": AUTO})
-        question = Question(site, await site.slots.take())
+        body = bodies.shaped(bodies.AskBody, {**asked._asdict(), "method": AUTO})
+        question = questions.Question(site, await site.slots.take())
         try:
             await question.start(generation, body)
             async with aclosing(question.events()) as events:
@@ -255,20 +235,20 @@ def openai_routes(site: Site) -> APIRouter:
         graph = _named(site, model).graph
         return JSONResponse(await site.look_up(lambda: _model(graph, model)))
 
-    @router.post("/chat/completions", openapi_extra=takes(ChatBody))
+    @router.post("/chat/completions", openapi_extra=takes(bodies.ChatBody))
     async def chat(request: Request) -> Response:
         """Answer the last question of a conversation, with its evidence, whole or as a stream."""
-        body = await body_of(request, ChatBody)
+        body = await bodies.body_of(request, bodies.ChatBody)
         named = _named(site, body.model)
         head = _Head(f"chatcmpl-{uuid.uuid4().hex}", body.model, int(time.time()))
-        if (chore := chore_reply(body, is_marked=CHORE_HEADER in request.headers)) is not None:
+        if (chore := bodies.chore_reply(body, is_marked=bodies.CHORE_HEADER in request.headers)) is not None:
             return _chore(head, chore, is_stream=body.stream)
-        check_can_be_met(body)
-        question = question_of(body.messages)
-        asked = AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
+        bodies.check_can_be_met(body)
+        question = bodies.question_of(body.messages)
+        asked = bodies.AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
         request.scope[ASKED] = question
-        before = turns_before(body.messages)
-        running = await start_question(site, asked, request.receive, hears_parts=body.stream, before=before)
+        before = bodies.turns_before(body.messages)
+        running = await questions.start_question(site, asked, request.receive, hears_parts=body.stream, before=before)
         if body.stream:
             reply = _AnswerStream(
                 head,
@@ -276,12 +256,12 @@ def openai_routes(site: Site) -> APIRouter:
                 shows_events=SHOWS_EVENTS in request.headers,
                 has_usage=body.stream_options is not None and body.stream_options.include_usage,
             )
-            return EventReply(reply.chunks(running), running.question.close)
+            return questions.EventReply(reply.chunks(running), running.question.close)
         try:
             result = await while_there(request.receive, running.question.result())
         finally:
             running.question.close()
-        raise_failure(result)
+        questions.raise_failure(result)
         result = for_outside(result, running.generation.paths)
         return JSONResponse(_completion(head, running.follow_up.added_to(result), running.note))
 
@@ -329,7 +309,7 @@ def openai_error(problem: Problem) -> Response:
     """Return an error in OpenAI's form: `param` is the field at the beginning of the message."""
     body: dict[str, Any] = problem.body()  # Any: JSON
     begin = _FIELD.match(problem.message)
-    field = begin[0] if begin is not None and begin[0] in ChatBody.model_fields else None
+    field = begin[0] if begin is not None and begin[0] in bodies.ChatBody.model_fields else None
     body["error"] |= {
         "type": "invalid_request_error" if problem.status < 500 else "server_error",
         "param": field,
@@ -444,16 +424,16 @@ class _AnswerStream:
         self._places: dict[str, int] = {}
         """Numbers of the hits so far."""
 
-    async def chunks(self, running: StartedQuestion) -> AsyncGenerator[bytes, None]:
+    async def chunks(self, running: questions.StartedQuestion) -> AsyncGenerator[bytes, None]:
         """Yield the chunks; an error is the last one."""
         yield _chunk(self._head, {"role": "assistant", "content": ""})
         paths = running.generation.paths
         try:
-            async for event in with_pings(running.question):
+            async for event in questions.with_pings(running.question):
                 if event is None:
-                    yield PING
+                    yield questions.PING
                 elif event.kind == "done":
-                    raise_failure(event.result)
+                    questions.raise_failure(event.result)
                     for chunk in self._answered(for_outside(event.result, paths), running):
                         yield chunk
                 elif event.kind == "hit":
@@ -478,7 +458,7 @@ class _AnswerStream:
         correction = NO_ANSWER if result.answer is None else PUT_RIGHT
         return "\n\n".join(("", f"({correction})", completion_in_words(result, note)))
 
-    def _answered(self, result: Result, running: StartedQuestion) -> Iterator[bytes]:
+    def _answered(self, result: Result, running: questions.StartedQuestion) -> Iterator[bytes]:
         head = self._head
         text = self._rest(result, running.note)
         result = running.follow_up.added_to(result)

@@ -16,34 +16,10 @@ from orienteer.errors import Refused, without_paths
 from orienteer.options import Options
 from orienteer.records import Record, Result
 from orienteer.serve.graphs import Generation, ServedGraph
-from orienteer.serve.http.bodies import (
-    Body,
-    CypherBody,
-    FacetsBody,
-    FeedbackBody,
-    IntersectBody,
-    ListBody,
-    NeighborsBody,
-    PathsBody,
-    SearchBody,
-    SubgraphBody,
-    body_of,
-)
+from orienteer.serve.http import bodies
 from orienteer.serve.http.guard import ASKED
 from orienteer.serve.http.site import Site, json_of, while_there
-from orienteer.serve.views import pages
-from orienteer.serve.views.records import (
-    Facets,
-    GraphInfo,
-    Grouping,
-    IntersectPage,
-    Listing,
-    NeighborsPage,
-    NodePage,
-    PathsPage,
-    SchemaView,
-    Subgraph,
-)
+from orienteer.serve.views import pages, records
 
 GraphName = Annotated[str | None, Query(alias="graph", max_length=1_000)]
 NodeId = Annotated[str, Query(alias="id", min_length=1, max_length=1_000)]
@@ -125,7 +101,7 @@ class LookUp(NamedTuple):
     """A route that reads a graph: its body, its record, and the function that makes that."""
 
     path: str
-    body: type[Body]
+    body: type[bodies.Body]
     record: Any  # Any: a record, or several that it may be
     view: Callable[..., BaseModel]
     """Takes a graph and the fields of the body."""
@@ -133,9 +109,9 @@ class LookUp(NamedTuple):
     is_large: bool = False
     """Whether its work grows with the nodes that a request names, or with the number of paths between them."""
 
-    def read(self, generation: Generation, body: Body) -> BaseModel:
+    def read(self, generation: Generation, body: bodies.Body) -> BaseModel:
         """Return the record that a body asks for."""
-        if not isinstance(body, SearchBody):
+        if not isinstance(body, bodies.SearchBody):
             return self.view(generation.graph, **body.model_dump(exclude={"graph"}))
         filters = {"node_types": body.node_types, "where": body.where}
         return pages.search(
@@ -145,8 +121,8 @@ class LookUp(NamedTuple):
 
 def _answering(site: Site, look_up: LookUp) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        body = await body_of(request, look_up.body)
-        if isinstance(body, SearchBody):
+        body = await bodies.body_of(request, look_up.body)
+        if isinstance(body, bodies.SearchBody):
             request.scope[ASKED] = body.query
         view = partial(look_up.read, body=body)
         return await _read(site, request, body.graph, view, is_large=look_up.is_large)
@@ -168,49 +144,49 @@ async def _read(
 
 
 LOOK_UPS = (
-    LookUp("/search", SearchBody, Result, pages.search, "Rank the nodes that best match some words."),
+    LookUp("/search", bodies.SearchBody, Result, pages.search, "Rank the nodes that best match some words."),
     LookUp(
         "/neighbors",
-        NeighborsBody,
-        NeighborsPage,
+        bodies.NeighborsBody,
+        records.NeighborsPage,
         pages.neighbors,
         "List the neighbours of a node with the edges that lead to them, counted by kind.",
     ),
     LookUp(
         "/intersect",
-        IntersectBody,
-        IntersectPage,
+        bodies.IntersectBody,
+        records.IntersectPage,
         pages.intersect,
         "List the nodes connected to all of several nodes, or to most of them, with the edges.",
         is_large=True,
     ),
     LookUp(
         "/paths",
-        PathsBody,
-        PathsPage,
+        bodies.PathsBody,
+        records.PathsPage,
         pages.paths,
         "List the shortest paths between two nodes, whatever the direction of the edges.",
         is_large=True,
     ),
     LookUp(
         "/list",
-        ListBody,
-        Listing | Grouping,
+        bodies.ListBody,
+        records.Listing | records.Grouping,
         pages.list_nodes,
         "List nodes by type and property, without words; with `group_by` the values of a field.",
     ),
     LookUp(
         "/subgraph",
-        SubgraphBody,
-        Subgraph,
+        bodies.SubgraphBody,
+        records.Subgraph,
         pages.subgraph,
         "Return some nodes and all edges among them, for a picture.",
         is_large=True,
     ),
     LookUp(
         "/facets",
-        FacetsBody,
-        Facets,
+        bodies.FacetsBody,
+        records.Facets,
         pages.facets,
         "Count some nodes by type and by the values of their properties.",
         is_large=True,
@@ -227,12 +203,12 @@ def graph_routes(site: Site) -> APIRouter:
         """List the graphs of this server, and what it can do."""
         return await site.look_up(lambda: json_of(_server_view(site), site.graphs.paths), receive=request.receive)
 
-    @router.get("/schema", response_model=SchemaView)
+    @router.get("/schema", response_model=records.SchemaView)
     async def schema(request: Request, graph: GraphName = None) -> Response:
         """List the node types and edge types, which types each edge joins, and their labels."""
         return await _read(site, request, graph, lambda generation: pages.schema(generation.graph))
 
-    @router.get("/info", response_model=GraphInfo)
+    @router.get("/info", response_model=records.GraphInfo)
     async def info(request: Request, graph: GraphName = None) -> Response:
         """Describe a graph: its nodes and edges by type, its size, its sources."""
 
@@ -241,7 +217,7 @@ def graph_routes(site: Site) -> APIRouter:
 
         return await _read(site, request, graph, view)
 
-    @router.get("/node", response_model=NodePage)
+    @router.get("/node", response_model=records.NodePage)
     async def node(request: Request, node: NodeId, graph: GraphName = None) -> Response:
         """Return one node in full."""
         return await _read(site, request, graph, lambda generation: pages.node(generation.graph, node))
@@ -264,12 +240,12 @@ def choice_routes(site: Site) -> APIRouter:
     """Return the routes that the operator has to enable: Cypher and feedback."""
     router = APIRouter(prefix="/api", tags=["by choice"])
 
-    @router.post("/cypher", response_model=QueryTable, openapi_extra=takes(CypherBody))
+    @router.post("/cypher", response_model=QueryTable, openapi_extra=takes(bodies.CypherBody))
     async def cypher(request: Request) -> Response:
         """Query a graph in Cypher, read-only. Only where the server was started with `--cypher`."""
         if not site.has_cypher:
             raise Refused(403, "Cypher is off: start the server with --cypher")
-        body = await body_of(request, CypherBody)
+        body = await bodies.body_of(request, bodies.CypherBody)
         served = site.graphs.named(body.graph)
 
         def query() -> Response:
@@ -281,13 +257,13 @@ def choice_routes(site: Site) -> APIRouter:
 
         return await while_there(request.receive, site.in_a_slot(query))
 
-    @router.post("/feedback", response_model=SavedFeedback, openapi_extra=takes(FeedbackBody))
+    @router.post("/feedback", response_model=SavedFeedback, openapi_extra=takes(bodies.FeedbackBody))
     async def feedback(request: Request) -> Response:
         """Keep a question with its hits for `eval`. Only where the server was started with `--feedback FILE`."""
         file = site.feedback
         if file is None:
             raise Refused(403, "feedback is not kept: start the server with --feedback FILE")
-        body = await body_of(request, FeedbackBody)
+        body = await bodies.body_of(request, bodies.FeedbackBody)
 
         def view(generation: Generation) -> BaseModel:
             nodes = [pages.node_named(generation.graph, node).id for node in body.nodes]

@@ -213,12 +213,7 @@ class StartedQuestion:
 
 
 async def start_question(
-    site: Site,
-    body: AskBody,
-    receive: Receive,
-    *,
-    hears_parts: bool = False,
-    before: Sequence[Turn] = (),
+    site: Site, body: AskBody, receive: Receive, *, hears_parts: bool = False, before: Sequence[Turn] = ()
 ) -> StartedQuestion:
     """Take a slot and begin a question; a client that leaves while in line is forgotten.
 

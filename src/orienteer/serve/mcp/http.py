@@ -63,10 +63,7 @@ def http_face(server: Server[Any], *, is_behind_door: bool = False) -> HttpFace:
     """
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False) if is_behind_door else None
     inner = server.streamable_http_app(
-        streamable_http_path=PATH,
-        stateless_http=True,
-        max_request_body_size=MOST_BYTES,
-        transport_security=security,
+        streamable_http_path=PATH, stateless_http=True, max_request_body_size=MOST_BYTES, transport_security=security
     )
     sessions = Sessions()
     routes = [

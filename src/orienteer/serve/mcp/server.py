@@ -53,11 +53,7 @@ async def own_thread(tool: str, read: Callable[[], str]) -> str:
 
 
 def server(
-    graphs: ServedGraphs,
-    *,
-    offers_cypher: bool = False,
-    events_of: EventsOf = own_events,
-    run_in: RunIn = own_thread,
+    graphs: ServedGraphs, *, offers_cypher: bool = False, events_of: EventsOf = own_events, run_in: RunIn = own_thread
 ) -> Server[Any]:
     """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
 

@@ -107,13 +107,7 @@ _TABLE = (
         name="search",
         description="Find nodes by words of their names and texts. Use it to look up things by name. Edges are not "
         "searched.",
-        properties={
-            "query": _TEXT,
-            "node_types": _TYPES,
-            "where": _WHERE,
-            "k": _count(10),
-            "offset": _OFFSET,
-        },
+        properties={"query": _TEXT, "node_types": _TYPES, "where": _WHERE, "k": _count(10), "offset": _OFFSET},
         required=("query",),
         inner="search_in_graph",
         defaults={"k": 10},

@@ -16,28 +16,7 @@ from orienteer.errors import BadOption, NotAGraph, UnknownNode, UsageError, with
 from orienteer.graph.reserved import DOCUMENT, PART_OF, PASSAGES
 from orienteer.patience import check_patience
 from orienteer.records import Direction, Source, WalkedEdge
-from orienteer.serve.views.records import (
-    DrawnNode,
-    ExtractedBy,
-    Facet,
-    Facets,
-    GraphInfo,
-    Group,
-    Grouping,
-    IntersectPage,
-    KindCount,
-    ListedNode,
-    Listing,
-    NeighborsPage,
-    NodePage,
-    NotRead,
-    PathsPage,
-    PathView,
-    SchemaEdge,
-    SchemaView,
-    Subgraph,
-    View,
-)
+from orienteer.serve.views import records
 
 if TYPE_CHECKING:
     from orienteer.graph.arrays import GraphArrays
@@ -125,11 +104,11 @@ def search(
     return result.model_copy(update={"trajectories": (), "notes": notes})
 
 
-def list_nodes(graph: Graph, **options: Any) -> Listing | Grouping:  # Any: the options of `Graph.list`
+def list_nodes(graph: Graph, **options: Any) -> records.Listing | records.Grouping:  # Any: the options of `Graph.list`
     """Return a page of the nodes that pass some filters; with `group_by`, of the values of a field with counts."""
     page = graph.list(**_given(options))
     if options.get("group_by") is not None:
-        return Grouping(
+        return records.Grouping(
             total=page.total,
             groups=_groups(page.groups),
             offset=page.offset,
@@ -137,9 +116,10 @@ def list_nodes(graph: Graph, **options: Any) -> Listing | Grouping:  # Any: the 
             missing=page.missing,
         )
     hits = (
-        ListedNode(id=node.id, type=node.type, name=node.name, properties=dict(node.properties)) for node in page.hits
+        records.ListedNode(id=node.id, type=node.type, name=node.name, properties=dict(node.properties))
+        for node in page.hits
     )
-    return Listing(total=page.total, offset=page.offset, hits=tuple(hits), missing=page.missing)
+    return records.Listing(total=page.total, offset=page.offset, hits=tuple(hits), missing=page.missing)
 
 
 # ------------------------------------------------------------------------------------------------------------- walks
@@ -150,14 +130,14 @@ def neighbors(
     node: str,
     query: str | None = None,
     **options: Any,  # Any: of `Graph.neighbors`
-) -> NeighborsPage:
+) -> records.NeighborsPage:
     """Return a page of the neighbours of a node, with counts by kind. `query` ranks them."""
     from orienteer.retrieval.graph_text import Presentation
 
     named = node_named(graph, node)
     page = graph.neighbors(named.id, query, **_given(options))
     show = Presentation(graph, query or "")
-    return NeighborsPage(
+    return records.NeighborsPage(
         node=named.id,
         total=page.total,
         counts=_counts(page.counts),
@@ -167,7 +147,7 @@ def neighbors(
     )
 
 
-def intersect(graph: Graph, nodes: Sequence[str], **options: Any) -> IntersectPage:  # Any: of `Graph.intersect`
+def intersect(graph: Graph, nodes: Sequence[str], **options: Any) -> records.IntersectPage:  # Any: of `Graph.intersect`
     """Return the nodes that touch all of several nodes, else most of them, with the edges."""
     from orienteer.retrieval.graph_text import Presentation
 
@@ -178,7 +158,9 @@ def intersect(graph: Graph, nodes: Sequence[str], **options: Any) -> IntersectPa
         _hit(graph, show, common.id, common.members, common.edges, f"touches {common.members} of {len(ids)}")
         for common in graph.intersect(ids, **_given(options))
     )
-    return IntersectPage(hits=tuple(hits), nodes=ids, notes=tuple(note for node in named for note in node.notes))
+    return records.IntersectPage(
+        hits=tuple(hits), nodes=ids, notes=tuple(note for node in named for note in node.notes)
+    )
 
 
 def _list_of(nodes: Sequence[str]) -> Sequence[str]:
@@ -188,14 +170,15 @@ def _list_of(nodes: Sequence[str]) -> Sequence[str]:
     return nodes
 
 
-def paths(graph: Graph, a: str, b: str, *, max_length: int = 4, k: int = 10) -> PathsPage:
+def paths(graph: Graph, a: str, b: str, *, max_length: int = 4, k: int = 10) -> records.PathsPage:
     """Return the shortest paths between two nodes, along edges of either direction."""
     ends = node_named(graph, a), node_named(graph, b)
     shortest = graph.paths(ends[0].id, ends[1].id, max_length, k=k)
     arrays = graph.arrays
-    return PathsPage(
+    return records.PathsPage(
         paths=tuple(
-            PathView(length=path.length, nodes=path.nodes, edges=tuple(map(_walked, path.edges))) for path in shortest
+            records.PathView(length=path.length, nodes=path.nodes, edges=tuple(map(_walked, path.edges)))
+            for path in shortest
         ),
         names={node: arrays.names[arrays.row(node)] for path in shortest for node in path.nodes},
         notes=tuple(note for end in ends for note in end.notes),
@@ -217,14 +200,14 @@ def _walked(edges: Iterable[Edge]) -> tuple[WalkedEdge, ...]:
     return tuple(WalkedEdge(source=edge.source, type=edge.type, target=edge.target) for edge in edges)
 
 
-def _counts(counts: Mapping[Kind, int]) -> tuple[KindCount, ...]:
-    return tuple(KindCount(**kind._asdict(), count=count) for kind, count in counts.items())
+def _counts(counts: Mapping[Kind, int]) -> tuple[records.KindCount, ...]:
+    return tuple(records.KindCount(**kind._asdict(), count=count) for kind, count in counts.items())
 
 
 # ---------------------------------------------------------------------------------------------- a node and the schema
 
 
-def node(graph: Graph, node: str) -> NodePage:
+def node(graph: Graph, node: str) -> records.NodePage:
     """Return a node in full, with counts of its neighbours."""
     import numpy as np
 
@@ -234,7 +217,7 @@ def node(graph: Graph, node: str) -> NodePage:
     arrays, full = graph.arrays, graph.node(named.id)
     row = arrays.row(full.id)
     counts = arrays.counts(arrays.adjacency.entries(np.array([row], np.int32)))
-    return NodePage(
+    return records.NodePage(
         id=full.id,
         type=full.type,
         name=full.name,
@@ -248,12 +231,12 @@ def node(graph: Graph, node: str) -> NodePage:
     )
 
 
-def schema(graph: Graph) -> SchemaView:
+def schema(graph: Graph) -> records.SchemaView:
     """Return the node types and edge types of a graph, what each edge joins, and their labels."""
     known = graph.schema
-    return SchemaView(
+    return records.SchemaView(
         node_types=dict(known.node_types),
-        edges=tuple(SchemaEdge(**triple._asdict(), count=count) for triple, count in known.edges.items()),
+        edges=tuple(records.SchemaEdge(**triple._asdict(), count=count) for triple, count in known.edges.items()),
         symmetric=tuple(sorted(known.symmetric)),
         labels=dict(known.labels),
         also_called={name: tuple(words) for name, words in known.also_called.items()},
@@ -268,7 +251,7 @@ PARTS = 20
 """Parts of a page unless asked otherwise."""
 
 
-class DocumentPart(View):
+class DocumentPart(records.View):
     """A passage of a document."""
 
     id: str
@@ -278,7 +261,7 @@ class DocumentPart(View):
     source: Source | None
 
 
-class DocumentPage(View):
+class DocumentPage(records.View):
     """Some passages of a document in their order, read from the graph and never from a file."""
 
     id: str
@@ -342,7 +325,7 @@ def _joined(arrays: GraphArrays, row: int, *, direction: Direction) -> list[int]
 # A graph and its sources, without their folders on this machine.
 
 
-def info(graph: Graph) -> GraphInfo:
+def info(graph: Graph) -> records.GraphInfo:
     """Return a graph's sizes and types, its sources, and the files of these that were skipped."""
     from orienteer.graph.format import is_pulled, read_pointer
     from orienteer.ingest.provenance import is_stale, skipped_groups, sources_of
@@ -355,7 +338,7 @@ def info(graph: Graph) -> GraphInfo:
         pieces = tuple(read_pointer(graph.path).pieces)
     except NotAGraph:  # it is gone, and its open files can still be read
         pieces = ()
-    return GraphInfo(
+    return records.GraphInfo(
         name=graph.path.resolve().name,
         generation=graph.generation,
         nodes=manifest.nodes,
@@ -364,14 +347,14 @@ def info(graph: Graph) -> GraphInfo:
         edge_types=manifest.edge_types,
         partial=manifest.partial,
         not_read=tuple(
-            NotRead(reason=group.reason, number=group.number, files=tuple(group.files))
+            records.NotRead(reason=group.reason, number=group.number, files=tuple(group.files))
             for group in skipped_groups(manifest)
         ),
         mapping=tuple(provenance.get("mapping") or ()),
         bytes=sum(record.bytes for record in manifest.files.values()),
         format=manifest.format,
         provenance=provenance,
-        extraction=None if form is None else ExtractedBy(form=form, model=build.get("extracting_model")),
+        extraction=None if form is None else records.ExtractedBy(form=form, model=build.get("extracting_model")),
         indexes=("lexical", "names", *pieces),
         stale=bool(manifest.provenance.get("sources")) and not is_pulled(graph.path) and is_stale(manifest),
     )
@@ -408,7 +391,7 @@ MOST_VALUES = 20
 """Values of a property that facets show."""
 
 
-def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> Subgraph:
+def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> records.Subgraph:
     """Return some nodes, up to `around` of their neighbours, and all edges among them except loops.
 
     The neighbours with the most edges to the nodes come first. A node is its id, a name, or `name (Type)` and `[id]` as
@@ -434,9 +417,9 @@ def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> Subgraph
     edges = list(islice(_among(graph, np.unique(np.array(kept, np.int32))), MOST_EDGES + 1))
     arrays = graph.arrays
     degrees = arrays.adjacency.degree(np.array(kept, np.int32)).tolist()
-    return Subgraph(
+    return records.Subgraph(
         nodes=tuple(
-            DrawnNode(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], degree=degree)
+            records.DrawnNode(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], degree=degree)
             for row, degree in zip(kept, degrees, strict=True)
         ),
         edges=tuple(edges[:MOST_EDGES]),
@@ -474,7 +457,7 @@ def _among(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
 # ------------------------------------------------------------------------------------------------------------ facets
 
 
-def facets(graph: Graph, nodes: Sequence[str]) -> Facets:
+def facets(graph: Graph, nodes: Sequence[str]) -> records.Facets:
     """Return counts of some nodes, given by their ids, by type and by the values of their properties.
 
     Properties that most nodes have come first, each with its most frequent values. Raises `UnknownNode`.
@@ -490,11 +473,13 @@ def facets(graph: Graph, nodes: Sequence[str]) -> Facets:
         values = [group for group in groups if group.value is not None]
         missing = sum(group.count for group in groups if group.value is None)
         if values:
-            facets.append(Facet(name=name, groups=_groups(values[:MOST_VALUES]), distinct=len(values), missing=missing))
+            facets.append(
+                records.Facet(name=name, groups=_groups(values[:MOST_VALUES]), distinct=len(values), missing=missing)
+            )
     facets.sort(key=lambda facet: facet.missing)  # stable: else in the order of the graph
     types = group_values(arrays.type_at(row) for row in rows.tolist())
-    return Facets(total=len(rows), types=_groups(types), properties=tuple(facets[:MOST_PROPERTIES]))
+    return records.Facets(total=len(rows), types=_groups(types), properties=tuple(facets[:MOST_PROPERTIES]))
 
 
-def _groups(groups: Iterable[ListedGroup]) -> tuple[Group, ...]:
-    return tuple(Group(value=group.value, count=group.count) for group in groups)
+def _groups(groups: Iterable[ListedGroup]) -> tuple[records.Group, ...]:
+    return tuple(records.Group(value=group.value, count=group.count) for group in groups)
