@@ -295,8 +295,9 @@ def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
     known: dict[str, int] = {}
     found, lengths = array("q"), array("q")  # words by number, and how many each text has
     for text in texts:
-        codes.extend(known.setdefault(word, len(known)) if word[0].islower() else _GAP for word in _TOKEN.findall(text))
-        begins.append(len(codes))
+        words = _TOKEN.findall(text)
+        found.extend(known.setdefault(word, len(known)) if word[0].islower() else _GAP for word in words)
+        lengths.append(len(words))
     if not known:
         return frozenset()
     written, numbers, count = list(known), np.array(found, np.int64), len(lengths)
