@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.connect.bolt import Server, statement_error
 from orienteer.connect.in_place.edges import full_text_index
 from orienteer.connect.in_place.graph import require_read_only
 from orienteer.connect.source import DatabaseCounts, count_all, unique_property
 from orienteer.errors import BadInput, DatabaseAway, DatabaseRefused, Error, QueryStopped
+from orienteer.ingest.databases import Finding
 
-State: TypeAlias = Literal["well", "warning", "problem"]
-"""Questions work well, worse than they could, or not at all."""
 ASKED_SECONDS = 1.0
 """The time limit of the trial statement."""
 TRIAL_SECONDS = 5.0
@@ -21,16 +19,6 @@ TRIAL_ROWS = 20_000
 """Rows that are requested to see whether the server truncates results."""
 _BUSY = "UNWIND range(1, 1000) AS a UNWIND range(1, $n) AS b WITH a, b WHERE (a * b) % 7 = 3 RETURN count(*) AS count"
 _LEAST_PASSES, _MOST_PASSES = 200, 2_000_000  # `$n` in it
-
-
-class Finding(NamedTuple):
-    """The result of one check."""
-
-    about: str
-    state: State
-    told: str
-    remedy: str = ""
-    """Empty if all is well."""
 
 
 def examine(server: Server) -> tuple[Finding, ...]:

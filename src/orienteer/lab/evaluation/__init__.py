@@ -8,8 +8,8 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "datasets": "DATASETS, read_questions",
-        "datasets.grbench": "split_names",
-        "datasets.hypergraphrag": "recognises as is_hypergraphrag",
+        "datasets.knowledge_bases": "split_names",
+        "datasets.passages": "is_hypergraphrag",
         "datasets.rows": "read as read_jsonl_questions, rows as rows_of_file",
         "examples": "Cell as QuizCell, CELLS as QUIZ_CELLS, Example, Gold, QuestionSet, QuizItem",
         "report.material": "count_calls, GoldNode, Material as ReportMaterial, sweeps as sweeps_of, TrajectoryCounts",
