@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from orienteer.addresses import is_address
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
@@ -28,7 +28,6 @@ from orienteer.settings import Settings, read_settings
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, RunningQuestion, Stream
     from orienteer.methods.ark import Reranker
-    from orienteer.methods.method_options import MethodOptions
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
 """Of a budget: what may end a question without the model having failed."""
@@ -56,8 +55,7 @@ class Retriever:
     does: called with the question and the hits, it returns their ids, best first. An id that is no hit is dropped, and
     a hit that it leaves out comes after those that it names.
 
-    Further keywords are options of the method, as `orienteer methods NAME` lists them; a type checker knows their
-    names. Those of a method of an installed package go as `**options`, a `dict[str, Any]`.
+    Further keywords are options of the method, as `orienteer methods NAME` lists them; they are checked here.
 
     Raises `NotAGraph`, and `BadOption` for a method or an option that there is not, and where the method lacks a model.
     """
@@ -72,7 +70,7 @@ class Retriever:
         random_seed: int = 0,
         rerank: Reranker | None = None,
         settings: Settings | None = None,
-        **options: Unpack[MethodOptions],
+        **options: Any,  # checked against the method's configuration
     ) -> None:
         settings = read_settings() if settings is None else settings
         self.graph = graph if isinstance(graph, Graph) else _opened(graph, settings)
@@ -526,9 +524,9 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
     if not isinstance(path, str | Path):
         raise BadOption(f"graph is {path!r}: give a Graph, an address, or the path of a graph, tables or documents")
     if is_address(str(path)):
-        from orienteer.connect.in_place.graph import SECONDS, GraphInPlace  # few graphs stay in a database
+        from orienteer.ingest.databases import open_database  # few graphs stay in a database
 
-        return GraphInPlace.of(settings.open_database(str(path), seconds=SECONDS))
+        return open_database(str(path), settings).in_place()
     folder = Path(path)
     if may_be_address(path) or (folder.exists() and not is_graph(folder)):
         from orienteer.ingest.cached import up_to_date  # here: whoever opens a graph needs no importer

@@ -63,7 +63,7 @@ def graph(tmp_path):
 
 
 def test_its_method_is_listed_and_asked(shouting, graph, capsys):
-    assert main(["methods"]) == 0
+    assert main(["methods", "--all"]) == 0
     assert re.search(r"(?m)^shout +ranks what a question writes in capitals", capsys.readouterr().out)
     assert list(method_cards()) == [*METHODS, "initials", "shout"]
     assert main(["ask", str(graph.path), "Where does the FERRY land?", "--method", "shout", "--json"]) == 0
@@ -159,7 +159,7 @@ def test_a_broken_package_is_named(install):
 
 def test_a_broken_package_leaves_the_others_listed(shouting, install, capsys):
     install("broken", "1 / 0", "[orienteer.methods]\nloud = broken:METHOD\n", package="broken-things")
-    assert main(["methods", "--json"]) == 0
+    assert main(["methods", "--all", "--json"]) == 0
     printed = capsys.readouterr()
     assert {"anchor", "shout"} <= {method["name"] for method in json.loads(printed.out)}
     assert "left out: the package 'broken-things' registers the method 'loud'" in printed.err

@@ -23,9 +23,9 @@ from orienteer.connect.source import (
     Database,
     DatabaseChanges,
     DatabaseCounts,
-    DatabaseMarks,
     Newest,
     count_all,
+    counts_of,
     imported_database,
     newest,
     telling_labels,
@@ -72,6 +72,7 @@ from orienteer.ingest.update.edge_changes import (
 )
 from orienteer.ingest.update.ledger import (
     PIECE,
+    DatabaseMarks,
     EdgeRows,
     Ledger,
     LedgerAbout,
@@ -178,7 +179,7 @@ class MarkUpdate:
 
     def _checked_counts(self) -> DatabaseCounts:
         """Count the nodes. Raises `ImportWhole` where nodes that did not change may have another id or type now."""
-        counts, before = count_all(self._server), self._marks.counts
+        counts, before = count_all(self._server), counts_of(self._marks)
         if not counts.nodes:
             raise ImportWhole("it holds no node")
         try:

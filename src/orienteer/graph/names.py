@@ -302,7 +302,7 @@ def having_terms(graph: IndexedNames, terms: Sequence[str]) -> Rows:
     rarest, *others = sorted((posting for posting in postings if posting), key=lambda posting: posting.nodes)
     rows = graph.text_index.rows_of(rarest)
     for posting in others:
-        rows = graph.text_index.having(posting, rows)
+        rows = graph.text_index.filter_rows(posting, rows)
     return rows
 
 

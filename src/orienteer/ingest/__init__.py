@@ -101,7 +101,6 @@ __getattr__, __dir__, __all__ = face(
         "remote.address": "address_of",
         "remote.objects": "Content, objects_at",
         "remote.pull": "pulled",
-        "remote.push": "push_graph",
         "report": "Report as ImportReport, Tally as DropCounts",
         "sources": "graph_at, graph_directory",
         "tables.cells": "prefixed as prefixed_texts",

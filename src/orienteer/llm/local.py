@@ -24,8 +24,8 @@ from typing import BinaryIO, Final, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
+from orienteer.llm.address import LOCAL, PACKAGED, URL
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.transport import LOCAL, PACKAGED, URL
 from orienteer.records import Dialect, JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeError, Worker, packages
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import ModelError
 from orienteer.llm.abilities import Abilities, Outcome
-from orienteer.llm.openai import OpenAIModel, open_client
+from orienteer.llm.openai import CHAT, OpenAIModel, Server
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import decode, faults
 from orienteer.llm.spoken import call_schema
@@ -22,7 +23,7 @@ from orienteer.llm.wire import Answered, Body, blamed, body_of, plausible
 from orienteer.records import JsonValue, Message, Sampling, ToolSpec, Usage
 
 if TYPE_CHECKING:
-    import openai
+    import httpx2
 
 _PARAMETERS: dict[str, JsonValue] = {
     "type": "object",
@@ -100,24 +101,22 @@ class Probe:
 
     def _taken(self, request: ChatRequest) -> Answered:
         """Return the reply to a request, sent each time without what it was refused for. Raises `ModelError`."""
-        import openai
-
         while True:
             body = body_of(request, lacks=self._lacks, wants_tokens=True)
-            try:
-                return self._sent(body, request)
-            except openai.APIStatusError as error:
-                lacking = blamed(error.status_code, error.message, body) or _named(error, body)
-                if lacking is None:
-                    raise self._model.failure(error) from error
-                self._lacks |= {lacking}
-            except openai.OpenAIError as error:
-                raise self._model.failure(error) from error
+            reply, took = self._sent(body)
+            if reply.is_success:
+                return self._read(reply, request, took)
+            lacking = blamed(reply.status_code, reply.text, body)
+            if lacking is None and reply.status_code in (400, 422):
+                # A plain request has few parameters: a refusal is about the one that it names in whatever words.
+                optional = ("seed", "logprobs", "return_token_ids", "temperature")
+                lacking = next((name for name in optional if name in body and name in reply.text.lower()), None)
+            if lacking is None:
+                raise self._model.server.failure(reply)
+            self._lacks |= {lacking}
 
     def _asked(self, words: str, *, tools: bool, **more: str) -> Answered | None:
-        """Return the reply to a request with tools, or with their calls as a schema; None where it is refused."""
-        import openai
-
+        """Return the reply to a request with tools, or with their calls as a schema; None if it is refused."""
         request = ChatRequest.of(
             self._model.name,
             (Message(role="user", content=words),),
@@ -125,20 +124,22 @@ class Probe:
             None if tools else call_schema(_TOOLS),
             Sampling(temperature=0.0, max_tokens=_CALL_TOKENS),
         )
-        try:
-            return self._sent({**body_of(request, lacks=self._lacks), **more}, request)
-        except openai.APIStatusError as error:
-            if error.status_code in _REFUSALS:
-                return None
-            raise self._model.failure(error) from error
-        except openai.OpenAIError as error:
-            raise self._model.failure(error) from error
+        reply, took = self._sent({**body_of(request, lacks=self._lacks), **more})
+        if reply.is_success:
+            return self._read(reply, request, took)
+        if reply.status_code in _REFUSALS:
+            return None
+        raise self._model.server.failure(reply)
 
-    def _sent(self, body: Body, request: ChatRequest) -> Answered:
+    def _sent(self, body: Body) -> tuple[httpx2.Response, float]:
+        """Return the reply to a body, and the seconds that it took."""
         began = time.monotonic()
-        reply = self._model.read(self._model.post(body), request)
-        self._usage += self._model.usage_of(reply, time.monotonic() - began)
-        return reply
+        return self._model.server.post(CHAT, body), time.monotonic() - began
+
+    def _read(self, reply: httpx2.Response, request: ChatRequest, seconds: float) -> Answered:
+        read = self._model.read(reply, request)
+        self._usage += self._model.usage_of(read, seconds)
+        return read
 
     def _given(self, parameter: str, values: tuple[float, ...] | None) -> Outcome:
         if parameter in self._lacks:
@@ -148,20 +149,17 @@ class Probe:
 
 def _context(model: OpenAIModel) -> int | None:
     """Return the context that the server itself tells: the one that it runs with, where it tells that."""
-    import httpx2
-    import openai
-
     base = model.base_url.rstrip("/")
     root = base.removesuffix("/v1")
     pages = [(f"{base}/models", "data")]
     if root != base:
         pages += [(f"{root}/{path}", member) for path, member in _OWN_PAGES]
     config = model.config.model_copy(update={"retries": 0, "timeout_seconds": _PAGE_SECONDS})
-    with open_client(config) as client:
+    with closing(Server(model.name, config)) as server:
         for url, member in pages:
             try:
-                page = json.loads(client.get(url, cast_to=httpx2.Response).text)
-            except (openai.OpenAIError, ModelError, ValueError, RecursionError):  # there is no such page
+                page = json.loads(server.get(url).text)
+            except (ModelError, ValueError, RecursionError):  # there is no such page
                 continue
             entry = _entry(page.get(member) if isinstance(page, dict) else None, model.name)
             for name in _CONTEXTS:
@@ -177,13 +175,6 @@ def _entry(page: object, name: str) -> Mapping[str, Any]:  # Any: JSON of the wi
     entries = [entry for entry in page if isinstance(entry, dict)] if isinstance(page, list) else []
     named = [entry for entry in entries if name in (entry.get("id"), entry.get("name"), entry.get("model"))]
     return named[0] if named else entries[0] if len(entries) == 1 else {}
-
-
-def _named(error: openai.APIStatusError, body: Body) -> str | None:
-    """Return the optional parameter of a plain request that a refusal names in whatever words."""
-    optional = ("seed", "logprobs", "return_token_ids", "temperature")
-    named = (name for name in optional if name in body and name in error.message.lower())
-    return next(named, None) if error.status_code in (400, 422) else None
 
 
 def _calls(reply: Answered | None, number: int) -> Outcome:

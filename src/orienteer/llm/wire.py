@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -247,39 +247,31 @@ _TEXTS = ("content", "reasoning_content", "reasoning")
 
 
 class PartReader:
-    """Passes on the words of a reply while its bytes come."""
+    """Passes on the words of a reply while its bytes arrive."""
 
-    def __init__(self, hear: Callable[[str], None]) -> None:
-        self._hear = hear
+    def __init__(self, on_text: Callable[[str], None]) -> None:
+        self._on_text = on_text
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._rest = ""
-        self.failure: Exception | None = None
-        """What `hear` raised: nothing is passed on after it."""
 
     def feed(self, piece: bytes) -> None:
-        """Take some bytes of the stream. What `hear` raises is kept: here it would be taken for a broken connection."""
-        if self.failure is not None:
-            return
+        """Read some bytes of the stream. Raises whatever the listener raises."""
         *lines, self._rest = (self._rest + self._decoder.decode(piece)).split("\n")
         for line in lines:
-            for chunk in _chunks(line):
-                if text := _words(chunk):
-                    try:
-                        self._hear(text)
-                    except Exception as error:  # noqa: BLE001  # whoever reads the reply raises it
-                        self.failure = error
-                        return
+            words = _delta(_chunk(line)).get("content")
+            if words and isinstance(words, str):
+                self._on_text(words)
 
 
 def is_stream(text: str) -> bool:
-    """Tell whether a body is a stream of events: servers that stream nothing answer in one piece."""
+    """Return whether a body is a stream of events: servers that cannot stream answer in one piece."""
     return text.lstrip().startswith((_DATA, ":", "event:"))
 
 
 def completion_in(text: str) -> dict[str, Any]:  # Any: JSON of the wire, checked where it is read
-    """Return the whole completion that a stream comes to, as a server that streams nothing would send it.
+    """Return the completion that a stream adds up to, in the form of a reply in one piece.
 
-    Raises `ValueError` where the stream breaks off.
+    Raises `ValueError` if the stream breaks off.
     """
     whole: dict[str, Any] = {}
     message: dict[str, Any] = {"role": "assistant"}
@@ -287,34 +279,33 @@ def completion_in(text: str) -> dict[str, Any]:  # Any: JSON of the wire, checke
     has_ended = False
     for line in text.split("\n"):
         has_ended = has_ended or line.removeprefix(_DATA).strip() == _END
-        for chunk in _chunks(line):
-            if "error" in chunk:
-                return chunk
-            whole |= {name: chunk[name] for name in ("model", "usage") if chunk.get(name) is not None}
-            part = _choice(chunk)
-            choice |= {"finish_reason": part["finish_reason"]} if part.get("finish_reason") is not None else {}
-            for name in _TEXTS:
-                if isinstance(words := _delta(chunk).get(name), str):
-                    message[name] = message.get(name, "") + words
+        chunk = _chunk(line)
+        if "error" in chunk:
+            return chunk
+        whole |= {name: chunk[name] for name in ("model", "usage") if chunk.get(name) is not None}
+        if (reason := _choice(chunk).get("finish_reason")) is not None:
+            choice["finish_reason"] = reason
+        for name in _TEXTS:
+            if isinstance(words := _delta(chunk).get(name), str):
+                message[name] = message.get(name, "") + words
     if not has_ended and "finish_reason" not in choice:
         raise ValueError("the stream of its reply broke off")
     return {**whole, "choices": [choice]}
 
 
-def _chunks(line: str) -> Iterator[dict[str, Any]]:
-    """Yield the chunk of a line; nothing for one that holds none."""
+def _chunk(line: str) -> dict[str, Any]:
+    """Return the chunk of a line, which is empty for a line without one."""
     if not line.startswith(_DATA):
-        return
+        return {}
     try:
         chunk = json.loads(line.removeprefix(_DATA))
     except (ValueError, RecursionError):
-        return
-    if isinstance(chunk, dict):
-        yield chunk
+        return {}
+    return chunk if isinstance(chunk, dict) else {}
 
 
 def _choice(chunk: dict[str, Any]) -> dict[str, Any]:
-    """Return the first choice of a chunk; the last chunk, of what was used, has none."""
+    """Return the first choice of a chunk; the last chunk, with the usage, has none."""
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, dict) else {}
@@ -323,8 +314,3 @@ def _choice(chunk: dict[str, Any]) -> dict[str, Any]:
 def _delta(chunk: dict[str, Any]) -> dict[str, Any]:
     delta = _choice(chunk).get("delta")
     return delta if isinstance(delta, dict) else {}
-
-
-def _words(chunk: dict[str, Any]) -> str:
-    words = _delta(chunk).get("content")
-    return words if isinstance(words, str) else ""

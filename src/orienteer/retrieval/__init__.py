@@ -32,7 +32,7 @@ __getattr__, __dir__, __all__ = face(
             "ALIKE as ALIKE_SHARE, arrow as edge_arrow, counts_line, edge_note, excerpt as excerpt_of, "
             "folded as without_near_duplicates, indented as indented_text, kind_line, LONGEST as LONGEST_EXCERPT, "
             "PARTIAL as PARTIAL_NOTE, present as present_hit, Presentation, schema_lines, shingles as shingles_of, "
-            "Shown as SnippetTerms, source_of as source_of_node, title as node_title, type_names"
+            "SnippetTerms, source_of as source_of_node, title as node_title, type_names"
         ),
         "matching.bindings": "TriplePattern",
         "matching.matcher": "MISSED as MISSED_COST, STATES as MOST_STATES, TripleMatcher",

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from orienteer.errors import BadOption, NotAGraph, StoreFailed
 from orienteer.ingest.remote.address import Address
-from orienteer.llm.transport import OFFLINE, is_loopback, is_offline
+from orienteer.llm.address import OFFLINE, is_loopback, is_offline
+from orienteer.plugins import load
 
 SMALL_BYTES, SMALL_SECONDS = 1 << 20, 10.0
 """A file of at most this size, as a pointer, comes whole within so many seconds, with all tries to get it."""
@@ -129,9 +130,8 @@ class Objects(ABC):
 def objects_at(address: Address) -> Objects:
     """Return the files at an address; nothing is asked yet. Raises `MissingExtra`, `BadOption`."""
     if address.is_bucket:
-        from orienteer.connect.bucket import Bucket
-
-        return Bucket(address)
+        bucket: Objects = load("stores", address.scheme)(address)
+        return bucket
     from orienteer.ingest.remote.site import Site  # with a client for HTTP, which nothing else here needs
 
     return Site(address)

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from orienteer.connect.bucket import endpoint
 from orienteer.display import counted
 from orienteer.errors import Error, GraphBusy, NotAGraph, ObjectMissing, StoreFailed
 from orienteer.files import cache_folder, locked, make_cache_folder, write_whole
@@ -39,7 +38,7 @@ from orienteer.graph.format import (
 )
 from orienteer.graph.pieces import damaged_among, piece
 from orienteer.graph.publication import publishing, remove, replace_pointer, sync
-from orienteer.ingest.remote.address import Address, address_of
+from orienteer.ingest.remote.address import Address, address_of, endpoint
 from orienteer.ingest.remote.objects import Objects, objects_at
 from orienteer.ingest.remote.published import (
     PUSH_AGAIN,

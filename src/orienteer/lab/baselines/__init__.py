@@ -5,12 +5,14 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "episode": "ActionCall, parse as parse_actions, split as split_arguments",
         "focusedr": (
             "CypherAnswer, CypherConfig, FocusedR, FocusedRConfig, NO_QUERY, query_in, read as read_cypher_pattern, "
             "widths as grounding_widths"
         ),
-        "graph_cot": "GraphCot, GraphCotConfig, GraphCounselor, GraphCounselorConfig, UNSOUND as UNSOUND_NOTE",
+        "graph_cot": (
+            "ActionCall, GraphCot, GraphCotConfig, GraphCounselor, GraphCounselorConfig, parse as parse_actions, "
+            "split as split_arguments, UNSOUND as UNSOUND_NOTE"
+        ),
         "ircot": (
             "AGAIN as SEARCHED_BEFORE, EMPTY as SEARCH_FOUND_NOTHING, IrCotConfig, NONE_LEFT as NO_SEARCH_LEFT, "
             "SearchO1Config"

@@ -39,8 +39,7 @@ from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, P
 from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
-from orienteer.lab.baselines.episode import split
-from orienteer.lab.baselines.graph_cot import CoreEntities
+from orienteer.lab.baselines.graph_cot import CoreEntities, split
 from orienteer.lab.baselines.listwise import reranked
 from orienteer.lab.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run

@@ -12,7 +12,7 @@ Deviations:
 1. Actions are read by a small parser, where the paper's code evaluates them: names hold commas, quotes and brackets. A
    call inside a call is refused in an observation; several calls in one action are made in turn. Of several actions
    in one reply the first counts; the paper's code stops the model at the end of a line.
-2. RetrieveNode searches by BM25, where the paper compares vectors. It tells type and name besides the id.
+2. RetrieveNode searches by BM25, where the paper compares vectors. It returns type and name as well as the id.
 3. NeighbourCheck shows 20 neighbours, nearest to the question first, with their names, and says how many there are; the
    paper shows all ids.
 4. One call of the model makes a step, thought and action together; the paper's code makes two.
@@ -25,8 +25,8 @@ Deviations:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,9 +36,10 @@ from orienteer.agents.workflow import CountedObservation, Workflow, WorkflowConf
 from orienteer.errors import nearest
 from orienteer.graph.store import Graph
 from orienteer.index.names import ALIKE
-from orienteer.lab.baselines.episode import ARGUMENTS, ActionCall, names_function, parse, split
-from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Observation, Question, Result
+from orienteer.lab.baselines.baseline import TEXT, TEXTS, Baseline, refusal
+from orienteer.llm.schema import object_of
+from orienteer.protocols import Run
+from orienteer.records import JsonValue, Question, Result
 from orienteer.retrieval.analysis import NameAnalyzer
 from orienteer.retrieval.graph_text import schema_lines
 from orienteer.retrieval.mentions import TypeLinker, called, near_name
@@ -58,18 +59,15 @@ class GraphCotConfig(WorkflowConfig):
     """Length of the steps at which the course ends. The number is that of the paper's code."""
 
 
-class GraphCot:
+class GraphCot(Baseline[GraphCotConfig]):
     """Think, act, observe."""
 
     name = "graph-cot"
-
-    def __init__(self, graph: Graph, model: LanguageModel, config: GraphCotConfig | None = None) -> None:
-        self._graph, self._model, self.config = graph, model, config or GraphCotConfig()
+    settings = GraphCotConfig
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Step until Finish, and rank what it names."""
-        config = self.config
-        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
+        config, workflow = self.config, self.start(question, run)
         functions = GraphFunctions(self._graph, workflow, neighbors=config.neighbors)
         answer = ""
 
@@ -83,13 +81,12 @@ class GraphCot:
 
 # The nodes that a question is about: what GraphRAG and Cypher start from. GraphScout (003), appendix A.4; ours.
 #
-# Names that stand in the question are looked up with `node_id_retriever`: nodes of just that name, alias or identifier;
-# else of the name that is spelled most like it, where there is one. Words of the schema, "disease" among diseases, are
-# no names. Besides, one search is made with the whole question.
-
+# Names in the question are looked up with `node_id_retriever`: nodes of just that name, alias or identifier; else of
+# the name that is spelled most like it, if there is one. Words of the schema, "disease" among diseases, are not names.
+# One search is made with the whole question as well.
 
 HOMONYMS = 2
-"""Nodes that one name may mean, the node retriever's topk (003, appendix B.4.1): of those that bear it as their name,
+"""Nodes that one name may mean, the node retriever's topk (003, appendix B.4.1): of those that have it as their name,
 then of those that it is an alias of, what fits the question best."""
 MOST_NAMES = 16
 """Names of a question that are looked up."""
@@ -120,11 +117,11 @@ class CoreEntities:
         return dict.fromkeys(workflow.search(text, k) if text.strip() else (), "found by the question")
 
     def answer_types(self, workflow: Workflow) -> tuple[str, ...]:
-        """Return the node types that the question asks for; none where it does not say."""
+        """Return the node types that the question asks for, or none if it does not say."""
         return self._names.analyze(workflow.question.text, workflow.run).answer_types
 
     def _meant(self, workflow: Workflow, name: str) -> tuple[int, ...]:
-        """Return the nodes that a name means, looked up with the tool; none where no name is spelled like it."""
+        """Return the nodes that a name means, looked up with the tool."""
         graph = self._graph
         rows = called(graph, name)
         if not rows:
@@ -133,31 +130,129 @@ class CoreEntities:
                 return ()
             workflow.notes.append(f"{name!r} is read as {near!r}")
             name, rows = near, called(graph, near)
-        observation = workflow.use(NAME, queries=[name], topk=min(len(rows), MOST_TOPK))
-        best, _ = workflow.rank(
-            np.array(sorted(map(graph.arrays.row, observation.nodes)), np.int32), len(observation.nodes)
-        )
+        nodes = workflow.use(NAME, queries=[name], topk=min(len(rows), MOST_TOPK)).nodes
+        best, _ = workflow.rank(np.array(sorted(map(graph.arrays.row, nodes)), np.int32), len(nodes))
         folded = name.casefold()
         return tuple(sorted(best.tolist(), key=lambda row: graph.arrays.names[row].casefold() != folded)[:HOMONYMS])
+
+
+# Actions of Graph-CoT as a model writes them, `Function[argument, argument]`: read, never evaluated.
+
+ARGUMENTS: Mapping[str, int] = MappingProxyType(
+    {"RetrieveNode": 1, "NodeFeature": 2, "NeighbourCheck": 2, "NodeDegree": 2, "Finish": 1}
+)
+"""How many arguments each function takes."""
+_CALL = re.compile(r"(?<!\w)[^\WA-Za-z_]*+([A-Za-z_]\w*+)[ \t]*\[")
+_ACTION = re.compile(r"\baction\b[ \t]*\d*[ \t]*[:.]", re.IGNORECASE)
+_SPELLED = {"neighborcheck": "NeighbourCheck", **{name.casefold(): name for name in ARGUMENTS}}
+_CALLS = 4  # calls that one action may hold
+
+
+class ActionCall(NamedTuple):
+    """A function as the model wrote it."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+def parse(text: str) -> tuple[ActionCall, ...]:
+    """Return the calls of an action, in order: `Function[argument, argument]`, at most four.
+
+    The first `Action:` that holds any call counts, for a model that writes on has made up its observations; without
+    that mark, every call of a known function counts. An argument in quotes ends with its quote, any other at a comma
+    outside of brackets. A function of one argument takes commas as they are; the last comma separates two arguments.
+    An open bracket goes to the end of its line.
+    """
+    marks = [mark.span() for mark in _ACTION.finditer(text)]
+    ends = [*(begin for begin, _ in marks[1:]), len(text)]
+    actions = (_calls(text, at, end, is_marked=True) for (_, at), end in zip(marks, ends, strict=True))
+    return next(filter(None, actions), ()) if marks else _calls(text, 0, len(text), is_marked=False)
+
+
+def _calls(text: str, at: int, until: int, *, is_marked: bool) -> tuple[ActionCall, ...]:
+    """Return the calls that begin in a part of a text; without the mark of an action, those of known functions."""
+    calls: list[ActionCall] = []
+    while (match := _CALL.search(text, at)) is not None and match.start() < until and len(calls) < _CALLS:
+        name, at = _SPELLED.get(match[1].casefold(), match[1]), match.end()
+        if name not in ARGUMENTS and not is_marked:
+            continue
+        begin, at, depth = at, len(text), 1
+        for place, mark in _unquoted_marks(text, begin):
+            depth += (mark == "[") - (mark == "]")
+            if not depth or mark == "\n":
+                at = place
+                break
+        parts = _parts(text[begin:at])
+        if (extra := len(parts) - ARGUMENTS.get(name, 2)) > 0:  # the first ones belong together
+            parts = [",".join(parts[: extra + 1]), *parts[extra + 1 :]]
+        calls.append(ActionCall(name, tuple(map(_unquoted, parts))))
+    return tuple(calls)
+
+
+def split(text: str) -> list[str]:
+    """Return the parts of a text between commas outside of brackets and of quoted parts."""
+    return [_unquoted(part) for part in _parts(text) if part.strip()]
+
+
+def _parts(text: str) -> list[str]:
+    parts, begin, depth = list[str](), 0, 0
+    for at, mark in _unquoted_marks(text, 0):
+        depth = max(0, depth + (mark == "[") - (mark == "]"))
+        if mark == "," and not depth:
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [*parts, text[begin:]]
+
+
+def _unquoted_marks(text: str, at: int) -> Iterator[tuple[int, str]]:
+    """Yield each character and its index, but those of arguments in quotes."""
+    is_start = True
+    while at < len(text):
+        mark = text[at]
+        if is_start and mark in "\"'" and (end := _quoted_end(text, at)) is not None:
+            at, is_start = end, False
+            continue
+        yield at, mark
+        is_start = mark == "," or (is_start and mark == " ")
+        at += 1
+
+
+def _quoted_end(text: str, at: int) -> int | None:
+    """Return where a quoted argument ends, or None if what opens at `at` is an apostrophe in a name."""
+    mark, end = text[at], text.find(text[at], at + 1)
+    line = text.find("\n", at) if "\n" in text[at:] else len(text)
+    while -1 < end < line:
+        if text[end + 1 : line].lstrip(" ")[:1] in ("", ",", "]"):
+            return end + 1
+        end = text.find(mark, end + 1)
+    return None
+
+
+def _unquoted(part: str) -> str:
+    part = part.strip()
+    return part[1:-1].strip() if len(part) > 1 and part[0] == part[-1] and part[0] in "\"'" else part
+
+
+def _names_function(text: str) -> bool:
+    return any(match[1].casefold() in _SPELLED for match in _CALL.finditer(text))
 
 
 # The four functions over a graph that Graph-CoT's actions call, answered in words; and the nodes its answers name.
 #
 # Graph-CoT (Jin et al. 2024); Graph-Counselor (Gao et al. 2025) uses them too, one inside another.
 
-
 LAST = "LAST"
-"""Stands for the nodes that the action before has given, where functions may stand inside one another."""
+"""The nodes that the action before has given, if functions may be nested."""
 _FEATURE = 1_500  # characters of a feature's value
-_WORDS = 8  # of a part of an answer that is searched for as a name: sentences are none
+_WORDS = 8  # of a part of an answer that is searched for as a name: more make a sentence
 NO_ACTION = "There is no action to run. Write one: Action: Function[arguments]"
 _ENDS = re.compile(r"\n[^\S\n]*+observation\b", re.IGNORECASE)
-_SAID = 2_000  # characters of a reply that the next steps see
-_MOST = 5  # nodes that one function is called for, where its argument stands for several
+_REPLY = 2_000  # characters of a reply that the next steps see
+_MOST = 5  # nodes that one function is called for, if its argument means several
 
 
 class ActionLog(NamedTuple):
-    """Steps and their observations, and the answer of Finish: None where a limit came before it."""
+    """Steps and their observations, and the answer of Finish: None if a limit came before it."""
 
     steps: tuple[str, ...]
     answer: str | None
@@ -182,7 +277,7 @@ class GraphFunctions:
         for number in range(1, most + 1):
             so_far = "\n".join(steps)
             reply = self._workflow.ask(prompt, schema=schema, question=question, steps=so_far, n=number, **values)
-            reply = _ENDS.split(reply, 1)[0].strip()[:_SAID]
+            reply = _ENDS.split(reply, 1)[0].strip()[:_REPLY]
             calls = parse(reply)
             if (finish := next((call.arguments[0] for call in calls if call.name == "Finish"), None)) is not None:
                 return ActionLog((*steps, f"Step {number}. {reply}"), finish)
@@ -204,50 +299,48 @@ class GraphFunctions:
 
     def _named(self, answer: str) -> dict[int, str]:
         """Return the rows that the answer names, whole or in parts, else seen rows named in it, else the best match."""
+        arrays = self.graph.arrays
         for parts in ([answer], split(answer)):
-            named = {row: "named in the answer" for part in parts for row in self.graph.arrays.candidates(part)}
-            if named:
-                return named
-        names = ((row, self.graph.arrays.names[row]) for row in self.seen)
-        seen = {row: "named in the answer" for row, name in names if name and _whole(name).search(answer)}
-        if seen:
-            return seen
+            if rows := [row for part in parts for row in arrays.candidates(part)]:
+                return dict.fromkeys(rows, "named in the answer")
+        words = {row: re.compile(rf"(?<!\w){re.escape(arrays.names[row])}(?!\w)", re.IGNORECASE) for row in self.seen}
+        if rows := [row for row, name in words.items() if arrays.names[row] and name.search(answer)]:
+            return dict.fromkeys(rows, "named in the answer")
         hits = (self._workflow.search(part, 1) for part in split(answer) if len(part.split()) <= _WORDS)
         return dict.fromkeys((row for rows in hits for row in rows), "fits the answer's words best")
 
     def observe(self, call: ActionCall) -> str:
         """Run one call and return the observation."""
-        if call.name not in ARGUMENTS:
-            near = nearest(call.name, ARGUMENTS, most=1)
+        name, arguments = call
+        if name not in ARGUMENTS:
+            near = nearest(name, ARGUMENTS, most=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            return f"There is no function {call.name[:80]}.{hint} There are: {', '.join(ARGUMENTS)}."
-        takes_calls = self._is_nested and call.name not in ("RetrieveNode", "Finish")
-        if not takes_calls and any(map(names_function, call.arguments)):
-            return f"{call.name} cannot take another call: make one first, and use what it gives in the next step."
-        if len(call.arguments) != ARGUMENTS[call.name] or not all(call.arguments):
-            return f"{call.name} takes {ARGUMENTS[call.name]} arguments, got {len(call.arguments)}."
-        if call.name == "Finish":
+            return f"There is no function {name[:80]}.{hint} There are: {', '.join(ARGUMENTS)}."
+        takes_calls = self._is_nested and name not in ("RetrieveNode", "Finish")
+        if not takes_calls and any(map(_names_function, arguments)):
+            return f"{name} cannot take another call: make one first, and use what it gives in the next step."
+        if len(arguments) != ARGUMENTS[name] or not all(arguments):
+            return f"{name} takes {ARGUMENTS[name]} arguments, got {len(arguments)}."
+        if name == "Finish":
             return "Finish stands alone: it ends the course."
-        if call.name == "RetrieveNode":
-            return self._retrieve(call.arguments[0])
-        nodes, remark = self._nodes(call.arguments[0])
+        if name == "RetrieveNode":
+            return self._retrieve(arguments[0])
+        nodes, remark = self._nodes(arguments[0])
         if not nodes:
             return remark
-        run = {"NodeFeature": self._feature, "NeighbourCheck": self._neighbors, "NodeDegree": self._degree}[call.name]
+        function = {"NodeFeature": self._feature, "NeighbourCheck": self._neighbors, "NodeDegree": self._degree}[name]
         before, self.last = self.last, ()
-        observed = " ".join(filter(None, [remark, *(run(node, call.arguments[1]) for node in nodes)]))
+        observed = " ".join(filter(None, [remark, *(function(node, arguments[1]) for node in nodes)]))
         self.last = self.last or before
         return observed
 
     def _nodes(self, argument: str) -> tuple[tuple[str, ...], str]:
-        """Return the nodes that an argument stands for, and what the model has to be told about them."""
+        """Return the nodes that an argument means, and a remark for the model."""
         remark = ""
-        if not self._is_nested:
-            return (argument,), remark
-        if (inner := parse(argument)) and names_function(argument):
+        if self._is_nested and (inner := parse(argument)) and _names_function(argument):
             self.last = ()
             remark = self.observe(inner[0])
-        elif argument.strip() != LAST:
+        elif not self._is_nested or argument.strip() != LAST:
             return (argument,), remark
         rows = self.last
         if not rows:
@@ -258,7 +351,7 @@ class GraphFunctions:
     def _retrieve(self, words: str) -> str:
         hits = self._workflow.use("search_in_graph", query=words, k=1)
         if hits.error or not hits.nodes:
-            return _refusal(hits) if hits.error else f"No node has any of these words: {words}."
+            return refusal(hits) if hits.error else f"No node has any of these words: {words}."
         row = self.graph.arrays.row(hits.nodes[0])
         self.last = ()
         self._see([row], f"retrieved by {words!r}")
@@ -267,7 +360,7 @@ class GraphFunctions:
     def _feature(self, node: str, feature: str) -> str:
         reading = self._workflow.use("read_node", node=node)
         if reading.error or not reading.nodes:
-            return _refusal(reading)
+            return refusal(reading)
         read = self.graph.node(reading.nodes[0])
         features: dict[str, JsonValue] = {"name": read.name, "type": read.type, "text": read.text, **read.properties}
         name = {name.casefold(): name for name in features}.get(feature.casefold())
@@ -279,7 +372,7 @@ class GraphFunctions:
     def _neighbors(self, node: str, edge: str) -> str:
         total, around = self._around(node, edge, k=self._neighbors_shown)
         if around.error:
-            return _refusal(around)
+            return refusal(around)
         shown = list(map(self.graph.arrays.row, around.nodes))
         self._see(list(reversed(shown)), f"a neighbour of {node} by {edge}")
         names = "; ".join(map(self._title, shown))
@@ -288,34 +381,21 @@ class GraphFunctions:
 
     def _degree(self, node: str, edge: str) -> str:
         total, around = self._around(node, edge, k=1)
-        return _refusal(around) if around.error else f"The degree of {node} by {edge} is {total}."
+        return refusal(around) if around.error else f"The degree of {node} by {edge} is {total}."
 
     def _around(self, node: str, edge: str, *, k: int) -> CountedObservation:
-        """Return how many neighbours there are, and those shown."""
-        return self._workflow.count(
-            "search_in_neighborhood", node=node, query=self._workflow.question.text, edge_types=[edge], k=k
-        )
+        query = self._workflow.question.text
+        return self._workflow.count("search_in_neighborhood", node=node, query=query, edge_types=[edge], k=k)
 
     def _title(self, row: int) -> str:
-        return (
-            f"{self.graph.arrays.ids[row]} ({one_line(self.graph.arrays.names[row])}, {self.graph.arrays.type_at(row)})"
-        )
+        arrays = self.graph.arrays
+        return f"{arrays.ids[row]} ({one_line(arrays.names[row])}, {arrays.type_at(row)})"
 
     def _see(self, rows: Sequence[int], why: str) -> None:
         self.last = (*self.last, *(row for row in reversed(rows) if row not in self.last))
         for row in rows:
             self.seen.pop(row, None)
             self.seen[row] = why
-
-
-def _whole(name: str) -> re.Pattern[str]:
-    """Return the pattern of a name that stands by itself, in capitals or not."""
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-
-
-def _refusal(observation: Observation) -> str:
-    """Return why a tool refused: the first line of its reply. The others are about its answer, which is not used."""
-    return observation.text.partition("\n")[0]
 
 
 # `graph-counselor`: plan, execute, reflect: a plan says how deep to go, reflection whether that was deep enough.
@@ -325,41 +405,21 @@ def _refusal(observation: Observation) -> str:
 # reflections.
 #
 #     plan      a call writes the steps, and how many actions they need
-#     execute   a call an action, with Graph-CoT's functions (`graph_functions`), until Finish or the plan is spent
+#     execute   a call an action, with Graph-CoT's functions, until Finish or the plan is spent
 #     reflect   a call judges the course: sound, or what to do otherwise and how many actions deep; then all over again
 #
 # Deviations:
 # 1. The model judges from the course whether an attempt was sound. The public code, as set up, stops on the gold
-# answer;
-#    here no method ever sees gold.
-# 2. Thought and action are one call, where the public code makes two.
+#    answer; here no method ever sees gold.
+# 2. Thought and action are one call; the public code makes two.
 # 3. An attempt may take twice the actions that its plan names, up to `max_steps`: failed ones count.
 # 4. The last attempt is not judged: nothing would follow from it. A verdict that cannot be read ends the course.
 # 5. The ranking is Graph-CoT's: the nodes that Finish names, then those that actions have shown, the latest first.
 # 6. The prompts are our own.
 
-
-PLAN = {
-    "type": "object",
-    "properties": {
-        "steps": {"type": "array", "items": {"type": "string"}, "minItems": 1},
-        "depth": {"type": "integer", "minimum": 1},
-    },
-    "required": ["steps", "depth"],
-    "additionalProperties": False,
-}
-"""What the plan gives: steps in words, and how many actions they need."""
-VERDICT = {
-    "type": "object",
-    "properties": {
-        "sound": {"type": "boolean"},
-        "advice": {"type": "string"},
-        "depth": {"type": "integer", "minimum": 1},
-    },
-    "required": ["sound", "advice"],
-    "additionalProperties": False,
-}
-"""What the model says of an attempt of its own."""
+_DEPTH = {"type": "integer", "minimum": 1}
+PLAN = object_of({"steps": {**TEXTS, "minItems": 1}, "depth": _DEPTH})
+VERDICT = object_of({"sound": {"type": "boolean"}, "advice": TEXT, "depth": _DEPTH}, optional=["depth"])
 UNSOUND = "the model judged this answer unsound, and no later attempt came to another"
 
 
@@ -367,106 +427,82 @@ class GraphCounselorConfig(WorkflowConfig):
     """Graph Counselor's settings."""
 
     max_steps: int = Field(default=10, ge=1, le=LARGEST_K)
-    """Actions of an attempt at the most; the number is ours."""
+    """Actions of an attempt at most; the number is ours."""
     reflections: int = Field(default=2, ge=1, le=LARGEST_K)
-    """Reflections at the most, each with another attempt after it. The number is that of the public code."""
+    """Reflections at most, each with another attempt after it. The number is that of the public code."""
     neighbors: int = Field(default=20, ge=1, le=LARGEST_K)
     """Neighbours of a node that an observation shows; ours."""
     context_tokens: int = Field(default=10_000, ge=1)
     """Length of an attempt's steps at which it ends; Graph-CoT's code has this number."""
 
 
-class GraphCounselor:
+class GraphCounselor(Baseline[GraphCounselorConfig]):
     """Plan, execute, reflect."""
 
     name = "graph-counselor"
-
-    def __init__(self, graph: Graph, model: LanguageModel, config: GraphCounselorConfig | None = None) -> None:
-        self._graph, self._model, self.config = graph, model, config or GraphCounselorConfig()
+    settings = GraphCounselorConfig
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Attempt until the model finds its course sound, or no further reflection is allowed."""
-        config = self.config
-        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
+        config, workflow = self.config, self.start(question, run)
         functions = GraphFunctions(self._graph, workflow, neighbors=config.neighbors, is_nested=True)
-        course = _CounselorCourse(functions, workflow, config)
+        answer, is_unsound = "", False
+
+        def attempt() -> None:
+            nonlocal answer, is_unsound
+            deepest, lessons = 1, list[str]()
+            for number in range(1, config.reflections + 2):
+                plan = self._plan(workflow, deepest, lessons)
+                before = len(workflow.notes)
+                walked = functions.walk(
+                    "graph-counselor-act",
+                    min(2 * plan["depth"], config.max_steps),
+                    config.context_tokens,
+                    plan="\n".join(f"{at}. {step}" for at, step in enumerate(plan["steps"], 1)),
+                )
+                workflow.notes[before:] = [f"attempt {number}: {note}" for note in workflow.notes[before:]]
+                if walked.answer:
+                    answer, is_unsound = walked.answer, False
+                verdict = self._reflect(workflow, plan, walked) if number <= config.reflections else None
+                if verdict is None:
+                    return
+                is_unsound = bool(answer)
+                deepest = max(deepest, verdict.get("depth", 1))
+                lessons.append(f"{len(lessons) + 1}. {' '.join(verdict['advice'].split())}")
+
         result = workflow.follow_and_rank(
-            course.run, lambda: workflow.present(functions.reasons(course.answer) or workflow.plain())
+            attempt, lambda: workflow.present(functions.reasons(answer) or workflow.plain())
         )
-        notes = (*result.notes, UNSOUND) if course.is_unsound else result.notes
-        return result.model_copy(update={"answer": course.answer or None, "notes": notes})
+        notes = (*result.notes, UNSOUND) if is_unsound else result.notes
+        return result.model_copy(update={"answer": answer or None, "notes": notes})
 
-
-@dataclass(slots=True)
-class _CounselorCourse:
-    """One question's attempts."""
-
-    functions: GraphFunctions
-    workflow: Workflow
-    config: GraphCounselorConfig
-    answer: str = ""
-    """The answer of the last attempt that finished."""
-    is_unsound: bool = False
-    """Whether that answer was judged unsound, and no later attempt came to another."""
-    lessons: list[str] = field(default_factory=list)
-
-    def run(self) -> None:
-        """Plan, execute and reflect until an attempt is judged sound."""
-        deepest = 1
-        for number in range(self.config.reflections + 1):
-            plan = self._plan(deepest)
-            walked = self._execute(plan, number + 1)
-            if walked.answer:
-                self.answer, self.is_unsound = walked.answer, False
-            if number == self.config.reflections:
-                return
-            verdict = self._reflect(plan, walked)
-            if verdict is None:
-                return
-            self.is_unsound = bool(self.answer)
-            deepest = max(deepest, verdict.get("depth", 1))
-            self.lessons.append(f"{len(self.lessons) + 1}. {' '.join(verdict['advice'].split())}")
-
-    def _plan(self, deepest: int) -> dict[str, Any]:  # Any: JSON that fits PLAN
-        plan = self.workflow.ask_for(
+    def _plan(self, workflow: Workflow, deepest: int, lessons: Sequence[str]) -> dict[str, Any]:  # Any: JSON of PLAN
+        plan = workflow.ask_for(
             "graph-counselor-plan",
             PLAN,
-            schema="\n".join(schema_lines(self.functions.graph)),
-            question=self.workflow.question.text,
-            lessons="\n".join(self.lessons) or "none",
+            schema="\n".join(schema_lines(self._graph)),
+            question=workflow.question.text,
+            lessons="\n".join(lessons) or "none",
         )
         if plan is None:
-            self.workflow.notes.append("the model's plan cannot be read: the attempt goes without one")
+            workflow.notes.append("the model's plan cannot be read: the attempt goes without one")
             plan = {"steps": ["answer the question"], "depth": self.config.max_steps}
         plan["depth"] = max(plan["depth"], deepest)
         return plan
 
-    def _execute(self, plan: dict[str, Any], number: int) -> ActionLog:  # Any: JSON that fits PLAN
-        """Take actions until Finish, the plan's depth twice over, or a limit."""
-        notes = self.workflow.notes
-        before = len(notes)
-        walked = self.functions.walk(
-            "graph-counselor-act",
-            min(2 * plan["depth"], self.config.max_steps),
-            self.config.context_tokens,
-            plan="\n".join(f"{at}. {step}" for at, step in enumerate(plan["steps"], 1)),
-        )
-        notes[before:] = [f"attempt {number}: {note}" for note in notes[before:]]
-        return walked
+    def _reflect(self, workflow: Workflow, plan: dict[str, Any], walked: ActionLog) -> dict[str, Any] | None:
+        """Return what to do otherwise, or None if the attempt is judged sound or the verdict cannot be read.
 
-    def _reflect(self, plan: dict[str, Any], walked: ActionLog) -> dict[str, Any] | None:  # Any: JSON
-        """Return what to do otherwise; None where the attempt is judged sound, or the verdict cannot be read.
-
-        One that has not answered is never sound.
+        An attempt without an answer is never sound.
         """
-        verdict = self.workflow.ask_for(
+        verdict = workflow.ask_for(
             "graph-counselor-reflect",
             VERDICT,
-            question=self.workflow.question.text,
+            question=workflow.question.text,
             plan="\n".join(plan["steps"]),
             steps="\n".join(walked.steps) or "none",
         )
         if verdict is None:
-            self.workflow.notes.append("the model's verdict on an attempt cannot be read: no further one is begun")
+            workflow.notes.append("the model's verdict on an attempt cannot be read: no further one is begun")
             return None
         return None if verdict["sound"] and walked.answer else verdict

@@ -229,7 +229,7 @@ def _matching(finding: Finding, graph: Graph, vocabulary: SchemaWords, rows: Row
     for word in dict.fromkeys(word.text for word in finding.reading.words if not word.is_stop):
         posting = vocabulary.posting(word)
         if posting is not None:
-            for row in graph.arrays.text_index.having(posting, ascending).tolist():
+            for row in graph.arrays.text_index.filter_rows(posting, ascending).tolist():
                 matching[row].append(word)
     return matching
 

@@ -204,7 +204,7 @@ class NodeScorer:
         total = index.scores([term for term in self.terms if term not in spent], rows) + _NAMED_JOINT * own
         if not leads and self._wanted.types and (self._config.prior_weight or self._nearness is not None):
             for posting in index.postings([term for term in self.terms if term not in self._kind_terms]):
-                total[rows.searchsorted(index.having(posting, rows))] += _COVERED * posting.idf
+                total[rows.searchsorted(index.filter_rows(posting, rows))] += _COVERED * posting.idf
         return total
 
     def _named(self, rows: Rows) -> NDArray[np.float64]:

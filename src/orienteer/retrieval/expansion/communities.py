@@ -31,7 +31,7 @@ from orienteer.graph.reserved import COMMUNITY
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, Rows, save
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Memo
+from orienteer.index.searchers import KeyedCache
 from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Record, Trajectory
@@ -393,7 +393,7 @@ class Reports:
         self.is_given = bool(spaces.communities.any()) and IN_COMMUNITY in graph.arrays.types.edges
         """Whether the graph holds communities."""
         self._opening = Lock()
-        self._written = Memo[int, Node]()
+        self._written = KeyedCache[int, Node]()
 
     def of(self, rows: Sequence[int]) -> list[Met]:
         """Return the communities that some entities are in: most of them first, then the better rated, the smaller."""

@@ -183,7 +183,7 @@ class _Words:
         """Mark the terms that passages have, given by ascending rows: (rows, terms)."""
         held = np.zeros((len(rows), len(self._postings)), np.bool_)
         for place, posting in enumerate(self._postings):
-            held[rows.searchsorted(self._index.having(posting, rows)), place] = True
+            held[rows.searchsorted(self._index.filter_rows(posting, rows)), place] = True
         return held
 
     def left_open(self, lacks: Mask) -> str:

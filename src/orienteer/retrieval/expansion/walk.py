@@ -18,7 +18,7 @@ from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.index.searchers import Memo, ranking_of
+from orienteer.index.searchers import KeyedCache, ranking_of
 from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
@@ -180,7 +180,7 @@ class Seeds:
         self._titles = TitleFinder(graph.arrays, lower=True)
         lexical = ranking_of(spaces.mode).kind == "lexical"
         self._dense = None if lexical else graph.arrays.searcher("dense")
-        self._top = Memo[str, float]()
+        self._top = KeyedCache[str, float]()
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best of the marked rows for a text, the best 1, less those that are not near it at all."""
