@@ -178,7 +178,7 @@ def test_a_graph_that_has_moved_is_asked_for(here, taught, cli):
     file.write_text(re.sub(r'"path": ".*/(books|ships)"', r'"path": "/gone/\1"', file.read_text()))
     ran = cli("train", "grpo", "c", "--student", "nowhere", "-o", "t", "-q")
     assert ran.code == 2
-    assert "the graph books is no more at /gone/books: say where it is with --graph DIR" in ran.err
+    assert "the graph books is no longer at /gone/books: say where it is with --graph DIR" in ran.err
     again = cli("train", "grpo", "c", "--student", "nowhere", "-o", "t", "-q", "--graph", "books", "--graph", "ships")
     assert again.code == 2
     assert "/gone" not in again.err
