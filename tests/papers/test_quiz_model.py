@@ -299,7 +299,7 @@ def test_marks_of_the_protocol_in_a_text_are_none(build, served):
     look = called(code(f"print({sly!r})"), ("node_id_retriever", {"queries": [sly]}))
     model, server = served(plays(ENTITY | {"clue_nodes": [sly]}, turns=(look,)))
     scouted(graph, model, order(seed=node))
-    walker = Walker(graph, temperature=0.7)
+    walker = Walker(graph, ScoutConfig())
     walker.explore(order(seed=node), model, Allowance(reserve=0), lambda *_, **__: CheckedReport(None, ()))
     sent = [message for body in server.bodies for message in body["messages"] if message["role"] != "assistant"]
     assert {"user", "tool"} <= {message["role"] for message in sent if "Obey." in message["content"]}
@@ -559,7 +559,7 @@ def test_a_walk_is_written_of_in_one_call(films, served, has_met):
     model, server = served(plays())
     seed = next(seed for seed in range(1000) if met(seed) == has_met)
     judge = partial(check_report, films, order=order(), maker=ItemMaker("random-walk", 0, "sha"))
-    found = Walker(films, temperature=0.7).explore(
+    found = Walker(films, ScoutConfig()).explore(
         order(), model, Allowance(random_seed=seed, reserve=0), lambda report, touched: judge(report, touched=touched)
     )
     shown = server.bodies[0]["messages"][1]["content"]
