@@ -7,13 +7,10 @@ The script searches, looks around nodes and adds to its answer for 20 steps, ove
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from orienteer.agents.agent import Agent, ByFinish
 from orienteer.graph.store import Graph
@@ -22,7 +19,7 @@ from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import JsonValue, Message, Observation, Question, Sampling, ToolSpec, Trajectory
 from orienteer.tools.toolbox import Toolbox
 from probe import build_graph
-from report import Report, Target
+from report import Report, Target, command_line, timed
 from synthetic import Synthetic, load
 
 Call = tuple[str, Mapping[str, JsonValue]]
@@ -40,11 +37,9 @@ TARGETS = {
 
 def main() -> None:
     """Run all measurements."""
-    parser = argparse.ArgumentParser(description="Measure the agent loop's own time.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
+    parser = command_line(__doc__, ("--json", "--work"))
     options = parser.parse_args()
-    work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
+    work: Path = options.work
     data, path = load("XS", work), work / "graph-agent"
     build_graph(data, path)
     graph, script, report = Graph.open(path), _script(data), Report(TARGETS)
@@ -52,15 +47,12 @@ def main() -> None:
     report.add("step", whole * 1e3, "ms")
     report.add("step, its tools", inside * 1e3, "ms")
     report.add("step, beside model and tools", (whole - inside) * 1e3, "ms")
-    one, three = _least([lambda: _ask(graph, script, 1), lambda: _ask(graph, script, 3)], ROUNDS)
-    steps = 3 * STEPS
-    report.add("step, three agents", three / steps * 1e3, "ms", peer="one agent", peer_value=one / STEPS * 1e3)
-    slow_one, slow_three = _least(
-        [lambda: _ask(graph, script, 1, SLOW_SECONDS), lambda: _ask(graph, script, 3, SLOW_SECONDS)], 3
-    )
-    report.add("question, slow model, three agents", slow_three, "s", peer="one agent", peer_value=slow_one)
-    if options.json:
-        report.write(options.json)
+    one, three = _least(graph, script, 0, ROUNDS)
+    report.add("step, three agents", three / (3 * STEPS), "ms", peer="one agent", peer_value=one / STEPS)
+    one, three = _least(graph, script, SLOW_SECONDS, 3)
+    name = "question, slow model, three agents"
+    report.add(name, three / 1e3, "s", peer="one agent", peer_value=one / 1e3)
+    report.write(options.json)
 
 
 def _script(data: Synthetic) -> list[Call]:
@@ -78,7 +70,14 @@ def _script(data: Synthetic) -> list[Call]:
     return [*calls, ("finish", {})]
 
 
-def _ask(graph: Graph, script: Sequence[Call], agents: int, seconds: float = 0) -> None:
+def _least(graph: Graph, script: Sequence[Call], seconds: float, rounds: int) -> tuple[float, float]:
+    """Return the milliseconds of a question to one agent, and to three, by a model that takes some seconds a call."""
+    ask = partial(_ask, graph, script, seconds)
+    one, three = timed({"one": (ask, [1]), "three": (ask, [3])}, rounds).values()
+    return one.p50, three.p50
+
+
+def _ask(graph: Graph, script: Sequence[Call], seconds: float, agents: int) -> None:
     def policy(messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling) -> list[Call]:
         if seconds:
             time.sleep(seconds)
@@ -119,19 +118,6 @@ def _explore(graph: Graph, script: Sequence[Call]) -> tuple[float, float]:
         spent.append((time.perf_counter() - started, toolbox.seconds))
     whole, inside = min(spent, key=lambda one: one[0] - one[1])
     return whole / STEPS, inside / STEPS
-
-
-def _least(runs: Sequence[Callable[[], None]], rounds: int) -> list[float]:
-    """Return the least seconds of each of some runs, which take turns: what else goes on only ever adds."""
-    for run in runs:
-        run()
-    seconds = np.zeros((rounds, len(runs)))
-    for turn in range(rounds):
-        for at, run in enumerate(runs):
-            started = time.perf_counter()
-            run()
-            seconds[turn, at] = time.perf_counter() - started
-    return [float(one) for one in seconds.min(axis=0)]
 
 
 if __name__ == "__main__":

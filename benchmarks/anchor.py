@@ -9,32 +9,18 @@ with a fixed seed, their gold read off the edges. Sets whose data is absent are 
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-import os
 import random
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchor_questions import (
-    DEBIAN_LOOSE,
-    DEBIAN_PLAIN,
-    DEBIAN_TWO_HOPS,
-    FIRST_LOOK,
-    GO_GENES,
-    HETIONET,
-    WORDNET,
-    Item,
-    generated,
-)
 from orienteer.errors import NotAGraph
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
@@ -43,8 +29,12 @@ from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.llm import Allowance
 from orienteer.methods.anchor.method import Anchor
 from orienteer.records import Question
-from report import commit, machine
+from report import Row, Target, about, command_line, write_json
 
+PATTERNS = Path(__file__).parent / "data" / "patterns.jsonl"
+"""Patterns in our words; those of `first look` were written when the method was done, before it was run on them."""
+MOST_GOLD = 20
+"""Answers that a generated question may have at the most."""
 K = 20
 EMBEDDED = "-embedded"
 """Ends the name of a graph whose nodes have vectors; they are made once, in some minutes."""
@@ -52,17 +42,20 @@ MEASURES = ("Hit@1", "Hit@5", "Recall@20", "MRR")
 ONE_OR_TWO_ANCHORS = {0, 1, 4, 6, 7, 8, 9, 10, 11, 12}
 MOST = {17, 18, 22, 23, 24}
 TARGETS = {
-    "GRB one or two anchors Hit@1": 0.90,
-    "GRB all Hit@1": 0.85,
-    "PKG Hit@5": 0.62,
-    "PKG MRR": 0.44,
-    "PKG Recall@20": 0.62,
-    "PKG with vectors Hit@5": 0.62,
-    "PKG with vectors MRR": 0.48,
-    "DEB plain Hit@1": 0.93,
-    "DEB loose Hit@1": 0.75,
+    name: Target(least, is_least=True)
+    for name, least in {
+        "GRB one or two anchors Hit@1": 0.90,
+        "GRB all Hit@1": 0.85,
+        "PKG Hit@5": 0.62,
+        "PKG MRR": 0.44,
+        "PKG Recall@20": 0.62,
+        "PKG with vectors Hit@5": 0.62,
+        "PKG with vectors MRR": 0.48,
+        "DEB plain Hit@1": 0.93,
+        "DEB loose Hit@1": 0.75,
+    }.items()
 }
-MOST_MILLISECONDS = 15.0
+MOST_MILLISECONDS = Target(15.0)
 
 
 class Figures(NamedTuple):
@@ -74,16 +67,11 @@ class Figures(NamedTuple):
 
 def main() -> None:
     """Run all sets."""
-    parser = argparse.ArgumentParser(description="Measure anchor against bm25.")
-    parser.add_argument(
-        "--data", type=Path, metavar="FOLDER", default=Path(os.environ.get("ORIENTEER_DATA", "../shared/data"))
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser = command_line(__doc__, ("--data", "--json", "--work"))
     parser.add_argument("--limit", type=int, metavar="N", help="questions of each set at the most")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
     options = parser.parse_args()
-    graphs = Graphs(options.data, options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark")
-    rows: list[dict[str, Any]] = []  # Any: JSON
+    graphs = Graphs(options.data, options.work)
+    rows: list[Row] = []
     print(f"{'set':34} {'n':>4}  {'anchor':^29}  {'bm25':^29}  ms p50 / p95 (first)")
     print(f"{'':40} {' '.join(f'{name:>6.6}' for name in MEASURES * 2)}")
     for graph_name, sets in SETS.items():
@@ -93,9 +81,7 @@ def main() -> None:
             continue
         for name, items in sets(graph, options.data):
             rows += measure(name, graph, list(items)[: options.limit])
-    if options.json:
-        content = {"machine": machine(), "commit": commit(), "rows": rows}
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+    write_json(options.json, {**about(), "rows": [row.content() for row in rows]})
 
 
 class Graphs:
@@ -121,7 +107,7 @@ class Graphs:
 # -------------------------------------------------------------------------------------------------------- measuring
 
 
-def measure(name: str, graph: Graph, items: Sequence[Item]) -> list[dict[str, Any]]:  # Any: JSON
+def measure(name: str, graph: Graph, items: Sequence[Item]) -> list[Row]:
     """Ask all questions of a set both ways; print one line and return its rows."""
     if not items:
         print(f"{name:34}    0  no questions")
@@ -139,14 +125,13 @@ def measure(name: str, graph: Graph, items: Sequence[Item]) -> list[dict[str, An
     cells = " ".join(f"{value:6.3f}" for value in (*ours.means, *theirs.means))
     print(f"{name:34} {len(items):4}  {cells}  {p50:.1f} / {p95:.1f} ({ours.milliseconds[0]:.0f})", flush=True)
     rows = [
-        row(f"{name} {measure_name}", one, "", peer=("bm25", other), least=TARGETS.get(f"{name} {measure_name}"))
+        Row(f"{name} {measure_name}", one, "", "bm25", other, TARGETS.get(f"{name} {measure_name}"))
         for measure_name, one, other in zip(MEASURES, ours.means, theirs.means, strict=True)
     ]
     their_p95 = float(np.percentile(theirs.milliseconds, 95))
-    rows.append(row(f"{name} p50", float(p50), "ms"))
-    rows.append(row(f"{name} p95", float(p95), "ms", peer=("bm25", their_p95), most=MOST_MILLISECONDS))
-    rows.append(row(f"{name} first question", ours.milliseconds[0], "ms"))
-    return rows
+    rows.append(Row(f"{name} p50", float(p50), "ms"))
+    rows.append(Row(f"{name} p95", float(p95), "ms", "bm25", their_p95, MOST_MILLISECONDS))
+    return [*rows, Row(f"{name} first question", ours.milliseconds[0], "ms")]
 
 
 def figures(graph: Graph, items: Sequence[Item], ask: Callable[[str], list[str]]) -> Figures:
@@ -169,28 +154,132 @@ def judge(ids: Sequence[str], gold: frozenset[str]) -> tuple[float, ...]:
     return float(place == 1), float(place is not None and place <= 5), recall, 1 / place if place else 0.0
 
 
-def row(
-    name: str,
-    ours: float,
-    unit: str,
-    *,
-    peer: tuple[str, float] | None = None,
-    least: float | None = None,
-    most: float | None = None,
-) -> dict[str, Any]:  # Any: JSON
-    """Return a figure as it is written."""
-    target = f">= {least:g}" if least is not None else f"<= {most:g} {unit}" if most is not None else None
-    met = ours >= least if least is not None else ours <= most if most is not None else None
-    return {
-        "name": name,
-        "ours": ours,
-        "unit": unit,
-        "peer": peer[0] if peer else None,
-        "peer_value": peer[1] if peer else None,
-        "ratio": ours / peer[1] if peer and peer[1] else None,
-        "target": target,
-        "met": met,
-    }
+# ------------------------------------------------------------------------------------------- questions that are drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question and the nodes that answer it, by name where `by_name`, else by id."""
+
+    question: str
+    gold: frozenset[str]
+    by_name: bool = False
+
+
+class Clause(NamedTuple):
+    """A condition on the answer: an edge to a named node, `<` where it comes from there, and ways to say it."""
+
+    edge: str
+    type: str
+    said: Sequence[str]
+    beyond: Sequence[str] | None = None
+    """A further edge and type, when the named node is two steps away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What is asked for, under which conditions, in which words."""
+
+    answer: str
+    clauses: tuple[Clause, ...]
+    frames: tuple[str, ...]
+
+    @classmethod
+    def all_of(cls, name: str) -> list[Pattern]:
+        """Return the patterns of a set."""
+        rows = [json.loads(line) for line in PATTERNS.read_text(encoding="utf-8").splitlines()]
+        return [
+            cls(row["answer"], tuple(Clause(**clause) for clause in row["clauses"]), tuple(row["frames"]))
+            for row in rows
+            if row["set"] == name
+        ]
+
+
+class Drawer:
+    """Draws questions from a graph; its gold is read off the edges one by one."""
+
+    def __init__(self, graph: Graph, random_seed: int) -> None:
+        self._graph, self._chance = graph, random.Random(random_seed)
+        self._by_type = {
+            name: np.flatnonzero(np.asarray(graph.arrays.mask([name]))).tolist() for name in graph.schema.node_types
+        }
+
+    def draw(self, pattern: Pattern) -> Item | None:
+        """Return a question of a pattern around a random answer; None where this one does not serve."""
+        row = self._chance.choice(self._by_type[pattern.answer])
+        gold: set[int] = set(self._by_type[pattern.answer])
+        said: list[str] = []
+        named: set[int] = set()
+        for clause in pattern.clauses:
+            anchors = sorted(self._named(row, clause) - named)
+            if not anchors:
+                return None
+            anchor = self._chance.choice(anchors)
+            if not self._is_plain(anchor):
+                return None
+            named.add(anchor)
+            gold &= self._meeting(anchor, clause, pattern.answer)
+            said.append(self._chance.choice(clause.said).format(self._graph.arrays.names[anchor]))
+        gold -= named
+        if not 1 <= len(gold) <= MOST_GOLD:
+            return None
+        frame = self._chance.choice(pattern.frames)
+        self._chance.choice((frame,))  # of one: it draws as much chance as when the sets were first made
+        ids = frozenset(self._graph.arrays.ids[one] for one in gold)
+        return Item(frame.format(clauses=" and ".join(said)), ids)
+
+    def _named(self, row: int, clause: Clause) -> set[int]:
+        if clause.beyond is None:
+            return self._step(row, clause.edge, clause.type)
+        edge, through = clause.beyond
+        between = self._step(row, edge, through)
+        return {one for node in between for one in self._step(node, clause.edge, clause.type)}
+
+    def _meeting(self, anchor: int, clause: Clause, answer: str) -> set[int]:
+        if clause.beyond is None:
+            return self._step(anchor, _turned(clause.edge), answer)
+        edge, between = clause.beyond
+        return {
+            one
+            for node in self._step(anchor, _turned(clause.edge), between)
+            for one in self._step(node, _turned(edge), answer)
+        }
+
+    def _step(self, row: int, edge: str, node_type: str) -> set[int]:
+        """Return the nodes of a type at the other end of a node's edges; `<` means those that come in."""
+        graph, name = self._graph, edge.lstrip("<")
+        kind = graph.arrays.types.edges.index(name) * 2 + edge.startswith("<")
+        entries = graph.arrays.adjacency.entries(np.array([row], np.int32))
+        along = entries.kind >> 1 == kind >> 1 if name in graph.schema.symmetric else entries.kind == kind
+        right = graph.arrays.node_types[entries.neighbor] == graph.arrays.types.nodes.index(node_type)
+        return set(entries.neighbor[along & right].tolist())
+
+    def _is_plain(self, row: int) -> bool:
+        """Tell whether a node's name is one that a person would write, and its type's only one."""
+        name = self._graph.arrays.names[row]
+        same = [
+            one
+            for one in self._graph.arrays.candidates(name)
+            if self._graph.arrays.node_types[one] == self._graph.arrays.node_types[row]
+        ]
+        return 3 <= len(name) <= 60 and same == [row]
+
+
+def _turned(edge: str) -> str:
+    return edge[1:] if edge.startswith("<") else f"<{edge}"
+
+
+def generated(graph: Graph, name: str, count: int, *, random_seed: int = 7) -> list[Item]:
+    """Return this many different questions, of all patterns of a set in turn; fewer where tries find no more."""
+    drawer, patterns = Drawer(graph, random_seed), Pattern.all_of(name)
+    found: dict[str, Item] = {}
+    tries = 0
+    while len(found) < count and tries < count * 60:
+        item = drawer.draw(patterns[tries % len(patterns)])
+        tries += 1
+        if item is not None:
+            found.setdefault(item.question, item)
+    return list(found.values())
 
 
 # ------------------------------------------------------------------------------------------------ questions of others
@@ -206,7 +295,7 @@ def hetionet_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item
         yield from perturbed("GRB", graph, one_or_two + most)
     else:
         print(f"GRB: left out, {file} is not there")
-    made, first_look = generated(graph, HETIONET, 150), generated(graph, FIRST_LOOK["hetionet"], 60)
+    made, first_look = generated(graph, "hetionet", 150), generated(graph, "hetionet, first look", 60)
     yield "HET generated", made
     yield "HET first look", first_look
     yield otherwise_written("HET", graph, made + first_look)
@@ -219,7 +308,7 @@ def primekg_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]
     items = [Item(one["query"], frozenset(map(str, _list(one["answer_ids"])))) for one in table]
     yield "PKG", items
     yield from perturbed("PKG", graph, items)
-    first_look = generated(graph, FIRST_LOOK["primekg_ibd"], 60)
+    first_look = generated(graph, "primekg_ibd, first look", 60)
     yield "PKG first look", first_look
     yield otherwise_written("PKG", graph, first_look)
 
@@ -327,27 +416,27 @@ def _changed(item: Item, old: str, new: str) -> Item:
 
 
 def debian_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
-    plain = generated(graph, DEBIAN_PLAIN, 100) + generated(graph, DEBIAN_TWO_HOPS, 20)
+    plain = generated(graph, "debian_bookworm", 100) + generated(graph, "debian_bookworm, two hops", 20)
     yield "DEB plain", plain
     yield otherwise_written("DEB", graph, plain)
-    yield "DEB loose", generated(graph, DEBIAN_LOOSE, 100)
-    yield "DEB first look", generated(graph, FIRST_LOOK["debian_bookworm"], 60)
+    yield "DEB loose", generated(graph, "debian_bookworm, loose", 100)
+    yield "DEB first look", generated(graph, "debian_bookworm, first look", 60)
 
 
 def go_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
-    made = generated(graph, GO_GENES, 150)
+    made = generated(graph, "go_genes", 150)
     yield "GO generated", made
     yield otherwise_written("GO", graph, made)
-    yield "GO first look", generated(graph, FIRST_LOOK["go_genes"], 60)
+    yield "GO first look", generated(graph, "go_genes, first look", 60)
 
 
 def wordnet_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
-    yield "WN generated", generated(graph, WORDNET, 150)
-    yield "WN first look", generated(graph, FIRST_LOOK["wordnet30"], 60)
+    yield "WN generated", generated(graph, "wordnet30", 150)
+    yield "WN first look", generated(graph, "wordnet30, first look", 60)
 
 
 def disease_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
-    yield "DO first look", generated(graph, FIRST_LOOK["disease_ontology"], 60)
+    yield "DO first look", generated(graph, "disease_ontology, first look", 60)
 
 
 Sets = Callable[[Graph, Path], Iterator[tuple[str, Iterable[Item]]]]

@@ -13,12 +13,10 @@ whoever is free, and that workers do not slow one another down.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import heapq
 import json
 import random
-import time
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -27,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
-from report import Report
+from report import Report, command_line, write_json
 from scale import METHODS
-from serving import CONNECTIONS, Connection, K, Server
+from serving import CONNECTIONS, Server, search_load
 
 USERS, WORKERS = (100, 1_000, 10_000), (1, 8, 32)
 PAUSE, MODEL_SECONDS, CALLS = 10.0, 2.0, 7
@@ -95,25 +93,6 @@ def simulate(crowd: Crowd, workers: int, times: Sequence[float], *, seed: int = 
     return Seen(len(lasted) / seconds, p50, p99, worked / seconds / workers)
 
 
-async def load(port: int, connections: int, requests: int, graph: str, queries: Sequence[str]) -> list[float]:
-    """Return the seconds of each search over so many connections, and how long all of them took, last."""
-    seconds: list[float] = []
-    choose = random.Random(1)
-
-    async def client() -> None:
-        connection = Connection(port)
-        for _ in range(requests // connections):
-            began = time.perf_counter()
-            body = {"query": choose.choice(queries), "k": K, "graph": graph}
-            assert await connection.post("/api/search", body) == 200
-            seconds.append(time.perf_counter() - began)
-        await connection.close()
-
-    began = time.perf_counter()
-    await asyncio.gather(*(client() for _ in range(connections)))
-    return [*seconds, time.perf_counter() - began]
-
-
 def names(path: Path) -> list[str]:
     """Return the names of some nodes."""
     arrays = Graph.open(path).arrays
@@ -127,9 +106,9 @@ def measure(report: Report, path: Path, requests: int) -> list[float]:
     server = Server(path)
     alone: list[float] = []
     try:
-        asyncio.run(load(server.port, 2, 500, graph, queries))
+        asyncio.run(search_load(server.port, 2, 500, graph, queries))
         for connections in CONNECTIONS:
-            *seconds, took = asyncio.run(load(server.port, connections, requests, graph, queries))
+            *seconds, took = asyncio.run(search_load(server.port, connections, requests, graph, queries))
             alone = alone or seconds
             seen = simulate(Crowd(connections, 0), 1, alone)
             p50, p99 = np.percentile(seconds, [50, 99]).tolist()
@@ -165,22 +144,19 @@ def foretell(times: Sequence[float], methods: Mapping[str, float]) -> list[dict[
 
 def main() -> None:
     """Measure, then simulate."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("graph", type=Path)
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument(
         "--scale", type=Path, metavar="FILE", help="what scale.py keeps of this graph: times of methods"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     options = parser.parse_args()
     report = Report({})
     times = measure(report, options.graph, options.requests)
     scale = json.loads(options.scale.read_text()) if options.scale else {}
     methods = {method: scale[f"{method}, p50 ms"] / 1e3 for method in METHODS if f"{method}, p50 ms" in scale}
     rows = foretell(times, methods)
-    if options.json:
-        measured = [row.content() for row in report.rows]
-        options.json.write_text(json.dumps({"measured": measured, "simulated": rows}, indent=1) + "\n")
+    write_json(options.json, {"measured": [row.content() for row in report.rows], "simulated": rows})
 
 
 if __name__ == "__main__":

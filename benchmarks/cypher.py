@@ -13,13 +13,11 @@ with one worker alone.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -40,9 +38,10 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.ingest.importer import import_graph
 from orienteer.records import JsonValue
-from report import Report, Target
+from report import Report, Target, command_line
 
-TESTS = Path(__file__).parents[1] / "tests"
+HERE = Path(__file__).parent
+TESTS = HERE.parent / "tests"
 POOL = 256 << 20  # bytes, as the worker has
 ON_TOP = Target(2.0)
 RUNAWAY_SECONDS = 10.0
@@ -63,34 +62,17 @@ class Query(NamedTuple):
     text: str
 
 
-QUERIES = (
-    Query("node by id", "Gene", "MATCH (g:Gene {id: ID}) RETURN g.name"),
-    Query("one hop, one type", "Disease", "MATCH (d:Disease {id: ID})-[:DaG]->(g:Gene) RETURN g.id, g.name"),
-    Query("one hop, upper snake", "Disease", "MATCH (d {id: ID})-[:DISEASE_UPREGULATES_GENE]->(g) RETURN g.name"),
-    Query("one hop, any edge", "Gene", "MATCH (g:Gene {id: ID})-[r]-(x) RETURN type(r), labels(x)[0], count(*) AS k"),
-    Query("two hops", "Disease", "MATCH (d:Disease {id: ID})-[:DaG]->(g)-[:GpPW]->(p) RETURN DISTINCT p.name LIMIT 50"),
-    Query(
-        "shared genes",
-        "Disease",
-        "MATCH (d:Disease {id: ID})-[:DaG]->(g)<-[:DaG]-(e:Disease) RETURN e.name, count(g) AS k "
-        "ORDER BY k DESC LIMIT 10",
-    ),
-    Query("not exists", "Disease", "MATCH (d {id: ID})-[:DlA]->(a) WHERE NOT EXISTS { (a)-[:AuG]->() } RETURN a.name"),
-    Query("one or two hops", "Compound", "MATCH (c:Compound {id: ID})-[:CrC*1..2]-(x) RETURN DISTINCT x.name LIMIT 50"),
-)
+QUERIES = [Query(**json.loads(line)) for line in (HERE / "data" / "cypher.jsonl").read_text().splitlines()]
 
 
 def main() -> None:
     """Run all measurements."""
-    parser = argparse.ArgumentParser(description="Measure Cypher beside the bare engine.")
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of real graphs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where the graph is made and kept")
+    parser = command_line(__doc__, ("--data", "--json", "--work"))
     parser.add_argument("--queries", type=int, default=100, metavar="N", help="nodes for each query")
     parser.add_argument("--mutations", type=int, default=5_000, metavar="N", help="spoiled statements")
     parser.add_argument("--part", choices=("all", "crowd"), default="all", help="measure only this")
     options = parser.parse_args()
-    work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
+    work: Path = options.work
     path = work / "cypher-hetionet"
     if not path.exists():
         import_graph([options.data / "hetionet"], path)
@@ -105,8 +87,7 @@ def main() -> None:
         measure_spoiled(report, options.mutations)
     measure_crowd(report, graph)
     report.add("load of the machine at the end", busy()[0], "")
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 def measure_copy(report: Report, graph: Graph) -> None:

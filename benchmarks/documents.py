@@ -10,13 +10,9 @@ that costs grows with the number of texts alone, and `benchmarks/vectors.py --em
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
-import os
 import random
-import resource
-import subprocess
 import sys
 import tempfile
 import threading
@@ -35,7 +31,7 @@ from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm import ScriptedModel
 from orienteer.protocols import LanguageModel
 from orienteer.records import Edge, Message, Node, Usage
-from report import Report, Target
+from report import Report, Target, command_line, run
 
 CHUNKS = 5_000
 EMBEDDED = 100
@@ -223,14 +219,11 @@ def measure_small_updates(report: Report, work: Path, files: int) -> None:
     }
     for name, act in acts.items():
         act()
-        environment = {**os.environ, "ORIENTEER_CACHE": str(cache), "ORIENTEER_VECTORS": "off"}
-        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        command = [sys.executable, "-m", "orienteer", "ask", str(folder), "Who is new?", "--yes", "--quiet"]
-        subprocess.run(command, check=True, capture_output=True, env=environment)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        report.add(f"of many files, {name}, of CPU", round(busy, 2), "s")
-        report.add(f"of many files, {name}", round(time.perf_counter() - started, 2), "s")
+        environment = {"ORIENTEER_CACHE": str(cache), "ORIENTEER_VECTORS": "off"}
+        command = (sys.executable, "-m", "orienteer", "ask", folder, "Who is new?", "--yes", "--quiet")
+        done = run(*command, env=environment)
+        report.add(f"of many files, {name}, of CPU", round(done.processor, 2), "s")
+        report.add(f"of many files, {name}", round(done.seconds, 2), "s")
 
 
 # --------------------------------------------------------------------------------------------------------------- kill
@@ -292,12 +285,11 @@ def measure_kill(report: Report, work: Path, folder: Path, unbroken: Path) -> No
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--chunks", type=int, default=CHUNKS, metavar="N", help="chunks of the made-up documents")
     parser.add_argument("--embedded", type=int, default=EMBEDDED, metavar="N", help="of those that are embedded")
     parser.add_argument("--files", type=int, default=FILES, metavar="N", help="small files, of which one is changed")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="the folder of real data")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     options = parser.parse_args()
     report = Report(TARGETS)
     with tempfile.TemporaryDirectory() as temporary:
@@ -316,8 +308,7 @@ def main() -> None:
                 measure_build(report, name, partial(build_graph, [options.data / name], work / name))
         if options.embedded:
             measure_embedded(report, work, options.embedded)
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 if __name__ == "__main__":

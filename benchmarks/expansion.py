@@ -9,14 +9,10 @@ nodes; every figure comes out of `orienteer eval run`, a run that is there goes 
 
 from __future__ import annotations
 
-import argparse
-import io
 import shlex
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +21,8 @@ from orienteer.lab.evaluation.running.runs import StoredRun, read_run
 from orienteer.lab.evaluation.scores.comparison import PairedDifference, compare
 from orienteer.lab.evaluation.scores.table import Row, score_runs
 from orienteer.records import Trajectory
-from orienteer.serve.cli.app import main as orienteer
+from report import markdown, orienteer, page_options, write_page
+from scripted import served
 
 MEASURES = (*(f"Recall@{k}" for k in (1, 2, 5, 10, 20, 50, 100)), "Hit@1", "Hit@5", "MRR")
 TABLES: tuple[dict[str, str | None], ...] = (
@@ -74,14 +71,14 @@ class Bench:
 
     def part(self, one: Set) -> Iterator[str]:
         """Run both halves over a set and give its lines of the page."""
-        command("embed", str(self.graphs / one.graph), "--embedder", "minilm", "--quiet")
+        orienteer("embed", self.graphs / one.graph, "--embedder", "minilm", "--quiet")
         plain, said = self._run(one, [name for methods in TABLES for name in methods], f"{one.graph}-plain")
         yield f"## {one.name}"
         yield from ("```text", f"$ {said}", "```", "")
         yield counted(plain)
         for methods in TABLES:
             yield from ("", *table(plain, methods))
-        with planner.served() as url:
+        with served(planner.reply) as url:
             flags = ("--model", MODEL, "--base-url", url)
             planned, said = self._run(one, list(PLANNED), f"{one.graph}-planned", *flags)
         yield from ("", "```text", f"$ {said.replace(url, 'URL')}", "```", "")
@@ -92,18 +89,8 @@ class Bench:
         asked = [part for method in methods for part in ("--method", method)]
         asked += [part for condition in one.where for part in ("--where", condition)]
         asked += ["-k", "100", *self._limit, *flags]
-        command(
-            "eval", "run", str(self.graphs / one.graph), str(self.data / one.questions), *asked, "-o", str(run), "-q"
-        )
+        orienteer("eval", "run", self.graphs / one.graph, self.data / one.questions, *asked, "-o", run, "-q")
         return read_run(run), f"orienteer eval run {one.graph} {one.questions} {shlex.join(asked)} -o RUN"
-
-
-def command(*arguments: str) -> None:
-    """Run a command of the product."""
-    with redirect_stdout(io.StringIO()):
-        code = orienteer(list(arguments))
-    if code:
-        sys.exit(f"orienteer {shlex.join(arguments)} ended with {code}")
 
 
 def counted(run: StoredRun) -> str:
@@ -112,17 +99,17 @@ def counted(run: StoredRun) -> str:
     return f"n = {first.n}, {first.n - first.unranked} of them with gold nodes. Means and gains in points."
 
 
-def table(run: StoredRun, methods: Mapping[str, str | None]) -> Iterator[str]:
-    """Give a row for each measure: each method's mean with its interval, and its paired gain over what it expands."""
+def table(run: StoredRun, methods: Mapping[str, str | None]) -> list[str]:
+    """Return a row for each measure: each method's mean with its interval, and its paired gain over what it expands."""
     found = {row.method: row for row in score_runs([run], measures=MEASURES)}
-    yield "| | " + " | ".join(f"`{name}`" for name in methods) + " |"
-    yield "|---" * (len(methods) + 1) + "|"
+    rows = []
     for measure in MEASURES:
         pairs = compare([run], measure=measure).pairs
         cells = [f"{_mean(found[name], measure)}{_gain(pairs, name, over)}" for name, over in methods.items()]
-        yield f"| {measure} | " + " | ".join(cells) + " |"
+        rows.append([measure, *cells])
     if not any(found[name].work["calls"] for name in methods):  # asked one by one: else they wait for one another
-        yield "| ms p50 | " + " | ".join(f"{found[name].milliseconds['p50']:.0f}" for name in methods) + " |"
+        rows.append(["ms p50", *(f"{found[name].milliseconds['p50']:.0f}" for name in methods)])
+    return markdown(["", *(f"`{name}`" for name in methods)], rows)
 
 
 def _mean(row: Row, measure: str) -> str:
@@ -144,29 +131,21 @@ def _signed(points: float, low: float, high: float) -> str:
     return f"; {points:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-def courses(run: StoredRun) -> Iterator[str]:
-    """Give what became of the plans: calls, repairs, fallbacks, and the errors that a program can tell."""
+def courses(run: StoredRun) -> list[str]:
+    """Return what became of the plans: calls, repairs, fallbacks, and the errors that a program can tell."""
     kept: dict[str, list[Sequence[Trajectory]]] = {}
     for _, method, trajectories in run.trajectories():
         kept.setdefault(method, []).append(trajectories)
-    names = ["method", "questions", "calls", "repaired", "along edges", "no error", *FAILED]
-    yield "| " + " | ".join(names) + " |"
-    yield "|---" * len(names) + "|"
+    rows = []
     for row in sorted(score_runs([run], measures=MEASURES[:1]), key=lambda one: list(PLANNED).index(one.method)):
         asked = kept[row.method]
         marks = [{mark for one in trajectories for mark in one.marks} for trajectories in asked]
         counted = Counter(mark for some in marks for mark in some)
         repaired = sum(calls(one) > 1 for one in asked)
         sound = sum(not some & set(FAILED) for some in marks)
-        cells = [
-            row.n,
-            f"{row.work['calls']:.2f}",
-            repaired,
-            counted["edges"],
-            sound,
-            *(counted[one] for one in FAILED),
-        ]
-        yield f"| {row.method} | " + " | ".join(map(str, cells)) + " |"
+        failed = [counted[one] for one in FAILED]
+        rows.append([row.method, row.n, f"{row.work['calls']:.2f}", repaired, counted["edges"], sound, *failed])
+    return markdown(["method", "questions", "calls", "repaired", "along edges", "no error", *FAILED], rows)
 
 
 def calls(trajectories: Sequence[Trajectory]) -> int:
@@ -175,28 +154,21 @@ def calls(trajectories: Sequence[Trajectory]) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of graphs and questions")
+    parser = page_options(__doc__)
     parser.add_argument("--graphs", type=Path, metavar="FOLDER", help="graphs of those names that are made already")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps runs; temporary by default")
     parser.add_argument("--limit", type=int, metavar="N", help="ask N of the questions of each set")
     parser.add_argument("--only", metavar="GRAPH", help="measure one graph")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="orienteer-") as temporary:
-        work = options.work or Path(temporary)
-        work.mkdir(parents=True, exist_ok=True)
+
+    def parts(work: Path) -> Iterator[str]:
         bench = Bench(options.data, options.graphs or options.data, work, options.limit)
-        lines: list[str] = []
         for one in SETS:
-            if options.only not in (None, one.graph) or not (options.data / one.questions).exists():
+            if options.only in (None, one.graph) and (options.data / one.questions).exists():
+                yield from bench.part(one)
+            else:
                 print(f"{one.name}: left out", file=sys.stderr)
-                continue
-            for line in bench.part(one):
-                print(line, flush=True)
-                lines.append(line)
-    if options.markdown:
-        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    write_page(options, parts)
 
 
 if __name__ == "__main__":

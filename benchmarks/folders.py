@@ -15,8 +15,7 @@ The questions stand in folders/dev.jsonl and folders/held.jsonl, in ten shapes. 
 file and its whole passage holds the span; case, punctuation and white space do not count, and of a span with ` | ` the
 cells must stand in that order in one line. `top 1` asks for any gold, `top 5` and `top 20` for all of it; of golds with
 the same `part`, and of all where `any` is true, one suffices. `file 5` asks for the files alone. `--check` verifies
-that every span stands in its file as the product reads it; `--check-code FOLDER` tries the spans of `code` against
-another Python's library.
+that every span stands in its file as the product reads it.
 
 Each method is asked of a graph without vectors and of one with the local embedder, `minilm`. Peers over the same
 passages: bm25s with English stop words; and ripgrep, which ranks files by how many words of the question they hold.
@@ -47,6 +46,7 @@ from orienteer import BuildOptions, Error, Graph, Retriever, build_graph
 from orienteer.graph.embedding import embed_graph
 from orienteer.index.embedders import open_embedder
 from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
+from report import command_line, write_json
 
 HERE = Path(__file__).parent / "folders"
 FOLDERS = ("sqlite", "office", "code")
@@ -72,20 +72,8 @@ REPEATED = re.compile(
     r"|34to35|consortium_agreement-20071201)\.html"
 )
 """Pages of the documentation that hold what other pages hold."""
-_MODULES = (
-    "json email asyncio http sqlite3 logging urllib html argparse csv difflib pathlib zipfile heapq shutil "
-    "textwrap configparser smtplib ftplib imaplib poplib socketserver queue sched statistics calendar secrets "
-    "random shelve mailbox netrc gzip bisect cmd shlex fnmatch glob getpass tempfile functools fractions uuid "
-    "webbrowser filecmp fileinput linecache optparse pprint string contextlib copy dataclasses graphlib ipaddress "
-    "plistlib selectors subprocess threading timeit tokenize traceback pickle"
-)
-_STOP = (
-    "a about after all am an and any are as at be been before but by can could did do does down for from get give "
-    "go had has have how i if in into is it its just list me my no not of on one or our out over say so some "
-    "somebody tell than that the their them then there these they this to under up us was we were what when where "
-    "which who whom whose why will with would you your"
-)
-"""Words that ripgrep is not asked for."""
+_LISTS = json.loads((HERE / "words.json").read_text(encoding="utf-8"))
+"""The modules of Python's library that are asked about, and the words that ripgrep is not asked for."""
 _WORD = re.compile(r"\w+")
 
 
@@ -195,7 +183,7 @@ def made_sqlite(data: Path | None, target: Path) -> None:
 
 def made_code(library: Path, target: Path) -> None:
     """Copy a part of Python's library: its sources and what is written about them."""
-    for module in _MODULES.split():
+    for module in _LISTS["modules"]:
         paths = [library / f"{module}.py", *sorted((library / module).rglob("*"))]
         for path in paths:
             if path.is_file() and path.suffix in (".py", ".rst", ".md", ".txt"):
@@ -310,7 +298,7 @@ def ripgrep(folder: Path, program: str) -> Method:
         distinct: dict[str, int] = defaultdict(int)
         times: dict[str, int] = defaultdict(int)
         for word in dict.fromkeys(_WORD.findall(question.casefold())):
-            if word in _STOP.split():
+            if word in _LISTS["stop words"]:
                 continue
             command = [program, "-i", "-w", "-F", "--count-matches", "--no-messages", "--", word, "."]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -528,22 +516,9 @@ def check(bench: Bench) -> int:
     return bad
 
 
-def check_code(bench: Bench, library: Path) -> int:
-    """Print every span of code that another Python's library does not hold."""
-    bad = 0
-    for one in bench.asked:
-        for gold in one.gold:
-            path = library / gold.file
-            if one.folder == "code" and not (path.exists() and holds(path.read_text(encoding="utf-8"), gold.span)):
-                bad += 1
-                print(f"{one.id}: {gold.file}: {gold.span if one.split == 'dev' else '(held)'}")
-    print(f"{bad} spans of code are not in {library}")
-    return bad
-
-
-def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> None:
+    """Ask, and print what was found."""
+    parser = command_line(__doc__)
     parser.add_argument("--data", type=Path, help="where the documentation of SQLite was unpacked")
     parser.add_argument("--folder", action="append", choices=FOLDERS)
     parser.add_argument("--split", choices=("dev", "held", "all"), default="dev")
@@ -554,17 +529,8 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--fresh", action="store_true", help="make folders and graphs anew; vectors come from the cache"
     )
     parser.add_argument("--check", action="store_true", help="verify the spans, and ask nothing")
-    parser.add_argument("--check-code", type=Path, metavar="LIBRARY", help="verify the spans of code there")
-    parser.add_argument("--json", type=Path)
-    return parser.parse_args(arguments)
-
-
-def main() -> None:
-    """Ask, and print what was found."""
-    options = options_of()
+    options = parser.parse_args()
     bench = Bench(options)
-    if options.check_code:
-        sys.exit(bool(check_code(bench, options.check_code)))
     if options.check:
         sys.exit(bool(check(bench)))
     scores = ask_all(bench)
@@ -580,10 +546,9 @@ def main() -> None:
     for measure in MEASURES:
         show_parts({**by_shape, **by_folder}, measure)
     show_parts(by_folder, "refused, not answerable")
-    if options.json:
-        questions = {label: one.rows for label, one in scores.items()} if options.split == "dev" else {}
-        written = {"all": whole, "shapes": by_shape, "folders": by_folder, "questions": questions}
-        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+    questions = {label: one.rows for label, one in scores.items()} if options.split == "dev" else {}
+    written = {"all": whole, "shapes": by_shape, "folders": by_folder, "questions": questions}
+    write_json(options.json, written)
 
 
 if __name__ == "__main__":

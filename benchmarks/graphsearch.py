@@ -18,7 +18,6 @@ of each reply. Recall is the share of the gold passages that any reading of a qu
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import threading
@@ -42,7 +41,8 @@ from orienteer.retrieval.bases.table import open_base
 from orienteer.retrieval.query import Query
 from orienteer.retriever import Retriever
 from orienteer.text.sentences import single_spaced, split, tokens
-from planner import served
+from report import command_line, write_json
+from scripted import served
 
 BASE = "hippo"
 CHANNELS = ("", "S", "R")
@@ -406,12 +406,11 @@ def open_asked(pair: str, most: int | None, forms: Sequence[str]) -> Asked:
 
 def main(arguments: Iterable[str] | None = None) -> None:
     """Measure the parts that are named, else all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("data", nargs="+", metavar="DATA=GRAPH")
     parser.add_argument("--part", action="append", choices=list(PARTS))
     parser.add_argument("--form", action="append", choices=list(FORMS), help="of the part forms")
     parser.add_argument("--questions", type=int, metavar="N", help="the first N alone")
-    parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args(list(arguments) if arguments is not None else None)
     written: dict[str, Any] = {}
     for pair in options.data:
@@ -421,8 +420,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
             print(f"\n{asked.name}, {len(asked.chains)} questions: {part}")
             written.setdefault(asked.name, {})[part] = PARTS[part](asked)
             print(f"  {time.perf_counter() - started:.0f} s")
-    if options.json:
-        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+    write_json(options.json, written)
 
 
 if __name__ == "__main__":

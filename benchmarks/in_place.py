@@ -10,7 +10,6 @@ still known, as in a session of an agent, so each node and query comes once.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import time
@@ -21,12 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.connect.in_place.graph import GraphInPlace
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
+from orienteer.ingest.databases import open_database
 from orienteer.settings import read_settings
 from orienteer.tools.toolbox import Toolbox
+from report import command_line
 
 K = 10
 
@@ -37,14 +37,14 @@ class _Statement(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ())
     parser.add_argument("address")
     parser.add_argument("graph", type=Path)
     parser.add_argument("--questions", type=int, default=100)
     arguments = parser.parse_args()
     local = Graph.open(arguments.graph)
     started = time.perf_counter()
-    remote = GraphInPlace.of(read_settings().open_database(arguments.address))
+    remote = open_database(arguments.address, read_settings()).in_place()
     print(f"opened in place in {time.perf_counter() - started:.1f} s")
     chance = random.Random(5)
     searches = [_search(local, chance) for _ in range(arguments.questions)]
@@ -102,10 +102,14 @@ def _compare_statements(name: str, statements: Sequence[_Statement], local: Grap
                 print(f"{'store' if graph is local else 'in place'} refuses: {error}")
             times.append(time.perf_counter() - started)
         same += answers[0][1] == answers[1][1] and (answers[0] == answers[1] or answers[0][1] > 100)
+    _show(f"cypher {name:<16} ", seconds)
+    print(f"cypher {name:<16} {same} of {len(statements)} answers are the same")
+
+
+def _show(name: str, seconds: Mapping[str, Sequence[float]]) -> None:
     for where, times in seconds.items():
         p50, p95 = np.percentile(np.array(times) * 1000, [50, 95])
-        print(f"cypher {name:<16} {where:<10} p50 {p50:8.1f} ms   p95 {p95:8.1f} ms")
-    print(f"cypher {name:<16} {same} of {len(statements)} answers are the same")
+        print(f"{name}{where:<10} p50 {p50:8.1f} ms   p95 {p95:8.1f} ms")
 
 
 def _sorted_out(row: Sequence[Any]) -> list[Any]:
@@ -142,9 +146,7 @@ def _compare(name: str, calls: Sequence[Mapping[str, Any]], local: Graph, remote
         if here:
             agreeing.append(len(set(here) & set(there)) / len(here))
             firsts.append(here[:1] == there[:1])
-    for where, times in seconds.items():
-        p50, p95 = np.percentile(np.array(times) * 1000, [50, 95])
-        print(f"{name:<24}{where:<10} p50 {p50:8.1f} ms   p95 {p95:8.1f} ms")
+    _show(f"{name:<24}", seconds)
     found, alike = np.mean(agreeing), np.mean(firsts)
     print(f"{name:<24}of the store's first {K}, {found:.1%} are found in place; {alike:.1%} begin alike")
 

@@ -8,7 +8,6 @@ tool is there and its arguments are of its schema.
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 import time
@@ -25,6 +24,7 @@ from orienteer.llm.openai import OpenAIModel
 from orienteer.llm.schema import decode, faults
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import Dialect, JsonValue, Message, Question, Sampling, ToolSpec, Usage
+from report import command_line
 
 QUESTIONS = Path(__file__).parents[1] / "tests" / "toy" / "questions.jsonl"
 WAYS: Mapping[str, Dialect] = {"native": "native", "words": "qwen", "schema": "schema"}
@@ -34,7 +34,7 @@ LONGEST = Sampling(temperature=0.0, max_tokens=96)
 
 def main() -> None:
     """Print a line for each way."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command_line(__doc__, ())
     parser.add_argument("--model", default="local:smollm2")
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     parser.add_argument("--way", choices=WAYS, action="append")

@@ -10,7 +10,6 @@ here.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
@@ -25,15 +24,13 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from report import command_line
+
 HERE = Path(__file__).parent / "folders"
 SEED = 20221
 YEARS = range(2018, 2023)
 _TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _SLOT = re.compile(r"\{(\w+)\}")
-_PILOTS = ("Jory Penhale", "Malin Estrup", "Declan Foss")
-_WATCH = ("Emeric Vance", "Rhona Skea", "Osbert Kyle", "Idris Quennell", "Kirsten Vole")
-_SKIPPERS = ("Moe", "Tarrant", "Pask", "Winslow", "Hurrell", "Ibsen", "Lamb", "Tregear", "Orchard", "Vik")
-_FIRST = ("Halvard", "Maud", "Silas", "Bettina", "Gwen", "Olaf", "Percy", "Nora", "Anselm", "Kit")
 Block = tuple[str, str]
 """The kind of a line (`title`, `head`, `item`, `text`) and its words."""
 Row = list[Any]  # Any: words and numbers
@@ -309,63 +306,28 @@ def yearly(words: Words) -> Iterator[tuple[str, bytes]]:
         yield f"reports/annual-{year}.pdf", pdf("\n".join(parts))
 
 
-def tariffs() -> Iterator[tuple[str, bytes]]:
+def tariffs(words: Words) -> Iterator[tuple[str, bytes]]:
     """Yield the tariff of each year: dues by class and length, services, storage."""
-    classes = (
-        ("Fishing vessel", 11.5),
-        ("Yacht", 19.0),
-        ("Coaster", 34.0),
-        ("Ferry", 27.5),
-        ("Work boat", 22.0),
-        ("Historic vessel", 6.0),
-    )
-    services = (
-        ("Crane, hour", 640),
-        ("Crane, minimum charge", 410),
-        ("Pilotage, under 80 m", 1850),
-        ("Pilotage, 80 to 120 m", 2600),
-        ("Pilotage, over 120 m", 3900),
-        ("Drinking water, cubic metre", 18),
-        ("Shower token", 4),
-        ("Weighbridge, once", 35),
-        ("Slip, day", 120),
-        ("Pressure washer, hour", 75),
-        ("Oil boom, day", 900),
-        ("Diver, hour", 780),
-        ("Waste oil, litre", 1.2),
-        ("Replacement of a pass", 60),
-        ("Linesman, night", 290),
-    )
-    goods = (
-        "Timber",
-        "Salt",
-        "Road grit",
-        "Fish boxes",
-        "Boat on cradle",
-        "Boat on trailer",
-        "Container 20 ft",
-        "Net",
-        "Crab pots",
-        "Turbine blade",
-        "Scrap",
-        "Grain",
-    )
+    about = words.about["tariffs"]
     for year in range(2016, 2024):
         rate = 1 + 0.03 * (year - 2016)
         dues: list[Row] = [["Class", "Length from, m", "Length to, m", "Per night, crowns", "Per year, crowns"]]
-        for number, (name, base) in enumerate(classes):
+        for number, (name, base) in enumerate(about["classes"]):
             for length in range(0, 60, 6):
                 price = round(base * (1 + length / 7) * rate, 1)
                 dues.append([name, length, length + 6, price, round(price * (88 + 3 * number))])
         served: list[Row] = [
             ["Service", "Crowns", "Remark"],
-            *([name, round(cost * rate, 1), "" if cost < 1000 else "by appointment"] for name, cost in services),
+            *(
+                [name, round(cost * rate, 1), "" if cost < 1000 else "by appointment"]
+                for name, cost in about["services"]
+            ),
         ]
         stored: list[Row] = [
             ["Goods", "Free days", "Crowns a day, covered", "Crowns a day, open"],
             *(
                 [name, (number * 5) % 9 + 1, round((7 + number) * rate, 1), round((3 + number) * rate, 1)]
-                for number, name in enumerate(goods)
+                for number, name in enumerate(about["goods"])
             ),
         ]
         yield f"tariffs/tariff-{year}.xlsx", xlsx({"Dues": dues, "Services": served, "Storage": stored})
@@ -373,17 +335,18 @@ def tariffs() -> Iterator[tuple[str, bytes]]:
 
 def rosters(words: Words) -> Iterator[tuple[str, bytes]]:
     """Yield the rosters of two years, by quarter: pilots, watch and crane of each day."""
+    about = words.about["rosters"]
     for year in (2021, 2022):
         for quarter in range(4):
             start = date(year, 3 * quarter + 1, 1)
             end = date(year + (quarter == 3), (3 * quarter + 3) % 12 + 1, 1)
             days = [start + timedelta(days=one) for one in range((end - start).days)]
-            pilots: list[Row] = [[f"{day}", *words.two(_PILOTS), words.below(5)] for day in days]
+            pilots: list[Row] = [[f"{day}", *words.two(about["pilots"]), words.below(5)] for day in days]
             watch: list[Row] = [
-                [f"{day}", *words.two(_WATCH), words.one(("", "", "", "swapped", "half"))] for day in days
+                [f"{day}", *words.two(about["watch"]), words.one(("", "", "", "swapped", "half"))] for day in days
             ]
             crane: list[Row] = [
-                [f"{day}", words.one(("Pavel Drozd", "Rhona Skea", "Emeric Vance")), f"{words.below(9) + 1} lifts"]
+                [f"{day}", words.one(about["crane"]), f"{words.below(9) + 1} lifts"]
                 for day in days
                 if day.weekday() < 5
             ]
@@ -418,20 +381,13 @@ def stores(words: Words) -> Iterator[tuple[str, bytes]]:
 
 def ships(words: Words) -> Iterator[tuple[str, bytes]]:
     """Yield the register of vessels, the berths, and the arrivals of three years."""
-    known = ("Brisk Anna", "Kestrel Dawn", "Tern Arrow", "Resolve of Skarn", *words.about["slots"]["boat"])
-    fixed = {
-        "Brisk Anna": ("Halvard Moe", 17.4, 1979),
-        "Kestrel Dawn": ("Maud Tarrant", 21.8, 1991),
-        "Tern Arrow": ("Silas Pask", 14.2, 2004),
-        "Resolve of Skarn": ("Anselm Orchard", 33.5, 1968),
-    }
-    half = ("Blue", "Grey", "Northern", "Little", "Brave", "Western", "Old", "Golden", "Quiet", "Merry")
-    rest = ("Lark", "Star", "Maid", "Pilot", "Rover", "Tide", "Heron", "Venture", "Curlew", "Spray", "Bell", "Fern")
+    about = words.about["ships"]
+    fixed, half, rest, berths = (about[part] for part in ("fixed", "half", "rest", "berths"))
+    known = (*fixed, *words.about["slots"]["boat"])
     names = [*known, *(f"{one} {two}" for one in half for two in rest)]
     rows: list[Row] = [["Number", "Name", "Skipper", "Length m", "Built", "Home port", "Berth"]]
-    berths = ("North Wall", "Bishop's Quay", "Fish Steps", "Cannery Pier", "Coal Stairs", "Pontoon", "Outer basin")
     for number, name in enumerate(names):
-        skipper = f"{words.one(_FIRST)} {words.one(_SKIPPERS)}"
+        skipper = f"{words.one(about['first_names'])} {words.one(about['skippers'])}"
         if skipper in {one[0] for one in fixed.values()}:  # they have one boat each
             skipper = f"Edda {skipper.split()[1]}"
         who, length, built = fixed.get(name, (skipper, round(6 + 0.1 * words.below(220), 1), 1955 + words.below(66)))
@@ -439,13 +395,18 @@ def ships(words: Words) -> Iterator[tuple[str, bytes]]:
         rows.append([f"MK{number + 201}", name, who, length, built, port, words.one(berths)])
     yield "registers/vessels.csv", table(rows)
     shape: list[Row] = [["Berth", "Old number", "New number", "Length m", "Depth at lowest tide m", "Shore power"]]
-    depths = (5.5, 6.0, 3.2, 5.9, 4.1, 2.6, 7.0)
     for number, berth in enumerate(berths):
         shape.append(
-            [berth, 7 - number, number + 11, 40 + 17 * number, depths[number], ("none", "32 A", "63 A")[number % 3]]
+            [
+                berth,
+                7 - number,
+                number + 11,
+                40 + 17 * number,
+                about["depths"][number],
+                ("none", "32 A", "63 A")[number % 3],
+            ]
         )
     yield "registers/berths.csv", table(shape)
-    cargo = ("fish", "fish", "crab", "salt", "timber", "passengers", "none", "road grit", "nets")
     for year in (2019, 2020, 2021):
         calls: list[Row] = [["Date", "Time", "Vessel", "From", "Cargo", "Tonnes", "Berth"]]
         for number in range(400):
@@ -456,7 +417,7 @@ def ships(words: Words) -> Iterator[tuple[str, bytes]]:
                     f"{words.below(24):02}:{words.below(60):02}",
                     words.one(names),
                     words.one(("sea", "sea", "Ossel", "Calder Bay", "Skarn")),
-                    words.one(cargo),
+                    words.one(about["cargo"]),
                     round(0.1 * words.below(300), 1),
                     words.one(berths),
                 ]
@@ -504,19 +465,14 @@ def make_office(target: Path) -> int:
     files = {path: MAKERS.get(Path(path).suffix, str.encode)(text) for path, text in own.items() if path not in items}
     for number, some in enumerate((mails, yearly, rosters, stores, ships, machines)):
         files |= dict(some(Words(about, SEED + number)))
-    files |= dict(minutes(Words(about, SEED + 100), items)) | dict(tariffs())
+    files |= dict(minutes(Words(about, SEED + 100), items)) | dict(tariffs(Words(about, SEED)))
     for path, content in files.items():
         (target / path).parent.mkdir(parents=True, exist_ok=True)
         (target / path).write_bytes(content)
     return len(files)
 
 
-def main() -> None:
-    """Write the folder where the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+if __name__ == "__main__":
+    parser = command_line(__doc__, ())
     parser.add_argument("target", type=Path)
     print(f"{make_office(parser.parse_args().target)} files")
-
-
-if __name__ == "__main__":
-    main()

@@ -20,11 +20,9 @@ Each part builds the graphs that it needs in `--graphs`, or takes them from ther
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,29 +44,38 @@ from orienteer.lab.evaluation.examples import Example
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from passages import OPEN, WALK_ALONE, base
 from rankings import (
-    Ranked,
+    FORMS,
+    OPEN,
+    WALK_ALONE,
+    Asked,
     Ranker,
-    Table,
     answered,
     ask,
-    best_of,
+    ask_all,
+    base,
     both_kinds,
+    first_named,
     flats,
+    in_order,
+    measured,
     paper,
     recalls,
     remembering,
     sage,
     show,
+    silent,
     summary,
+    untitled,
+    weave,
 )
-from woven import first_named, in_order, silent, untitled, weave
+from report import command_line, write_json
 
 KS = (2, 5, 10, 20, 50, 100)
 ANSWER_KS = (2, 5, 10, 50)
-OWN = ("part_of", "next")
-TARGETS = ("hybrid 0.6", "best flat")
+GAINS = (20, 100)
+EXTENDED = "hybrid 0.6"
+"""The paper's Extended Baseline."""
 
 
 class Bench:
@@ -110,17 +117,14 @@ class Bench:
             print(f"{name}: {weave(list(in_order(self.graph)), path, seen)}")
         return self.embedded(path)
 
-    def asked(self, graph: Graph, rankers: Sequence[Ranker]) -> dict[str, Ranked]:
-        return {ranked.name: ranked for ranked in ask(self.examples, rankers)}
-
-    def recalls(self, graph: Graph, rankings: Mapping[str, Ranked]) -> dict[str, Table]:
-        return {name: recalls(graph, self.examples, ranking, KS) for name, ranking in rankings.items()}
+    def seen_in(self, graph: Graph) -> Asked:
+        """Return the questions, to be asked of a graph."""
+        return Asked("ottqa", graph, self.examples)
 
 
 def main_part(bench: Bench) -> dict[str, Any]:
     """Every list, by each measure."""
     graph, k = bench.graph, max(KS)
-    plain, titled = flats(graph, k, parts=True), flats(graph, k, is_titled=True, parts=True)
     ours = [
         paper("the paper's recipe", graph, k),
         sage("sage", graph, k),
@@ -128,19 +132,17 @@ def main_part(bench: Bench) -> dict[str, Any]:
         sage("sage, no bonus for titles", graph, k, titles=0.0),
         sage("sage, .6 BM25, no bonus for titles", graph, k, weight=0.6, titles=0.0),
     ]
-    rankings = bench.asked(graph, [*plain, *titled, *ours])
-    tables = bench.recalls(graph, rankings)
-    against = baselines(
-        {ranker.name: tables[ranker.name] for ranker in (*plain, *titled)}, [ranker.name for ranker in plain]
-    )
-    written = said("Recall", tables, KS, against, [ranker.name for ranker in ours])
-    both = {name: both_kinds(bench.graph, bench.examples, ranking, KS) for name, ranking in rankings.items()}
-    count = len(next(iter(both.values())))
-    written["both"] = said(f"a gold segment and a gold passage, {count} questions that have both", both, KS, {}, [])[
-        "rows"
-    ]
-    answers = {name: answered(bench.graph, bench.examples, ranking, ANSWER_KS) for name, ranking in rankings.items()}
-    written["answers"] = said("the answer's string", answers, ANSWER_KS, {}, [])["rows"]
+    asked = bench.seen_in(graph)
+    found = ask_all(asked, ours, k)
+    written = {"rows": measured(asked, ours, over=[EXTENDED], ks=KS, gains=GAINS, found=found)}
+    both = {name: both_kinds(graph, bench.examples, ranking, KS) for name, ranking in found.ranked.items()}
+    print(f"\na gold segment and a gold passage, {len(both[EXTENDED])} questions that have both")
+    written["both"] = {name: summary(table, KS, {}) for name, table in both.items()}
+    show(written["both"])
+    answers = {name: answered(graph, bench.examples, ranking, ANSWER_KS) for name, ranking in found.ranked.items()}
+    print("\nthe answer's string")
+    written["answers"] = {name: summary(table, ANSWER_KS, {}) for name, table in answers.items()}
+    show(written["answers"])
     return written
 
 
@@ -183,30 +185,6 @@ def _asked(retriever: Retriever, k: int, text: str) -> list[int]:
     return [retriever.graph.arrays.row(hit.id) for hit in retriever.search(text, k).hits]
 
 
-def baselines(flat: Mapping[str, Table], plain: Sequence[str]) -> dict[str, Table]:
-    """Return what gains are over: .6/.4, the best flat list at each k, and the best that has a bonus for titles."""
-    best, names = best_of({name: flat[name] for name in plain})
-    print(f"best flat list for each k: {', '.join(names)}")
-    rankers = {"hybrid 0.6": flat["hybrid 0.6"], "best flat": best}
-    if len(flat) > len(plain):
-        rankers["best with titles"], names = best_of(flat)
-        print(f"with those that have a bonus for titles: {', '.join(names)}")
-    return rankers
-
-
-def said(
-    what: str, tables: Mapping[str, Table], ks: Sequence[int], against: Mapping[str, Table], gaining: Iterable[str]
-) -> dict[str, Any]:
-    """Print the means of all and the gains of some, and return them."""
-    rows = {name: summary(table, ks, against) for name, table in tables.items()}
-    print(f"\n{what}")
-    show(rows)
-    for name in gaining:
-        for at in (20, 100):
-            show({f"{name}, gain at {at}": rows[name]}, gains=tuple(against), ks=(at,))
-    return {"rows": rows}
-
-
 def edges_part(bench: Bench) -> dict[str, Any]:
     """What each kind of edge carries: alone, and all others without it."""
     graph = bench.graph
@@ -222,36 +200,20 @@ def edges_part(bench: Bench) -> dict[str, Any]:
 
 def options_part(bench: Bench) -> dict[str, Any]:
     """What each option carries, at the weight of the default."""
-    options: dict[str, dict[str, Any]] = {
-        "sage": {},
-        "pruned by H": {"pruning": "hybrid"},
-        "seeds first": {"order": "seeds"},
-        "rows 0": {"rows": 0.0},
-        "rows 30": {"rows": 30.0},
-        "trust .5": {"trust": 0.5},
-        "sharpness 2": {"sharpness": 2.0},
-        "sharpness 8": {"sharpness": 8.0},
-        ".3 BM25": {"weight": 0.3},
-    }
-    return _variants(bench, bench.graph, options)
+    return _variants(bench, bench.graph, FORMS["sage over tables"])
 
 
 def _variants(bench: Bench, graph: Graph, several: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """Measure forms of SAGE beside the flat lists."""
-    k = max(KS)
-    plain = flats(graph, k, parts=True)
-    rankings = bench.asked(graph, [*plain, *(sage(name, graph, k, **options) for name, options in several.items())])
-    tables = bench.recalls(graph, rankings)
-    against = baselines({ranker.name: tables[ranker.name] for ranker in plain}, [ranker.name for ranker in plain])
-    return said("Recall", {name: tables[name] for name in several}, KS, against, several)
+    rankers = [sage(name, graph, max(KS), **options) for name, options in several.items()]
+    return measured(bench.seen_in(graph), rankers, over=[EXTENDED], ks=KS, gains=GAINS)
 
 
 def open_part(bench: Bench) -> dict[str, Any]:
     """`hippo`, with and without open words."""
-    graph, k = bench.graph, max(KS)
-    forms = [base("hippo", graph, k, label, **options) for label, options in OPEN.items()]
-    tables = bench.recalls(graph, bench.asked(graph, [*forms, sage("sage", graph, k)]))
-    return said("Recall", tables, KS, {name: tables[name] for name in (WALK_ALONE, "sage")}, ["hippo"])
+    forms = [base("hippo", bench.graph, max(KS), label, **options) for label, options in OPEN.items()]
+    rankers = [*forms, sage("sage", bench.graph, max(KS))]
+    return measured(bench.seen_in(bench.graph), rankers, over=[WALK_ALONE, "sage"], ks=KS, gains=GAINS)
 
 
 def titles_part(bench: Bench) -> dict[str, Any]:
@@ -357,20 +319,16 @@ PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
 
 def main() -> None:
     """Measure the parts that are named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ("--cache", "--graphs", "--json"))
     parser.add_argument("data", type=Path)
-    parser.add_argument("--cache", type=Path, default=None, help="where vectors are kept between runs")
-    parser.add_argument("--graphs", type=Path, default=None, help="where graphs are kept between runs")
     parser.add_argument("--part", action="append", choices=list(PARTS))
     parser.add_argument("--limit", type=int, default=None, help="ask only the first so many questions")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="orienteer-") as folder:
         graphs, cache = options.graphs or Path(folder) / "graphs", options.cache or Path(folder) / "cache"
         bench = Bench(options.data, graphs, cache, options.limit)
         written = {name: PARTS[name](bench) for name in options.part or PARTS}
-    if options.json:
-        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+    write_json(options.json, written)
 
 
 if __name__ == "__main__":

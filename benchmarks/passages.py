@@ -13,7 +13,6 @@ without a bonus of .2 for titles that stand in the question. Gains are paired. P
     steps      the same on MuSiQue's sub-questions, each with one gold passage and earlier answers put in
     titles     titles withheld from names and edges, and first names of the texts taken for titles
     together   all corpora in one, each one's questions asked of it; further corpora of `--beside DATA`
-    misses     why `hippo` misses gold passages at 5
     quotations of the questions of one step, how many `documents` quotes a sentence for, and one with the answer; and
                how many it refuses, as they are and with their gold passage withheld
 
@@ -23,12 +22,9 @@ without a bonus of .2 for titles that stand in the question. Gains are paired. P
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,7 +41,6 @@ from orienteer.index.embedders import open_embedder
 from orienteer.index.searchers import vote
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example, Gold
 from orienteer.lab.evaluation.scores.answers import contains
 from orienteer.llm.budget import Allowance
@@ -53,76 +48,33 @@ from orienteer.methods.documents.method import Documents
 from orienteer.protocols import Run
 from orienteer.records import Node, Question, Result
 from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
-from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.bases.table import BASES
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
 from orienteer.retrieval.query import Query
 from orienteer.retrieval.spaces import Spaces
 from orienteer.retriever import Retriever
-from rankings import Ranker, Table, ask, best_of, flats, recalls, remembering, sage, show, summary
-from sage import made
-from woven import first_named, in_order, silent, untitled, weave
+from rankings import (
+    FORMS,
+    KS,
+    OPEN,
+    WALK_ALONE,
+    Asked,
+    Ranker,
+    base,
+    first_named,
+    in_order,
+    measured,
+    opened,
+    remembering,
+    sage,
+    silent,
+    untitled,
+    weave,
+)
+from report import command_line, write_json
 
-KS = (2, 5, 10, 20)
-GAINS = (5, 20)
 OWN = ("sage", "ark")
 """Methods that are no retrievers of knowledge bases."""
-WALKS: Mapping[str, dict[str, Any]] = {
-    "hippo": {},
-    "hippo, .3 BM25": {"mode": "hybrid:0.3"},
-    "hippo, .5 BM25": {"mode": "hybrid:0.5"},
-    "hippo, .6 BM25": {"mode": "hybrid:0.6"},
-    "hippo, BM25 alone": {"mode": "lexical"},
-    "hippo, vectors alone": {"mode": "dense"},
-    "hippo, no bonus for titles": {"titles": 0.0},
-    "hippo, names lead to all holders alike": {"fit": 0.0},
-    "hippo, neither of these two": {"titles": 0.0, "fit": 0.0},
-    "hippo, tau 0": {"tau": 0.0},
-    "hippo, tau .5": {"tau": 0.5},
-    "hippo, question names not in the restart": {"names": 0.0},
-    "hippo, question names alone": {"names": 1.0},
-    "hippo, sharpness 1": {"sharpness": 1.0},
-    "hippo, sharpness 4": {"sharpness": 4.0},
-    "hippo, sharpness 8": {"sharpness": 8.0},
-    "hippo, sharpness 32": {"sharpness": 32.0},
-    "hippo, damping .5": {"damping": 0.5},
-    "hippo, damping .8": {"damping": 0.8},
-    "hippo, 12 rounds": {"rounds": 12},
-    "hippo, begun from 1,000": {"depth": 1000},
-}
-"""One choice after the other undone."""
-WALK_ALONE = "the walk alone"
-OPEN: Mapping[str, dict[str, Any]] = {
-    WALK_ALONE: {"open_words": "off"},
-    "hippo": {},
-    "hippo, open words by words": {"open_words": "words"},
-    "the walk alone, BM25 alone": {"open_words": "off", "mode": "lexical"},
-    "hippo, BM25 alone": {"mode": "lexical"},
-}
-"""Open words, in the forms that they have."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A chunk graph and the questions that are asked of it."""
-
-    name: str
-    graph: Graph
-    examples: Sequence[Example]
-
-
-def base(name: str, graph: Graph, k: int, label: str = "", **options: Any) -> Ranker:  # Any: what its config takes
-    """Return a retriever of a knowledge base, seen as the passages of its evidence."""
-    opened = open_base(name, graph, options)
-    is_answer = Spaces(graph).passages
-
-    def rank(question: str) -> list[int]:
-        found = opened.gather(Query(question, k=k), Allowance()).nodes
-        rows = [
-            graph.arrays.row(one.item.id) for one in found if one.item.id in graph
-        ]  # communities may be none of its nodes
-        return [row for row in rows if is_answer[row]][:k]
-
-    return Ranker(label or name, rank)
 
 
 def ark(graph: Graph, k: int, mode: str) -> Ranker:
@@ -152,38 +104,6 @@ def methods(graph: Graph, names: Iterable[str]) -> list[Ranker]:
     return [one for name in names for one in (own[name]() if name in own else [base(name, graph, max(KS))])]
 
 
-def measured(
-    asked: Asked,
-    rankers: Sequence[Ranker],
-    *,
-    flat: Sequence[Ranker] | None = None,
-    over: str = "",
-    ks: Sequence[int] = KS,
-) -> dict[str, Any]:
-    """Print and return the figures of some rankers, beside the best flat list for each k and the one named `over`."""
-    graph = asked.graph
-    k, parts = max(ks), "document" in graph.arrays.types.nodes or len(graph.arrays.types.nodes) > 1
-    plain = flat if flat is not None else flats(graph, k, parts=parts)
-    titled = [] if flat is not None else flats(graph, k, is_titled=True, parts=parts)
-    found = ask(asked.examples, [*plain, *titled, *rankers])
-    tables = {one.name: recalls(graph, asked.examples, one, ks) for one in found}
-    every: dict[str, Table] = {one.name: tables[one.name] for one in (*plain, *titled)}
-    best, names = best_of(every)
-    against = {"best flat": best, **({over: tables[over]} if over else {})}
-    embedder = graph.arrays.searcher.vectors.about.embedder
-    print(f"\n{asked.name}: {len(asked.examples)} questions, {len(graph):,} nodes, {embedder}")
-    print(f"best flat list for each k: {', '.join(names)}")
-    rows = {"best flat": summary(best, ks, {})}
-    rows |= {one.name: summary(tables[one.name], ks, against) for one in rankers}
-    show(rows)
-    for kind in against:
-        show({one.name: rows[one.name] for one in rankers if one.name != kind}, gains=(kind,), ks=GAINS)
-    spent = {one.name: one.milliseconds for one in found}
-    print("milliseconds a question, lists remembered: ", end="")
-    print(", ".join(f"{one.name} {spent[one.name]:.1f}" for one in rankers))
-    return rows
-
-
 def main_part(bench: Bench) -> dict[str, Any]:
     """Every method."""
     return {one.name: measured(one, methods(one.graph, bench.methods)) for one in bench.asked}
@@ -197,7 +117,10 @@ def walk_part(bench: Bench) -> dict[str, Any]:
 def _walks(graph: Graph) -> list[Ranker]:
     kinds = (("only titles as names", True), ("only names that are no titles", False))
     return [
-        *(base("hippo", graph, max(KS), label, open_words="off", **options) for label, options in WALKS.items()),
+        *(
+            base("hippo", graph, max(KS), label, open_words="off", **options)
+            for label, options in FORMS["hippo, the walk"].items()
+        ),
         *(_partial_walk(f"hippo, {label}", graph, titles) for label, titles in kinds),
     ]
 
@@ -233,7 +156,7 @@ def _among(incidence: Incidence, keep: NDArray[np.bool_]) -> Incidence:
 
 def open_part(bench: Bench) -> dict[str, Any]:
     """Open words, beside the walk alone."""
-    return {one.name: measured(one, _open_forms(one.graph), over=WALK_ALONE) for one in bench.asked}
+    return {one.name: measured(one, _open_forms(one.graph), over=[WALK_ALONE]) for one in bench.asked}
 
 
 def _open_forms(graph: Graph) -> list[Ranker]:
@@ -243,7 +166,7 @@ def _open_forms(graph: Graph) -> list[Ranker]:
 def steps_part(bench: Bench) -> dict[str, Any]:
     """The same on questions of one step."""
     return {
-        one.name: measured(replace(one, examples=steps), _open_forms(one.graph), over=WALK_ALONE, ks=(1, *KS))
+        one.name: measured(replace(one, examples=steps), _open_forms(one.graph), over=[WALK_ALONE], ks=(1, *KS))
         for one in bench.asked
         if (steps := _steps(one.examples))
     }
@@ -279,7 +202,7 @@ def titles_part(bench: Bench) -> dict[str, Any]:
                 sage("sage, no bonus for titles", graph, max(KS), titles=0.0),
             ]
             shown = replace(one, name=f"{one.name}, {label}", graph=graph)
-            written[shown.name] = measured(shown, rankers, over=WALK_ALONE)
+            written[shown.name] = measured(shown, rankers, over=[WALK_ALONE])
     return written
 
 
@@ -305,13 +228,8 @@ def together_part(bench: Bench) -> dict[str, Any]:
         ]
         whole = Asked(f"{one.name} in one corpus", graph, examples)
         walk = base("hippo", graph, max(KS), WALK_ALONE, open_words="off")
-        written[one.name] = measured(whole, [walk, *methods(graph, bench.methods)], over=WALK_ALONE)
+        written[one.name] = measured(whole, [walk, *methods(graph, bench.methods)], over=[WALK_ALONE])
     return written
-
-
-def misses_part(bench: Bench) -> dict[str, Any]:
-    """Print what kind of miss each gold passage is that is not among the first 5 of the walk."""
-    return {one.name: _misses(one) for one in bench.asked}
 
 
 def quotations_part(bench: Bench) -> dict[str, Any]:
@@ -352,48 +270,6 @@ class _Withholding:
         return result.model_copy(update={"hits": hits[: question.k]})
 
 
-def _misses(asked: Asked) -> dict[str, Any]:
-    graph = asked.graph
-    incidence = open_incidence(graph, Spaces(graph))
-    assert incidence is not None
-    ranker = base("hippo", graph, 100)
-    kinds: Counter[str] = Counter()
-    by_type: dict[str, list[float]] = {}
-    for example in asked.examples:
-        found = ranker.rank(example.question.text)
-        gold = [graph.arrays.row(node) for node in example.gold.nodes]
-        kind = str(example.fields.get("type", "?"))
-        by_type.setdefault(kind, []).append(len(set(found[:5]) & set(gold)) / len(gold))
-        named = set(incidence.find(example.question.text).tolist())
-        for row in set(gold) - set(found[:5]):
-            kinds[_kind(incidence, row, [one for one in gold if one != row], named, found)] += 1
-    total = sum(len(example.gold.nodes) for example in asked.examples)
-    print(f"\n{asked.name}: {sum(kinds.values())} of {total} gold passages are not among the first 5")
-    for label, count in kinds.most_common():
-        print(f"  {count:4} {label}")
-    for kind, some in sorted(by_type.items()):
-        print(f"  Recall@5 of {len(some)} questions of type {kind}: {100 * float(np.mean(some)):.1f}")
-    return dict(kinds)
-
-
-def _kind(incidence: Incidence, row: int, others: Sequence[int], named: set[int], found: Sequence[int]) -> str:
-    """Say why a gold passage is missed: what of the way to it is not there, or that others are nearer."""
-    place = int(incidence.places(np.array([row], np.int32))[0])
-    near = "at 6 to 20" if row in found[:20] else "below 20"
-    held = set(incidence.held.of(place).tolist())
-    titles = {name for name in held if place in incidence.titled.of(name)}
-    if titles & named:
-        return f"its title stands in the question, {near}"
-    if held & named:
-        return f"it holds a name of the question, {near}"
-    shared = [set(incidence.held.of(int(one)).tolist()) for one in incidence.places(np.array(others, np.int32))]
-    if any(one & titles for one in shared):
-        return f"another gold passage mentions its title, {near}"
-    if any(one & held for one in shared):
-        return f"it shares another name with a gold passage, {near}"
-    return f"it shares no name with the question or a gold passage, {near}"
-
-
 class Bench:
     """The graphs, their questions, and where further graphs are kept."""
 
@@ -405,13 +281,9 @@ class Bench:
         self.asked = [self._asked(one) for one in options.data]
 
     def _asked(self, one: str) -> Asked:
-        data, _, given = one.partition("=")
-        started = time.perf_counter()
-        graph = Graph.open(given) if given else made(Path(data), self.graphs, self.cache)
-        open_incidence(graph, Spaces(graph))
-        print(f"{Path(data).name}: graph and names in {time.perf_counter() - started:.1f} s")
-        questions = read_questions(Path(data), graph=graph)
-        return Asked(questions.name, remembering(graph), [each for each in questions.examples if each.gold.nodes])
+        asked = opened(one, self.graphs, self.cache)
+        open_incidence(asked.graph, Spaces(asked.graph))
+        return replace(asked, graph=remembering(asked.graph))
 
     def beside(self) -> Iterator[tuple[str, Graph]]:
         """Return the chunks of further corpora, without edges of names or vectors."""
@@ -442,27 +314,22 @@ PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
     "steps": steps_part,
     "titles": titles_part,
     "together": together_part,
-    "misses": misses_part,
     "quotations": quotations_part,
 }
 
 
 def main() -> None:
     """Measure the parts that are named; `main` where none is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ("--cache", "--graphs", "--json"))
     parser.add_argument("data", nargs="+", metavar="DATA[=GRAPH]")
     parser.add_argument("--method", action="append", choices=[*BASES, *OWN])
     parser.add_argument("--part", action="append", choices=list(PARTS))
     parser.add_argument("--beside", action="append", type=Path, default=[], metavar="DATA")
-    parser.add_argument("--cache", type=Path, help="where vectors are kept between runs")
-    parser.add_argument("--graphs", type=Path, help="where graphs are kept between runs")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="orienteer-") as folder:
         bench = Bench(options, Path(folder))
         written = {name: PARTS[name](bench) for name in options.part or ["main"]}
-    if options.json:
-        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+    write_json(options.json, written)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A stand-in for a model that writes SPARK's plans: rules over the wording of a question, served over HTTP.
+"""A stand-in for a model that writes SPARK's plans: rules over the wording of a question.
 
 It sees what a model would see, the request, and answers with a plan; it knows no answers and reads no graph. Its rules
 were written for the templates of GRBench's biomedical questions and for turns of phrase of STaRK's questions about
@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Steps: TypeAlias = list[dict[str, Any]]  # Any: JSON
@@ -59,43 +56,17 @@ def most(symptom: str, pattern: str, counted: str) -> Steps:
 # --------------------------------------------------------------------------------- GRBench, biomedical, over Hetionet
 
 
-def _side_effects(name: str) -> Steps:
-    return chain(name, "Compound", [("CcSE", "Side Effect")], "found")
-
-
-def _symptoms(name: str) -> Steps:
-    return chain(name, "Disease", [("DpS", "Symptom")], "found")
-
-
-def _anatomy(question: str, gene: str) -> Steps:
-    edge = "AdG" if "downregul" in question else "AuG" if "upregul" in question else "AeG"
-    return chain(gene, "Gene", [(edge, "Anatomy")], "found")
-
-
-def _treats_both(one: str, other: str) -> Steps:
-    return both(
-        *(
-            chain(name, "Disease", [("CtD", "Compound")], into)
-            for name, into in ((one, "first"), (other, "second"))
-        )
-    )  # fmt: skip
+def _regulated(question: str, edges: tuple[str, str, str], up: str = "upregul") -> str:
+    """Return the edge that a question means: genes that are regulated down, that are regulated up, or any."""
+    return edges[0] if "downregul" in question else edges[1] if re.search(up, question) else edges[2]
 
 
 def _located(question: str, place: str, what: str) -> Steps:
     there = chain(place, "Anatomy", [("DlA", "Disease")], "there")
     if not re.fullmatch(_GENE, what):
         return both(there, chain(what, "Compound", [(_TREATS, "Disease")], "treated"))
-    edge = "DdG" if "downregul" in question else "DuG" if re.search(r"increas|amplif|upregul", question) else "DaG"
+    edge = _regulated(question, ("DdG", "DuG", "DaG"), "increas|amplif|upregul")
     return both(there, chain(what, "Gene", [(edge, "Disease")], "joined"))
-
-
-def _class_with_most(symptom: str) -> Steps:
-    return most(symptom, f"<-[:{_TREATS}]-(c:Compound)<-[:PCiC]-(x:`Pharmacologic Class`)", "c")
-
-
-def _pathway_of_most(question: str, symptom: str) -> Steps:
-    edge = "DdG" if "downregul" in question else "DuG" if "upregul" in question else "DaG"
-    return most(symptom, f"-[:{edge}]->(g:Gene)-[:GpPW]->(x:Pathway)", "g")
 
 
 def grbench(question: str) -> Steps | None:
@@ -111,17 +82,19 @@ def grbench(question: str) -> Steps | None:
         question,
     )
     if found := re.search(r"side effects of (?:using )?(?:compound )?(.+?)[?.]", question):
-        return _side_effects(found[1])
+        return chain(found[1], "Compound", [("CcSE", "Side Effect")], "found")
     if "pathway" in question and symptom:
-        return _pathway_of_most(question, symptom[1])
+        edge = _regulated(question, ("DdG", "DuG", "DaG"))
+        return most(symptom[1], f"-[:{edge}]->(g:Gene)-[:GpPW]->(x:Pathway)", "g")
     if re.search("pharmacologic|drug class", question) and symptom:
-        return _class_with_most(symptom[1])
+        return most(symptom[1], f"<-[:{_TREATS}]-(c:Compound)<-[:PCiC]-(x:`Pharmacologic Class`)", "c")
     if found := re.search(r"symptoms .*?(?:I have|of) (?:the disease )?(.+?)(?: are)?[?.]", question):
-        return _symptoms(found[1])
+        return chain(found[1], "Disease", [("DpS", "Symptom")], "found")
     if "anatom" in question and gene:
-        return _anatomy(question, gene[1])
+        return chain(gene[1], "Gene", [(_regulated(question, ("AdG", "AuG", "AeG")), "Anatomy")], "found")
     if found := re.search(r"(?:treat|tackle|manage|cure) both (.+?) and (.+?)\?", question):
-        return _treats_both(found[1], found[2])
+        treated = [("CtD", "Compound")]
+        return both(chain(found[1], "Disease", treated, "first"), chain(found[2], "Disease", treated, "second"))
     drug = re.search(r"by ([A-Z]\w+)\?|can (?:the use of )?([A-Z]\w+) (?:help |relieve)", question)
     if place and (drug or gene):
         return _located(question, place[1], (drug[1] or drug[2]) if drug else gene[1] if gene else "")
@@ -187,37 +160,3 @@ def reply(body: dict[str, Any]) -> str:  # Any: JSON
     if steps is None or any(message["role"] == "assistant" for message in body["messages"]):
         steps = alike(question, "Disease" if is_hetionet else wanted(question))
     return json.dumps({"steps": steps, "answer": steps[-1]["into"]})
-
-
-@contextmanager
-def served(answer: Callable[[dict[str, Any]], str] = reply) -> Iterator[str]:
-    """Give the address of a model that answers so."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            message = {"role": "assistant", "content": answer(body)}
-            usage = {"prompt_tokens": len(json.dumps(body)) // 4, "completion_tokens": len(message["content"]) // 4}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            data = json.dumps({"model": body["model"], "choices": [choice], "usage": usage}).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

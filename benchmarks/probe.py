@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import resource
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -87,15 +86,10 @@ def edge_batches(data: Synthetic) -> Iterator[EdgeBatch]:
 
 def import_tables(folder: Path, target: Path) -> dict[str, float]:
     """Import tables with the command line; return the seconds and the peak."""
-    command = [sys.executable, "-m", "orienteer", "import", str(folder), "-o", str(target), "--force"]
-    started = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
-        "seconds": time.perf_counter() - started,
-        "processor": used.ru_utime + used.ru_stime,
-        "peak": used.ru_maxrss * _RSS_UNIT,
-    }
+    from report import run  # late: opening a graph must not pay for it
+
+    done = run(sys.executable, "-m", "orienteer", "import", folder, "-o", target, "--force", "--quiet")
+    return {"seconds": done.seconds, "processor": done.processor, "peak": done.peak}
 
 
 def open_graph(path: Path, query: str) -> dict[str, float]:

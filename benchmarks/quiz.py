@@ -9,7 +9,6 @@ code with what drew the item. Load is printed, for the machine's other work is i
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -24,7 +23,7 @@ from orienteer.lab.evaluation.examples import Cell, QuizItem
 from orienteer.lab.quizzes.generator import Quiz
 from orienteer.lab.quizzes.proof import Fault, prove
 from orienteer.lab.quizzes.quiz import balance, generate_quiz
-from report import Report, Target
+from report import Report, Target, command_line
 
 TESTS = Path(__file__).parent.parent / "tests"
 NAMES = ("hetionet", "debian_bookworm", "wordnet30")
@@ -33,12 +32,11 @@ SECONDS = 120
 
 def main() -> None:
     """Run all graphs."""
-    parser = argparse.ArgumentParser(description="Make quizzes without a model and prove them twice.")
+    parser = command_line(__doc__)
     parser.add_argument("--graphs", type=Path, required=True, metavar="FOLDER", help="the folder of graphs")
     parser.add_argument("--names", nargs="+", default=NAMES, metavar="NAME", help="the graphs in it")
     parser.add_argument("--count", type=int, default=500, metavar="N", help="items a graph")
     parser.add_argument("--seed", type=int, default=7, metavar="K", help="the random seed")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     options = parser.parse_args()
     sys.path.insert(0, str(TESTS))
     oracle: Any = import_module("quiz_oracle")  # Any: it stands beside the tests
@@ -52,8 +50,7 @@ def main() -> None:
         quiz = generate_quiz(graph, options.count, random_seed=options.seed)
         report.add(f"{name}, made", time.perf_counter() - begun, "s")
         measure(report, name, graph, quiz, oracle)
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 def measure(report: Report, name: str, graph: Graph, quiz: Quiz, oracle: Any) -> None:  # Any: as above

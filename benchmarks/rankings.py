@@ -1,29 +1,53 @@
-"""Rankings of several methods over the same questions, and what one gains over another: for sage.py and ottqa.py."""
+"""Rankings of methods over the same passages, and what one gains over another: for sage, passages and ottqa."""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.embedding import embed_graph
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Fusion, HybridSearcher, Memo, Searcher, TitleBonus, ranking_of
+from orienteer.index.embedders import open_embedder
+from orienteer.index.searchers import Fusion, HybridSearcher, KeyedCache, Searcher, TitleBonus, ranking_of
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.intake import Shelf
+from orienteer.ingest.documents.join.weaver import Weaver
+from orienteer.ingest.documents.run import build_graph
+from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example
 from orienteer.lab.evaluation.scores.measures import recall
 from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
+from orienteer.llm.budget import Allowance
 from orienteer.methods.sage.hop import Expander, SageConfig
-from orienteer.records import Question
+from orienteer.records import Node, Question
+from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.query import Query
+from orienteer.retrieval.spaces import Spaces
 
 TITLES = 0.2
 """The bonus of the flat lists that have one."""
+KS = (2, 5, 10, 20)
+GAINS = (5, 20)
+FORMS: Mapping[str, Mapping[str, dict[str, Any]]] = json.loads(
+    (Path(__file__).parent / "data" / "forms.json").read_text(encoding="utf-8")
+)
+"""Options by the name of a form: of SAGE and of `hippo`, one choice after the other undone."""
+OPEN = FORMS["hippo, open words"]
+WALK_ALONE = "the walk alone"
 WEIGHTS = (0.3, 0.4, 0.5, 0.6)
 """BM25's share in the flat hybrids."""
 _WORD = re.compile(r"\w+")
@@ -120,7 +144,7 @@ def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False)
     }
     if is_titled:
         titles = TitleFinder(graph.arrays)
-        named = Memo(titles)
+        named = KeyedCache(titles)
         searchers = {f"{name} + titles": TitleBonus(one, named, TITLES) for name, one in searchers.items()}
     mask = (
         graph.arrays.mask([name for name in ("chunk", "table") if name in graph.arrays.types.nodes]) if parts else None
@@ -237,3 +261,143 @@ def show(summaries: Mapping[str, Mapping[str, Any]], *, gains: Sequence[str] = (
 
 def _gain(one: Sequence[float]) -> str:
     return f"{one[0]:+5.1f} [{one[1]:+.1f}, {one[2]:+.1f}]"
+
+
+# ------------------------------------------------------------------------------------------------- whole sets
+
+
+def base(name: str, graph: Graph, k: int, label: str = "", **options: Any) -> Ranker:  # Any: what its config takes
+    """Return a retriever of a knowledge base, seen as the passages of its evidence."""
+    opened = open_base(name, graph, options)
+    is_answer = Spaces(graph).passages
+
+    def rank(question: str) -> list[int]:
+        found = opened.gather(Query(question, k=k), Allowance()).nodes
+        rows = [
+            graph.arrays.row(one.item.id) for one in found if one.item.id in graph
+        ]  # communities may be none of its nodes
+        return [row for row in rows if is_answer[row]][:k]
+
+    return Ranker(label or name, rank)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A chunk graph and the questions that are asked of it."""
+
+    name: str
+    graph: Graph
+    examples: Sequence[Example]
+
+
+def opened(data: str, graphs: Path, cache: Path) -> Asked:
+    """Open the graph of `DATA[=GRAPH]`, or build and embed one of its chunks, and read its questions."""
+    folder, _, given = data.partition("=")
+    source, started = Path(folder), time.perf_counter()
+    path = Path(given) if given else graphs / source.name
+    if not path.exists():
+        embedder = open_embedder("minilm")
+        report = build_graph([source], path, embedder=embedder, cache=cache)
+        print(f"built {report.nodes:,} nodes, {report.edges:,} edges: {dict(report.edge_types)}")
+        embed_graph(Graph.open(path), embedder, cache=cache)
+    graph = Graph.open(path)
+    questions = read_questions(source, graph=graph)
+    print(f"{questions.name}: opened in {time.perf_counter() - started:.1f} s")
+    return Asked(questions.name, graph, [each for each in questions.examples if each.gold.nodes])
+
+
+class Found(NamedTuple):
+    """What every list gave for the questions, by name, and which of them are flat, with and without titles."""
+
+    plain: list[str]
+    titled: list[str]
+    ranked: dict[str, Ranked]
+
+
+def ask_all(asked: Asked, rankers: Sequence[Ranker], k: int) -> Found:
+    """Ask the flat lists and some rankers."""
+    parts = len(asked.graph.arrays.types.nodes) > 1
+    plain, titled = (flats(asked.graph, k, is_titled=is_titled, parts=parts) for is_titled in (False, True))
+    ranked = {one.name: one for one in ask(asked.examples, [*plain, *titled, *rankers])}
+    return Found([one.name for one in plain], [one.name for one in titled], ranked)
+
+
+def measured(
+    asked: Asked,
+    rankers: Sequence[Ranker],
+    *,
+    over: Sequence[str] = (),
+    ks: Sequence[int] = KS,
+    gains: Sequence[int] = GAINS,
+    found: Found | None = None,
+) -> dict[str, Any]:
+    """Print and return Recall at each k of flat lists and of some rankers.
+
+    Gains are over the best flat list for each k, over the best without a bonus for titles, and over those named `over`.
+    """
+    plain, titled, ranked = found or ask_all(asked, rankers, max(ks))
+    tables = {name: recalls(asked.graph, asked.examples, one, ks) for name, one in ranked.items()}
+    embedder = asked.graph.arrays.searcher.vectors.about.embedder
+    print(f"\n{asked.name}: {len(asked.examples)} questions, {len(asked.graph):,} nodes, {embedder}")
+    against = {}
+    for label, some in (("best flat", [*plain, *titled]), ("best without titles", plain)):
+        against[label], names = best_of({name: tables[name] for name in some})
+        print(f"{label} for each k: {', '.join(names)}")
+    against |= {name: tables[name] for name in over}
+    rows = {"best flat": summary(against["best flat"], ks, {})}
+    rows |= {name: summary(table, ks, against) for name, table in tables.items()}
+    show(rows)
+    for kind in against:
+        show({one.name: rows[one.name] for one in rankers if one.name != kind}, gains=(kind,), ks=gains)
+    print("milliseconds a question, lists remembered: ", end="")
+    print(", ".join(f"{name} {one.milliseconds:.1f}" for name, one in ranked.items()))
+    return rows
+
+
+# ------------------------------------------------------------ graphs whose names were found in other texts
+
+
+def in_order(graph: Graph) -> Iterator[Node]:
+    """Return all nodes of a chunk graph, a document before its parts and those in their order."""
+    every = [graph.arrays.node_at(row) for row in range(len(graph))]
+    places = {node.id: (str(node.properties.get("document") or node.id), _order(node)) for node in every}
+    yield from sorted(every, key=lambda node: places[node.id])
+
+
+def weave(nodes: Iterable[Node], path: Path, seen: Callable[[Node], Node] = lambda node: node) -> dict[str, int]:
+    """Publish nodes with edges of names alone, found in the nodes as `seen` shows them; return the edges by type.
+
+    The nodes can be iterated again.
+    """
+    with tempfile.TemporaryDirectory() as real, tempfile.TemporaryDirectory() as shown:
+        shelves = Shelf(Path(real)), Shelf(Path(shown))
+        shelves[0].add(nodes)
+        shelves[1].add(map(seen, nodes))
+        with GraphBuilder(path) as builder:
+            Weaver(builder, shelves[0], BuildConfig(), progress=silent).add_nodes()
+            weaver = Weaver(builder, shelves[1], BuildConfig(), progress=silent)
+            weaver.add_edges(None)
+            builder.describe({"made_by": "build", "greatest_weights": weaver.greatest})
+            builder.publish()
+    return weaver.counts
+
+
+def untitled(node: Node) -> Node:
+    """Show a node without a title: a mark that is no word stands for it."""
+    properties = {name: value for name, value in node.properties.items() if name != "heading"}
+    return replace(node, name="-", properties=properties)
+
+
+def first_named(node: Node) -> Node:
+    """Show a passage without a title, so that its first name is taken for one; a table has none."""
+    is_passage = node.type == "chunk" and "document" not in node.properties
+    return replace(node, name=node.id) if is_passage else untitled(node)
+
+
+def silent(stage: str, count: int) -> None:
+    """Take no notice of progress."""
+
+
+def _order(node: Node) -> int:
+    order = node.properties.get("order")
+    return order if isinstance(order, int) and node.type != "document" else -1

@@ -9,16 +9,13 @@ Beside the import, pyoxigraph alone parses the same file. Both are processes of 
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import random
-import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from report import Report
+from report import Report, command_line, run
 
 RDF, RDFS, XSD = (
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -33,22 +30,19 @@ PARSE = (
 
 def main() -> None:
     """Make the file, import it, parse it."""
-    parser = argparse.ArgumentParser(description="Measure the import of RDF.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser = command_line(__doc__)
     parser.add_argument("--statements", type=int, default=1_000_000, metavar="N")
     options = parser.parse_args()
     report = Report({})
     with tempfile.TemporaryDirectory(prefix="orienteer-rdf-") as folder:
         file, count = Path(folder) / "made.nt.gz", options.statements
         write(file, count)
-        parsing, _ = measured([sys.executable, "-c", PARSE, str(file)])
-        command = [sys.executable, "-m", "orienteer", "import", str(file), "-o", str(Path(folder) / "graph"), "-q"]
-        seconds, peak = measured(command)  # the peak is that of the largest process so far, and parsing is smaller
-        report.add("import, processor time", seconds, "s", peer="pyoxigraph alone", peer_value=parsing)
-        report.add("import, throughput", count / seconds, "1/s")
-        report.add("import, memory at its highest", peak / 2**20, "MB")
-    if options.json is not None:
-        report.write(options.json)
+        parsing = run(sys.executable, "-c", PARSE, file)
+        done = run(sys.executable, "-m", "orienteer", "import", file, "-o", Path(folder) / "graph", "-q")
+        report.add("import, processor time", done.processor, "s", peer="pyoxigraph alone", peer_value=parsing.processor)
+        report.add("import, throughput", count / done.processor, "1/s")
+        report.add("import, memory at its highest", done.peak / 2**20, "MB")
+    report.write(options.json)
 
 
 def write(file: Path, count: int) -> None:
@@ -73,15 +67,6 @@ def said(number: int, node: int, other: int) -> str:
     if kind < 5:
         return f'<http://example.org/value{kind}> "{number}"^^<{XSD}integer>'
     return f"<http://example.org/relation{kind}> <http://example.org/entity/{other}>"
-
-
-def measured(command: list[str]) -> tuple[float, int]:
-    """Run a command; return its processor time in seconds, and the peak of all commands so far in bytes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, after.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 if __name__ == "__main__":

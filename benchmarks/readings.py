@@ -1,4 +1,4 @@
-"""How exactly `anchor` reads questions: right, refused or wrong, by shape, over six graphs.
+"""How exactly `anchor` reads questions: right, refused or wrong, by shape, over eleven graphs.
 
     python benchmarks/readings.py [--data FOLDER] [--split dev|held] [--graph NAME ...] [--show wrong|refused]
                                   [--json FILE] [--work FOLDER]
@@ -12,8 +12,6 @@ where anything else is presented as an answer. Graphs whose data is absent are l
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import tempfile
 import time
@@ -34,7 +32,7 @@ from orienteer.llm import Allowance
 from orienteer.llm.budget import Budget
 from orienteer.methods.anchor.method import Anchor
 from orienteer.records import Question, Result
-from report import commit, machine
+from report import about, command_line, write_json
 
 Verdict: TypeAlias = Literal["right", "refused", "wrong"]
 MOST = 200  # nodes of a set that are compared one by one; the size of all of it is compared as well
@@ -43,18 +41,13 @@ WANTED = {"right": 0.85, "wrong": 0.02}
 
 def main() -> None:
     """Ask all questions."""
-    parser = argparse.ArgumentParser(description="Measure how exactly questions are read.")
-    parser.add_argument(
-        "--data", type=Path, metavar="FOLDER", default=Path(os.environ.get("ORIENTEER_DATA", "../shared/data"))
-    )
+    parser = command_line(__doc__, ("--data", "--json", "--work"))
     parser.add_argument("--split", choices=("dev", "held"), action="append", help="both where none is named")
     parser.add_argument("--graph", action="append", metavar="NAME", help="these graphs alone; repeatable")
     parser.add_argument("--show", choices=("wrong", "refused"), action="append", default=[], help="print these")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
     options = parser.parse_args()
     os.environ["ORIENTEER_DATA"] = str(options.data)
-    graphs = Graphs(options.data, options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark")
+    graphs = Graphs(options.data, options.work)
     splits: tuple[Split, ...] = tuple(options.split or ("dev", "held"))
     by_shape: dict[str, Counter[Verdict]] = defaultdict(Counter)
     by_graph: dict[str, Counter[Verdict]] = defaultdict(Counter)
@@ -77,10 +70,7 @@ def main() -> None:
                 if verdict in options.show and entry.split == "dev":
                     show(text, entry.intent, result, verdict)
     report(by_shape, by_graph, milliseconds)
-    if options.json:
-        rows = {shape: dict(verdicts) for shape, verdicts in by_shape.items()}
-        content = {"machine": machine(), "commit": commit(), "by_shape": rows, "by_graph": dict(by_graph)}
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+    write_json(options.json, {**about(), "by_shape": by_shape, "by_graph": by_graph})
 
 
 def opened(graphs: Graphs, name: str) -> Graph | None:

@@ -8,19 +8,15 @@ absent are left out, said so. Graphs are made in the cache; runs that are there 
 
 from __future__ import annotations
 
-import argparse
-import io
 import shlex
 import sys
-import tempfile
-from collections.abc import Sequence
-from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orienteer.lab.evaluation.running.runs import read_run
 from orienteer.lab.evaluation.scores.table import Row, score_runs
-from orienteer.serve.cli.app import main as orienteer
+from report import markdown, orienteer, page_options, write_page
 
 METHODS = ("bm25", "anchor")
 RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
@@ -38,7 +34,6 @@ class Experiment:
     where: tuple[str, ...] = ()
     measures: tuple[str, ...] = RANKING
     by: str | None = None
-    flags: tuple[str, ...] = field(default=())
 
 
 EXPERIMENTS = (
@@ -64,28 +59,16 @@ EXPERIMENTS = (
 )
 
 
-def command(*arguments: str) -> str:
-    """Run a command of the product; return it as a person would type it."""
-    code = orienteer(list(arguments))
-    if code:
-        sys.exit(f"orienteer {shlex.join(arguments)} ended with {code}")
-    return f"orienteer {shlex.join(arguments)}"
-
-
 def table(found: Sequence[Row], measures: Sequence[str], *, by: str | None) -> list[str]:
     """Return rows as a Markdown table."""
     names = [*([by] if by else []), "method", "n", *measures, *([] if by else ["ms p50 / p95"])]
-    lines = ["| " + " | ".join(names) + " |", "|---" * len(names) + "|"]
+    rows = []
     for row in found:
-        cells = [str(row.by.get(by, "-"))] if by else []
-        cells += [row.method, str(row.n)]
-        for name in measures:
-            one = row.measures.get(name)
-            cells.append(f"{one.mean:.3f} [{one.low:.2f}, {one.high:.2f}]" if one else "-")
-        if not by:
-            cells.append(f"{row.milliseconds['p50']:.1f} / {row.milliseconds['p95']:.1f}")
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+        means = [row.measures.get(name) for name in measures]
+        cells = [f"{mean.mean:.3f} [{mean.low:.2f}, {mean.high:.2f}]" if mean else "-" for mean in means]
+        times = [] if by else [f"{row.milliseconds['p50']:.1f} / {row.milliseconds['p95']:.1f}"]
+        rows.append([*([row.by.get(by, "-")] if by else []), row.method, row.n, *cells, *times])
+    return markdown(names, rows)
 
 
 def section(one: Experiment, data: Path, work: Path) -> list[str]:
@@ -97,19 +80,17 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
     else:
         questions = work / f"{one.graph}-questions.jsonl"
         if not questions.exists():
-            command("questions", str(graph), "-n", "200", "--random-seed", "7", "-o", str(questions), "--quiet")
+            orienteer("questions", graph, "-n", 200, "--random-seed", 7, "-o", questions, "--quiet")
         shown.append(f"orienteer questions {one.graph} -n 200 --random-seed 7 -o {questions.name}")
     run = work / name
     flags = [part for method in METHODS for part in ("--method", method)]
     flags += [part for condition in one.where for part in ("--where", condition)]
-    command("eval", "run", str(graph), str(questions), *flags, *one.flags, "-o", str(run), "--quiet")
+    orienteer("eval", "run", graph, questions, *flags, "-o", run, "--quiet")
     asked = one.questions or questions.name
-    shown.append(f"orienteer eval run {one.graph} {asked} {shlex.join([*flags, *one.flags])} -o RUN")
+    shown.append(f"orienteer eval run {one.graph} {asked} {shlex.join(flags)} -o RUN")
     stored = read_run(run)
     manifest = stored.manifest
-    verdict = io.StringIO()
-    with redirect_stdout(verdict):
-        command("eval", "compare", str(run), "--quiet")
+    verdict = orienteer("eval", "compare", run, "--quiet")
     lines = [f"## {one.name}", "```text", *(f"$ {line}" for line in shown), "```"]
     lines += [
         f"{manifest.nodes:,} nodes, {manifest.edges:,} edges; graph `{manifest.graph_sha256[:12]}`, "
@@ -117,7 +98,7 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
         "",
         *table(score_runs([stored], measures=one.measures), one.measures, by=None),
         "",
-        " ".join(verdict.getvalue().splitlines()[:2]),
+        " ".join(verdict.splitlines()[:2]),
     ]
     if one.by:
         lines += ["", *table(score_runs([stored], measures=one.measures, by=[one.by]), one.measures, by=one.by)]
@@ -125,24 +106,16 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of graphs and questions")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps questions and runs; temporary by default")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        work = options.work or Path(temporary)
-        work.mkdir(parents=True, exist_ok=True)
-        lines: list[str] = []
+    options = page_options(__doc__).parse_args()
+
+    def parts(work: Path) -> Iterator[str]:
         for one in EXPERIMENTS:
-            if not (options.data / one.graph).exists() or not (options.data / one.questions).exists():
+            if (options.data / one.graph).exists() and (options.data / one.questions).exists():
+                yield from section(one, options.data, work)
+            else:
                 print(f"{one.name}: left out, no data", file=sys.stderr)
-                continue
-            part = section(one, options.data, work)
-            print("\n".join(part), flush=True)
-            lines += part
-    if options.markdown:
-        options.markdown.write_text("\n".join(lines), encoding="utf-8")
+
+    write_page(options, parts)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ import json
 import os
 import re
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -41,6 +40,7 @@ from orienteer.methods.table import METHODS
 from orienteer.records import Usage
 from orienteer.retrieval.bases.table import BASES, RankedBase, open_base
 from orienteer.retrieval.query import KnowledgeBase, Query
+from report import command_line, run_script, write_json
 
 SIZES = (5_000, 50_000)
 OTHERS = ("sage", "anchor")
@@ -272,13 +272,12 @@ def _most(figures: dict[str, Any]) -> float:
 
 def main() -> None:
     """Measure every size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), metavar="N")
     parser.add_argument("--queries", type=int, default=100, metavar="N")
     parser.add_argument("--methods", nargs="+", choices=[*BASES, *OTHERS], default=[*BASES, *OTHERS], metavar="NAME")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of numpy's products")
     parser.add_argument("--extract", metavar="FORM", help="extract without a model: entities, triples, hyper")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument(
         "--work", type=Path, metavar="FOLDER", help="keep the graphs there; those that are there are taken"
     )
@@ -300,29 +299,30 @@ def main() -> None:
         }
     show(figures, options.methods)
     print(f"threads of numpy's products: {options.threads}")
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    write_json(options.json, figures)
 
 
 def _measured(size: int, work: Path, options: argparse.Namespace) -> dict[str, Any]:  # Any: JSON
     """Build and ask one size, each in a process of its own; what was built before is taken as it is."""
-    kept = work / "build.json"
+    kept, limited = work / "build.json", {"OPENBLAS_NUM_THREADS": str(options.threads)}  # read when numpy is loaded
+    where = ("--sizes", size, "--work", work)
     if not kept.exists():
-        extract = ["--extract", options.extract] if options.extract else []
-        built = _step("build", size, work, extract, threads=options.threads)
+        extract = ("--extract", options.extract) if options.extract else ()
+        built = run_script("retrievers.py", "--step", "build", *where, *extract, env=limited)
         kept.write_text(json.dumps(built), encoding="utf-8")
-    arguments = ["--queries", str(options.queries), "--methods", *options.methods]
-    asked = _step("ask", size, work, arguments, threads=options.threads)
+    asked = run_script(
+        "retrievers.py",
+        "--step",
+        "ask",
+        *where,
+        "--queries",
+        options.queries,
+        "--methods",
+        *options.methods,
+        env=limited,
+    )
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     return {"build": json.loads(kept.read_text(encoding="utf-8")), "ask": asked, "load": load}
-
-
-def _step(name: str, size: int, work: Path, arguments: Sequence[str], *, threads: int) -> dict[str, Any]:  # Any: JSON
-    command = [sys.executable, __file__, "--step", name, "--sizes", str(size), "--work", str(work), *arguments]
-    limited = {**os.environ, "OPENBLAS_NUM_THREADS": str(threads)}  # read when numpy is loaded
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=limited)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 if __name__ == "__main__":

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -28,6 +26,7 @@ from numpy.typing import NDArray
 import probe
 from orienteer import Graph, Retriever
 from orienteer.cypher.session import Cypher
+from report import command_line, run_script, write_json
 from synthetic import SIZES, Asked, Synthetic, load
 
 GROWING = ("S", "M", "M-nodes", "M-edges", "M-words", "L", "XL")
@@ -46,10 +45,8 @@ Figures = dict[str, float]
 
 def main() -> None:
     """Measure what is not measured yet, then fit."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ("--json", "--work"))
     parser.add_argument("sizes", nargs="*", metavar="SIZE", help=f"of {', '.join(SIZES)}; {' '.join(GROWING)} if none")
-    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "orienteer-benchmark")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures and the fits there too")
     parser.add_argument("--probe", nargs=2, metavar=("SIZE", "PART"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.probe:
@@ -61,8 +58,7 @@ def main() -> None:
     names = [name for name in figures[sizes[0]] if name not in PARTS]
     fits = {name: fit(name, figures) for name in names}
     show(figures, fits)
-    if options.json:
-        options.json.write_text(json.dumps({"measured": figures, "fitted": fits}, indent=1) + "\n")
+    write_json(options.json, {"measured": figures, "fitted": fits})
 
 
 # ------------------------------------------------------------------------------------------------------------ measuring
@@ -75,7 +71,7 @@ def measured(size: str, work: Path) -> Figures:
     if "build, s" not in figures:
         data = load(size, work)
         figures |= {"nodes": data.size.nodes, "edges": len(data.source), "words": len(data.tokens)}
-        built = _apart([str(Path(probe.__file__)), "build", size, str(work), str(graph)])
+        built = run_script("probe.py", "build", size, work, graph)
         figures |= {"build, s": built["seconds"], "build, processor s": built["processor"]}
         figures |= {"build, GB at most": built["peak"] / GIGABYTE}
         figures["disk, GB"] = sum(file.stat().st_size for file in graph.rglob("*") if file.is_file()) / GIGABYTE
@@ -83,16 +79,10 @@ def measured(size: str, work: Path) -> Figures:
     for part in PROBES:
         if not any(name.startswith(part) for name in figures):
             print(f"{size}: measuring {part}", file=sys.stderr, flush=True)
-            found = _apart([__file__, "--probe", size, part, "--work", str(work)])
+            found = run_script("scale.py", "--probe", size, part, "--work", work)
             figures |= {f"{part}, {name}": value for name, value in found.items()}
             file.write_text(json.dumps(figures))
     return figures
-
-
-def _apart(words: Sequence[str]) -> Figures:
-    """Run a script in a process of its own and return the JSON that it prints."""
-    done = subprocess.run([sys.executable, *words], stdout=subprocess.PIPE, check=True)
-    return dict(json.loads(done.stdout))
 
 
 def searched(data: Synthetic, path: Path, _part: str) -> Figures:

@@ -14,7 +14,6 @@ minute, and when all clients have left.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -28,29 +27,18 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
 from orienteer.serve.views import pages
-from report import Report, Target
+from report import Report, Target, command_line
+from scripted import served
 
-WORDS = (
-    "asthma",
-    "lipid metabolism",
-    "insulin receptor signaling",
-    "lung cancer genes",
-    "serotonin",
-    "cell adhesion in epithelium",
-    "nausea vomiting",
-    "multiple sclerosis",
-    "dopamine transport",
-    "kinase",
-)
-QUESTIONS = ("Who designed Python?", "Which language did Matz design?", "Which languages influenced Rust?")
+ASKED = json.loads((Path(__file__).parent / "data" / "serving.json").read_text(encoding="utf-8"))
+WORDS, QUESTIONS = ASKED["searches"], ASKED["questions"]
 K = 10
 CONNECTIONS = (1, 8, 32)
 CLIENTS = 16
@@ -120,46 +108,16 @@ class State(NamedTuple):
     threads: int
 
 
-@contextlib.contextmanager
-def model() -> Iterator[str]:
-    """Give the address of a model that searches once, adds what it saw, and answers."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-
-
-class _Model(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        time.sleep(MODEL_SECONDS)
-        turns = sum(message["role"] == "assistant" for message in body["messages"])
-        calls: tuple[tuple[str, dict[str, Any]], ...] = (  # Any: JSON
-            ("search_in_graph", {"query": "Python"}),
-            ("add_to_answer", {"nodes": ["person:guido-van-rossum"], "reasoning": "its designer"}),
-            ("finish", {}),
-        )
-        message: dict[str, Any] = {"role": "assistant", "content": "Answer: Guido van Rossum"}  # Any: JSON
-        if body.get("tools"):
-            name, arguments = calls[min(turns, 2)]
-            function = {"name": name, "arguments": json.dumps(arguments)}
-            call = {"id": f"c{turns}", "type": "function", "function": function}
-            message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-        choices = [{"index": 0, "finish_reason": "stop", "message": message}]
-        reply = {"id": "1", "object": "chat.completion", "created": 0, "model": body["model"], "choices": choices}
-        content = json.dumps({**reply, "usage": usage}).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(content)))
-        self.end_headers()
-        with contextlib.suppress(OSError):
-            self.wfile.write(content)
+def answer(body: Mapping[str, Any]) -> str | Mapping[str, Any]:  # Any: JSON
+    """Search once, add what was seen, and end, as a model would that takes its time; without tools, answer."""
+    time.sleep(MODEL_SECONDS)
+    turns = sum(message["role"] == "assistant" for message in body["messages"])
+    calls: tuple[Mapping[str, Any], ...] = (  # Any: JSON
+        {"name": "search_in_graph", "arguments": {"query": "Python"}},
+        {"name": "add_to_answer", "arguments": {"nodes": ["person:guido-van-rossum"], "reasoning": "its designer"}},
+        {"name": "finish", "arguments": {}},
+    )
+    return calls[min(turns, 2)] if body.get("tools") else "Answer: Guido van Rossum"
 
 
 # -------------------------------------------------------------------------------------------------------------- clients
@@ -200,23 +158,25 @@ class Connection:
             self._streams = None
 
 
-async def search_load(port: int, connections: int, requests: int, graph: str) -> list[float]:
+async def search_load(
+    port: int, connections: int, requests: int, graph: str, queries: Sequence[str] = WORDS
+) -> list[float]:
     """Return the seconds of each search, over so many connections, and how long all of them took, last."""
     seconds: list[float] = []
     choose = random.Random(1)
 
-    async def client(number: int) -> None:
+    async def client() -> None:
         connection = Connection(port)
-        for _ in range(number):
+        for _ in range(requests // connections):
             began = time.perf_counter()
-            body = {"query": choose.choice(WORDS), "k": K, "graph": graph}
+            body = {"query": choose.choice(queries), "k": K, "graph": graph}
             assert await connection.post("/api/search", body) == 200
             seconds.append(time.perf_counter() - began)
         await connection.close()
 
     began = time.perf_counter()
-    await asyncio.gather(*(client(requests // connections) for _ in range(connections)))
-    return [*sorted(seconds), time.perf_counter() - began]
+    await asyncio.gather(*(client() for _ in range(connections)))
+    return [*seconds, time.perf_counter() - began]
 
 
 def direct(graph: Graph, requests: int) -> list[float]:
@@ -247,6 +207,7 @@ def measure(report: Report, path: Path, requests: int) -> None:
         for connections in CONNECTIONS:
             at = server.cpu_seconds()
             *seconds, took = asyncio.run(search_load(server.port, connections, requests, path.resolve().name))
+            seconds.sort()
             spent = (server.cpu_seconds() - at) * 1_000 / len(seconds)
             name = f"search, {connections} connection{'s' * (connections > 1)}"
             report.add(f"{name}, a second", len(seconds) / took, "", peer="direct", peer_value=requests / whole)
@@ -296,7 +257,7 @@ async def soaked(port: int, large: str, minutes: float) -> Counter[str]:
 
 def soak(report: Report, path: Path, minutes: float) -> None:
     """Add the rows of a soak."""
-    with tempfile.TemporaryDirectory() as folder, model() as address:
+    with tempfile.TemporaryDirectory() as folder, served(answer) as address:
         nodes, edges = demo_records()
         languages = Path(folder) / "languages"
         Graph.from_records(nodes, edges, path=languages)
@@ -337,18 +298,16 @@ def _settled(server: Server) -> State:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("graph", type=Path)
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument("--soak", type=float, metavar="MINUTES", default=0.0)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     report = Report(TARGETS)
     measure(report, options.graph, options.requests)
     if options.soak:
         soak(report, options.graph, options.soak)
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 if __name__ == "__main__":

@@ -14,34 +14,25 @@ ladybug and ArcadeDB, each in a process of its own.
 from __future__ import annotations
 
 import argparse
-import gc
-import json
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 import imports
 import peers
-import tables
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
-from reference import Best, K, Postings, agreement, best
-from report import Report, Target
+from peers import Best, K, Postings, agreement, best
+from report import Report, Target, Timing, command_line, run_script, timed
 from synthetic import SIZES, Asked, Synthetic, load
 
-Search = Callable[[int], Any]  # Any: rows, where rankings are compared
-"""Runs the query of a number."""
-ROUNDS = 3
+Engines: TypeAlias = dict[str, tuple[Callable[[Any], Any], Sequence[Any]]]
+"""Functions and their cases. Any: whatever a case is; rows, where rankings are compared."""
 NEIGHBORHOODS = ("around degree 10", "around degree 1,000", "around hub")
 INDEX_FILES = {
     "term", "posting", "best", "row", "frequency", "large_at", "large", "block", "block_best", "length",
@@ -70,14 +61,6 @@ TARGETS = {
 """For L; on the other sizes only those that compare with a peer count."""
 
 
-class Timing(NamedTuple):
-    """Milliseconds a query, and what the queries gave."""
-
-    p50: float
-    p95: float
-    answers: list[Any]  # Any: whatever was timed; rows, where rankings are compared
-
-
 class Setting(NamedTuple):
     """All that the measurements share."""
 
@@ -98,24 +81,21 @@ class Setting(NamedTuple):
 
 def main() -> None:
     """Run all measurements of one size."""
-    parser = argparse.ArgumentParser(description="Measure the store beside other engines.")
+    parser = command_line(__doc__, ("--json", "--work"))
     parser.add_argument("--size", choices=SIZES, default="S")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
     parser.add_argument("--queries", type=int, default=300, metavar="N", help="at most this many of each set")
     parser.add_argument("--no-build", action="store_true", help="take the graph and the indexes of the run before")
     parser.add_argument("--import", action="store_true", dest="imports", help="measure the import of tables instead")
-    parser.add_argument("--format", choices=tables.FORMATS, help="import tables of this format alone")
+    parser.add_argument("--format", choices=imports.FORMATS, help="import tables of this format alone")
     options = parser.parse_args()
-    work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
+    work: Path = options.work
     data = load(options.size, work)
     report = Report(_targets(options.size))
     if options.imports:
-        imports.measure(report, data, options.size, work, [options.format] if options.format else tables.FORMATS)
+        imports.measure(report, data, options.size, work, [options.format] if options.format else imports.FORMATS)
     else:
         _measure_store(report, options, data, work)
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 def _measure_store(report: Report, options: argparse.Namespace, data: Synthetic, work: Path) -> None:
@@ -161,15 +141,8 @@ def _named(name: str, found: object) -> str:
 # ------------------------------------------------------------------------------------------------ building, opening
 
 
-def _probe(*arguments: object) -> dict[str, float]:
-    """Run `probe.py` in a fresh process."""
-    command = [sys.executable, str(Path(__file__).with_name("probe.py")), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    return dict(json.loads(done.stdout))
-
-
 def _measure_build(report: Report, size: str, work: Path, path: Path) -> None:
-    built = _probe("build", size, work, path)
+    built = run_script("probe.py", "build", size, work, path)
     report.add("build", built["seconds"], "s")
     report.add("build, of this making the input in Python", built["input"], "s")
     report.add("build, peak memory", built["peak"] / MEGABYTE, "MB")
@@ -187,19 +160,23 @@ def _measure_disk(report: Report, path: Path) -> None:
 
 def _measure_open(setting: Setting, path: Path) -> None:
     query = " ".join(setting.words(setting.asked("global")[0]))
-    _probe("open", path, query)  # bytecode, and the files into the page cache
-    fresh = [_probe("open", path, query) for _ in range(5)]
+    run_script("probe.py", "open", path, query)  # bytecode, and the files into the page cache
+    fresh = [run_script("probe.py", "open", path, query) for _ in range(5)]
     typical = {name: float(np.median([one[name] for one in fresh])) for name in fresh[0]}
     add = setting.report.add
     add("open, fresh process", typical["open"] * 1e3, "ms")
-    add("open, again", _timed({"ours": lambda _: Graph.open(path)}, 20)["ours"].p50, "ms")
+    add("open, again", timed({"ours": (Graph.open, [path] * 20)})["ours"].p50, "ms")
     add("import of the package", typical["import"] * 1e3, "ms")
     if "resident" in typical:
         add("resident after open", typical["resident"] / MEGABYTE, "MB")
         add("anonymous after open", typical["anonymous"] / MEGABYTE, "MB")
     add("first query, fresh process", typical["first"] * 1e3, "ms")
     if _forget(path):
-        add("first query, fresh process, files not in memory", _probe("open", path, query)["first"] * 1e3, "ms")
+        add(
+            "first query, fresh process, files not in memory",
+            run_script("probe.py", "open", path, query)["first"] * 1e3,
+            "ms",
+        )
 
 
 def _forget(path: Path) -> bool:
@@ -216,38 +193,20 @@ def _forget(path: Path) -> bool:
 # ---------------------------------------------------------------------------------------------- searching and walking
 
 
-def _timed(engines: Mapping[str, Search], count: int) -> dict[str, Timing]:
-    """Time the queries of these numbers on several engines, which take turns."""
-    answers = {name: [search(number) for number in range(count)] for name, search in engines.items()}
-    seconds = {name: np.zeros((ROUNDS, count)) for name in engines}
-    gc.disable()
-    try:
-        for turn in range(ROUNDS):
-            for name, search in engines.items():
-                for number in range(count):
-                    started = time.perf_counter()
-                    search(number)
-                    seconds[name][turn, number] = time.perf_counter() - started
-    finally:
-        gc.enable()
-    milliseconds = {name: np.percentile(one.min(axis=0), [50, 95]) * 1e3 for name, one in seconds.items()}
-    return {name: Timing(float(p50), float(p95), answers[name]) for name, (p50, p95) in milliseconds.items()}
-
-
 def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -> None:
     graph, report = setting.graph, setting.report
     for name in ("global", "global + common words"):
         asked = setting.asked(name)
         words = [setting.words(one) for one in asked]
-        engines: dict[str, Search] = {
-            "ours": _caller(lambda terms: graph.arrays.text_index.search(terms, K).rows.tolist(), words),
-            "whole": _caller(lambda query: graph.arrays.searcher().search(query, K).rows.tolist(), _joined(words)),
+        whole = [" ".join(one) for one in words]
+        engines: Engines = {
+            "ours": (lambda terms: graph.arrays.text_index.search(terms, K).rows.tolist(), words),
+            "whole": (lambda query: graph.arrays.searcher().search(query, K).rows.tolist(), whole),
         }
-        numbers = [one.words for one in asked]
         for peer_name, peer in others.items():
             if peer is not None:
-                engines[peer_name] = _caller(partial(_ask, peer), numbers)
-        timings = _timed(engines, len(asked))
+                engines[peer_name] = (partial(peer.search, k=K), [one.words for one in asked])
+        timings = timed(engines)
         for peer_name in others:
             timing = timings.get(peer_name)
             _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
@@ -256,67 +215,44 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
 
 
 def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | None]) -> None:
-    graph, ids = setting.graph, setting.data.ids
+    graph, ids, report = setting.graph, setting.data.ids, setting.report
     for name in NEIGHBORHOODS:
         asked = setting.asked(name)
         rows = {
             node: distinct(graph.arrays.adjacency.entries(np.array([node], np.int32)).neighbor)
-            for node in _nodes(asked)
+            for node in {_node(one) for one in asked}
         }
-        cases = [(one, setting.words(one), ids[_node(one)], rows[_node(one)]) for one in asked]
-        engines: dict[str, Search] = {
-            "ours": _caller(lambda case: graph.arrays.text_index.search(case[1], K, among=case[3]).rows.tolist(), cases)
+        cases = [(setting.words(one), rows[_node(one)]) for one in asked]
+        engines: Engines = {
+            "ours": (lambda case: graph.arrays.text_index.search(case[0], K, among=case[1]).rows.tolist(), cases)
         }
-        searched = [(one.words, rows[_node(one)]) for one in asked]
-        for peer_name, peer in others.items():
-            if isinstance(peer, peers.PlainNumpy):
-                engines[peer_name] = _caller(partial(_ask_among, peer), searched)
-        timings = _timed(engines, len(cases))
-        _compare(setting.report, name, timings["ours"], "numpy", timings["numpy"])
-        calls = [(node_id, " ".join(words)) for _, words, node_id, _ in cases]
-        whole = _timed({"ours": _caller(lambda call: graph.neighbors(*call, k=K).hits, calls)}, len(calls))["ours"]
-        setting.report.add(f"{name}, whole call, p50", whole.p50, "ms")
-        setting.report.add(f"{name}, whole call, p95", whole.p95, "ms")
+        if isinstance(numpy := others["numpy"], peers.PlainNumpy):
+            engines["numpy"] = (numpy.among, [(one.words, rows[_node(one)]) for one in asked])
+        timings = timed(engines)
+        _compare(report, name, timings["ours"], "numpy", timings["numpy"])
+        calls = [(ids[_node(one)], " ".join(setting.words(one))) for one in asked]
+        whole = timed({"ours": (lambda call: graph.neighbors(*call, k=K).hits, calls)})["ours"]
+        report.add(f"{name}, whole call, p50", whole.p50, "ms")
+        report.add(f"{name}, whole call, p95", whole.p95, "ms")
         _agree(setting, name, timings)
 
 
 def _measure_walks(setting: Setting) -> None:
     graph, ids, report = setting.graph, setting.data.ids, setting.report
     hubs = [ids[node] for node in setting.data.hubs]
-    shared = _timed({"ours": lambda _: graph.intersect(hubs)}, 20)["ours"]
     pairs = [(ids[_node(one)], ids[one.words[0]]) for one in setting.asked("path")]
-    found = _timed({"ours": _caller(lambda pair: graph.paths(pair[0], pair[1], max_length=4), pairs)}, len(pairs))[
-        "ours"
-    ]
-    for name, timing in (("intersect three hubs", shared), ("path of up to 4 edges", found)):
+    engines: Engines = {
+        "intersect three hubs": (graph.intersect, [hubs] * 20),
+        "path of up to 4 edges": (lambda pair: graph.paths(pair[0], pair[1], max_length=4), pairs),
+    }
+    for name, timing in timed(engines).items():
         report.add(f"{name}, p50", timing.p50, "ms")
         report.add(f"{name}, p95", timing.p95, "ms")
-
-
-def _caller(function: Callable[[Any], Any], cases: Sequence[Any]) -> Search:  # Any: whatever a case is
-    return lambda number: function(cases[number])
-
-
-def _ask(peer: peers.Peer, words: Sequence[int]) -> list[int]:
-    return peer.search(words, K)
-
-
-def _ask_among(peer: peers.PlainNumpy, case: tuple[Sequence[int], Rows]) -> list[int]:
-    words, rows = case
-    return peer.among(words, K, rows)
-
-
-def _joined(queries: Sequence[Sequence[str]]) -> list[str]:
-    return [" ".join(words) for words in queries]
 
 
 def _node(asked: Asked) -> int:
     assert asked.node is not None
     return asked.node
-
-
-def _nodes(asked: Sequence[Asked]) -> set[int]:
-    return {_node(one) for one in asked}
 
 
 def _compare(report: Report, name: str, ours: Timing, peer: str, theirs: Timing | None) -> None:

@@ -38,9 +38,10 @@ from orienteer.lab.training.policy import Policy
 from orienteer.lab.training.runs import MODEL, GrpoConfig, SftConfig, read_recipe
 from orienteer.lab.training.sft import distil
 from orienteer.lab.training.student import open_student
-from orienteer.llm.transport import PACKAGED
+from orienteer.llm.address import PACKAGED
 from orienteer.records import Trajectory
 from orienteer.settings import read_settings
+from report import command_line
 
 AGENT = "ark tools=compact agents=1 temperature=0 max_steps=5"
 PATTERNS = ("one_hop", "two_hops", "two_anchors", "three_anchors")
@@ -243,7 +244,7 @@ def _pairs(pairs: Iterable[str]) -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one of the parts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ())
     parts = parser.add_subparsers(required=True)
     for part in (collected, trained, measured, reported):
         name = {"collected": "collect", "trained": "train", "measured": "measure", "reported": "report"}[part.__name__]

@@ -8,8 +8,6 @@ and `sage` starts from `hybrid`. A run that is there goes on where it was.
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from orienteer.lab.evaluation.running.runs import StoredRun, read_run
 from orienteer.lab.evaluation.scores.table import Row, score_runs
 from orienteer.methods.table import METHODS
 from orienteer.settings import Settings
+from report import markdown, page_options, write_page
 
 WHERE = ("domain=biomedical", "edges_complete=true")
 QUESTIONS = "grbench/grbench.jsonl.gz"
@@ -47,18 +46,17 @@ def by_template(run: StoredRun, measure: str) -> list[str]:
     for row in score_runs([run], measures=[measure], by=["template"]):
         rows_by_template.setdefault(row.by["template"], {})[row.method] = row
     methods = list(run.manifest.methods)
-    lines = ["| template | way | answers | n | " + " | ".join(f"`{method}`" for method in methods) + " |"]
-    lines.append("|--:|---|---|--:|" + "--:|" * len(methods))
+    rows: list[list[str]] = []
     for template, rows_by_method in rows_by_template.items():
         own = [example for example in run.examples if str(example.fields["template"]) == template]
         kinds = ", ".join(sorted({kind_of(example) for example in own}))
-        cells = [template, f"`{own[0].fields[WAYS]}`", kinds, str(len(own)), *figures(rows_by_method, methods, measure)]
-        lines.append("| " + " | ".join(cells) + " |")
+        way = f"`{own[0].fields[WAYS]}`"
+        rows.append([template, way, kinds, str(len(own)), *figures(rows_by_method, methods, measure)])
     whole = {row.method: row for row in score_runs([run], measures=[measure])}
     ranked = sum(bool(example.gold.nodes) for example in run.examples)
-    lines.append(f"| all | | | {ranked} | " + " | ".join(figures(whole, methods, measure)) + " |")
-    times = (f"{whole[method].milliseconds['p50']:.0f}" for method in methods)
-    return [*lines, "| ms p50 | | | | " + " | ".join(times) + " |"]
+    rows.append(["all", "", "", str(ranked), *figures(whole, methods, measure)])
+    rows.append(["ms p50", "", "", "", *(f"{whole[method].milliseconds['p50']:.0f}" for method in methods)])
+    return markdown(["template", "way", "answers", "n", *(f"`{method}`" for method in methods)], rows)
 
 
 def figures(rows_by_method: Mapping[str, Row], methods: Sequence[str], measure: str) -> list[str]:
@@ -71,20 +69,14 @@ def figures(rows_by_method: Mapping[str, Row], methods: Sequence[str], measure: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = page_options(__doc__)
     parser.add_argument("graph", type=Path, metavar="GRAPH")
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the folder of graphs and questions")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="keeps the run; temporary by default")
     parser.add_argument("--measure", default="MRR", metavar="NAME")
     options = parser.parse_args()
     graph = Graph.open(options.graph)
     free = [name for name, method in METHODS.items() if not method.needs_model]
     chosen = [name for name in free if graph.arrays.searcher.has_vectors or name not in OVER_VECTORS]
-    with tempfile.TemporaryDirectory() as temporary:
-        work = options.work or Path(temporary)
-        work.mkdir(parents=True, exist_ok=True)
-        run = run_of(graph, options.data, work, chosen)
-        print("\n".join(by_template(run, options.measure)))
+    write_page(options, lambda work: by_template(run_of(graph, options.data, work, chosen), options.measure))
 
 
 if __name__ == "__main__":

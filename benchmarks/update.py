@@ -10,47 +10,35 @@ of the same tables writes.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import random
-import resource
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from report import Cost, command_line, run, write_json
 
 Edit = Callable[[random.Random, list[bytes]], None]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("tables", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--shares", nargs="+", default=["0", "1row", "0.0001", "0.001", "0.01", "0.1", "0.5"])
     parser.add_argument("--files", nargs="+", default=["edges", "nodes"], choices=["edges", "nodes"])
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     bench = Bench(arguments.tables, arguments.work)
     rows = bench.imports()
     for share in arguments.shares:
         for file in arguments.files if share != "0" else ["none"]:
             rows.append(bench.update(file, share, is_checked=arguments.check))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1))
-
-
-class Cost(NamedTuple):
-    """The cost of a command."""
-
-    seconds: float
-    processor: float
-    report: dict[str, Any]
+    write_json(arguments.json, rows)
 
 
 class Bench:
@@ -132,32 +120,17 @@ EDITS: dict[str, Edit] = {"edges": _edit_edge, "nodes": _edit_node}
 
 def _run(*command: object) -> Cost:
     """Run a command of Orienteer."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "orienteer", *map(str, command), "--json", "--quiet"],
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Cost(seconds, processor, json.loads(done.stdout))
+    return run(sys.executable, "-m", "orienteer", *command, "--json", "--quiet")
 
 
 def _told(name: str, cost: Cost) -> dict[str, Any]:
     """Print a figure, and return it."""
-    megabytes, whole = (cost.report["peak_bytes"] or 0) / 1e6, cost.report.get("whole")
+    report = json.loads(cost.output)
+    peak, whole = report["peak_bytes"], report.get("whole")
     told = f", everything imported: {whole}" if whole else ""
-    print(
-        f"{name:40} {cost.seconds:6.1f} s {cost.processor:6.1f} s of processor time {megabytes:6.0f} MB{told}",
-        flush=True,
-    )
-    return {
-        "name": name,
-        "seconds": cost.seconds,
-        "processor": cost.processor,
-        "peak_bytes": cost.report["peak_bytes"],
-        "whole": whole,
-    }
+    spent = f"{cost.seconds:6.1f} s {cost.processor:6.1f} s of processor time {(peak or 0) / 1e6:6.0f} MB"
+    print(f"{name:40} {spent}{told}", flush=True)
+    return {"name": name, "seconds": cost.seconds, "processor": cost.processor, "peak_bytes": peak, "whole": whole}
 
 
 def _differing(one: Path, other: Path) -> list[str]:

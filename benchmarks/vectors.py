@@ -11,7 +11,6 @@ embedder takes, by threads, and nothing else. A peer that is not installed is le
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import math
 import os
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.vectors import VectorIndex, create_halves, write_index
-from report import Report, Target
+from report import Report, Target, command_line, timed
 
 Floats = NDArray[np.float32]
 Search = Callable[[Floats], NDArray[Any]]
@@ -40,7 +39,6 @@ Search = Callable[[Floats], NDArray[Any]]
 SIZES = {"XS": 20_000, "S": 129_375, "M": 500_000, "L": 1_872_968}
 DIMENSION = 384
 K = 10
-ROUNDS = 3
 AMONG = (10, 1_000, 20_000, 200_000)
 BLOCK = 50_000
 MEGABYTE = 1_000_000
@@ -188,48 +186,21 @@ class Asked(NamedTuple):
     truth: NDArray[Any]
 
 
-class Timed(NamedTuple):
-    """What a set of searches took, and found."""
-
-    p50: float
-    p95: float
-    missed: float
-
-
-def timed(searches: Mapping[str, Search], queries: Floats, truth: NDArray[np.int64]) -> dict[str, Timed]:
-    """Run every query by every engine in turn, three times, after one round to warm up."""
-    found: dict[str, list[NDArray[Any]]] = {}
-    least = {name: np.full(len(queries), np.inf) for name in searches}
-    for turn in range(ROUNDS + 1):
-        for name, search in searches.items():
-            for place, query in enumerate(queries):
-                started = time.perf_counter()
-                rows = search(query)
-                taken = 1e3 * (time.perf_counter() - started)
-                if turn:
-                    least[name][place] = min(least[name][place], taken)
-                else:
-                    found.setdefault(name, []).append(rows)
-    return {
-        name: Timed(
-            float(np.percentile(least[name], 50)),
-            float(np.percentile(least[name], 95)),
-            1 - float(np.mean([len(set(got) & set(true)) / len(true) for got, true in zip(rows, truth, strict=True)])),
-        )
-        for name, rows in found.items()
-    }
-
-
 def compare(name: str, engines: Mapping[str, Search], data: Asked, report: Report) -> None:
     """Report one kind of search: ours, the first, beside each of the others."""
-    took = timed(engines, data.queries, data.truth)
+    took = timed({label: (search, [*data.queries]) for label, search in engines.items()})
     (mine, *theirs) = took.items()
     for peer, other in theirs:
         report.add(f"{name}, p50", mine[1].p50, "ms", peer=peer, peer_value=other.p50)
         report.add(f"{name}, p95", mine[1].p95, "ms", peer=peer, peer_value=other.p95)
-        report.add(f"{name}, missed", mine[1].missed, "share", peer=peer, peer_value=other.missed)
+        missed = (_missed(one.answers, data.truth) for one in (mine[1], other))
+        report.add(f"{name}, missed", next(missed), "share", peer=peer, peer_value=next(missed))
     if name == "whole set":
-        report.add("of the 10 nearest missed", mine[1].missed, "share")
+        report.add("of the 10 nearest missed", _missed(mine[1].answers, data.truth), "share")
+
+
+def _missed(answers: list[NDArray[Any]], truth: NDArray[Any]) -> float:
+    return 1 - float(np.mean([len(set(got) & set(true)) / len(true) for got, true in zip(answers, truth, strict=True)]))
 
 
 def restricted(index: VectorIndex, data: Data, report: Report) -> None:
@@ -304,9 +275,8 @@ def measure(count: int, queries: int, report: Report, *, graphs: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--size", choices=SIZES, default="XS")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--queries", type=int, default=40, metavar="N")
     parser.add_argument("--graphs", action="store_true", help="compare with HNSW graphs too: slow to build")
     parser.add_argument("--embed", action="store_true", help="measure the local embedder instead")
@@ -319,8 +289,7 @@ def main() -> None:
     else:
         measure(SIZES[options.size], options.queries, report, graphs=options.graphs)
     report.add("load of the machine at the end", busy()[0], "")
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
 
 
 if __name__ == "__main__":

@@ -10,302 +10,43 @@ nodes, and writes its types in another way: `painted_by`, `PaintedBy`, `PAINTED_
 
 from __future__ import annotations
 
-import argparse
+import json
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orienteer import Edge, Graph, Node
+from report import command_line
 
-WORLDS: dict[str, list[tuple[str, str, str, int]]] = {
-    "cinema": [
-        ("film", "directed_by", "director", 1),
-        ("film", "stars", "actor", 3),
-        ("film", "shot_in", "town", 1),
-        ("film", "based_on", "novel", 1),
-        ("actor", "trained_at", "academy", 1),
-        ("film", "won", "prize", 1),
-        ("novel", "written_by", "novelist", 1),
-    ],
-    "kitchen": [
-        ("dish", "contains", "ingredient", 4),
-        ("dish", "invented_by", "cook", 1),
-        ("cook", "works_for", "restaurant", 1),
-        ("restaurant", "located_in", "quarter", 1),
-        ("ingredient", "grown_in", "region", 2),
-        ("dish", "served_with", "drink", 2),
-    ],
-    "football": [
-        ("player", "plays_for", "club", 1),
-        ("club", "competes_in", "league", 1),
-        ("club", "coached_by", "coach", 1),
-        ("player", "represents", "nation", 1),
-        ("club", "plays_at", "stadium", 1),
-        ("coach", "coached", "club", 2),
-        ("stadium", "designed_by", "architect", 1),
-    ],
-    "museum": [
-        ("painting", "painted_by", "painter", 1),
-        ("painting", "hangs_in", "museum", 1),
-        ("painter", "taught_by", "painter", 1),
-        ("painter", "belongs_to", "movement", 2),
-        ("museum", "funded_by", "patron", 2),
-        ("painting", "depicts", "motif", 2),
-    ],
-    "railway": [
-        ("line", "calls_at", "station", 5),
-        ("train", "runs_on", "line", 1),
-        ("train", "built_by", "manufacturer", 1),
-        ("station", "managed_by", "operator", 1),
-        ("line", "owned_by", "operator", 1),
-        ("station", "near", "landmark", 1),
-    ],
-    "software_team": [
-        ("service", "depends_on", "service", 2),
-        ("service", "owned_by", "team", 1),
-        ("engineer", "member_of", "team", 1),
-        ("incident", "affected", "service", 2),
-        ("incident", "resolved_by", "engineer", 1),
-        ("service", "deployed_to", "cluster", 1),
-    ],
-    "botany": [
-        ("plant", "native_to", "country", 2),
-        ("plant", "pollinated_by", "insect", 2),
-        ("plant", "family_of", "family", 1),
-        ("botanist", "described", "plant", 3),
-        ("insect", "feeds_on", "plant", 2),
-        ("plant", "used_against", "ailment", 1),
-    ],
-    "music": [
-        ("album", "recorded_by", "band", 1),
-        ("album", "produced_by", "producer", 1),
-        ("song", "appears_on", "album", 1),
-        ("band", "signed_to", "label", 1),
-        ("musician", "member_of", "band", 1),
-        ("musician", "plays", "instrument", 2),
-        ("band", "formed_in", "city", 1),
-    ],
-    "university": [
-        ("lecture", "taught_by", "professor", 1),
-        ("lecture", "requires", "lecture", 1),
-        ("professor", "employed_by", "faculty", 1),
-        ("student", "attends", "lecture", 3),
-        ("student", "supervised_by", "professor", 1),
-        ("faculty", "housed_in", "building", 1),
-    ],
-    "hospital": [
-        ("patient", "treated_by", "doctor", 1),
-        ("doctor", "specialises_in", "discipline", 1),
-        ("patient", "takes", "medicine", 2),
-        ("medicine", "made_by", "company", 1),
-        ("doctor", "works_on", "ward", 1),
-        ("medicine", "interacts_with", "medicine", 1),
-    ],
-    "harbour": [
-        ("ship", "registered_in", "port", 1),
-        ("ship", "commanded_by", "captain", 1),
-        ("ship", "carries", "cargo", 2),
-        ("captain", "born_in", "port", 1),
-        ("ship", "insured_by", "insurer", 1),
-        ("cargo", "ordered_by", "merchant", 1),
-    ],
-    "parliament": [
-        ("bill", "proposed_by", "deputy", 1),
-        ("deputy", "belongs_to", "party", 1),
-        ("deputy", "elected_in", "district", 1),
-        ("bill", "amends", "law", 1),
-        ("deputy", "sits_on", "committee", 2),
-        ("committee", "examined", "bill", 2),
-    ],
-    "games": [
-        ("game", "developed_by", "studio", 1),
-        ("game", "runs_on", "console", 2),
-        ("game", "features", "character", 3),
-        ("character", "voiced_by", "speaker", 1),
-        ("studio", "acquired_by", "publisher", 1),
-        ("game", "sequel_of", "game", 1),
-    ],
-    "astronomy": [
-        ("moon", "orbits", "planet", 1),
-        ("planet", "orbits", "star", 1),
-        ("star", "lies_in", "constellation", 1),
-        ("astronomer", "discovered", "moon", 2),
-        ("astronomer", "observed_from", "observatory", 1),
-        ("probe", "visited", "planet", 2),
-    ],
-    "commerce": [
-        ("product", "sold_by", "shop", 2),
-        ("product", "made_of", "material", 2),
-        ("customer", "bought", "product", 3),
-        ("product", "designed_by", "designer", 1),
-        ("shop", "supplied_by", "wholesaler", 1),
-        ("customer", "lives_in", "town", 1),
-    ],
-    "farming": [
-        ("farm", "grows", "crop", 3),
-        ("farm", "owned_by", "farmer", 1),
-        ("crop", "threatened_by", "pest", 2),
-        ("farm", "delivers_to", "market", 1),
-        ("pest", "fought_with", "remedy", 2),
-        ("farmer", "member_of", "cooperative", 1),
-    ],
-}
+_DATA = json.loads((Path(__file__).parent / "data" / "worlds.json").read_text(encoding="utf-8"))
+WORLDS: dict[str, list[tuple[str, str, str, int]]] = _DATA["worlds"]
 """Per world its edges: source type, edge type, target type, and how many of them a source has at the most."""
+PEOPLE = frozenset(_DATA["people"])
+"""Node types that are called as people are."""
 SIZE = 45
 """Nodes of a type."""
-PEOPLE = frozenset(
-    [
-        "actor",
-        "director",
-        "novelist",
-        "cook",
-        "player",
-        "coach",
-        "architect",
-        "painter",
-        "patron",
-        "engineer",
-        "botanist",
-        "musician",
-        "producer",
-        "professor",
-        "student",
-        "patient",
-        "doctor",
-        "captain",
-        "merchant",
-        "deputy",
-        "speaker",
-        "astronomer",
-        "customer",
-        "designer",
-        "farmer",
-    ]
-)
-_FIRST = [
-    "Ada",
-    "Bela",
-    "Cato",
-    "Dora",
-    "Emil",
-    "Fenja",
-    "Goran",
-    "Hilda",
-    "Ivo",
-    "Jana",
-    "Karel",
-    "Lotte",
-    "Milan",
-    "Nora",
-    "Otto",
-    "Pavla",
-    "Rune",
-    "Selma",
-    "Tomas",
-    "Ulla",
-]
-_BEGIN = [
-    "bal",
-    "cor",
-    "dan",
-    "el",
-    "far",
-    "gil",
-    "hos",
-    "im",
-    "jor",
-    "kal",
-    "lin",
-    "mar",
-    "nov",
-    "or",
-    "per",
-    "quin",
-    "ros",
-    "sel",
-    "tor",
-    "ul",
-    "ven",
-    "wil",
-    "yar",
-    "zan",
-]
-_END = [
-    "dara",
-    "den",
-    "dorf",
-    "fell",
-    "gard",
-    "holm",
-    "ina",
-    "kov",
-    "land",
-    "mere",
-    "nik",
-    "oss",
-    "per",
-    "rick",
-    "sten",
-    "tal",
-    "und",
-    "vik",
-    "worth",
-    "za",
-]
-_ADJECTIVES = [
-    "silent",
-    "golden",
-    "bitter",
-    "northern",
-    "hidden",
-    "broken",
-    "early",
-    "crimson",
-    "gentle",
-    "hollow",
-    "amber",
-    "restless",
-    "distant",
-]
-_NOUNS = [
-    "harbour",
-    "lantern",
-    "orchard",
-    "mirror",
-    "river",
-    "winter",
-    "garden",
-    "tower",
-    "feather",
-    "compass",
-    "meadow",
-    "thunder",
-    "ribbon",
-    "cinder",
-]
 
 
 def names(node_type: str, chance: random.Random) -> Iterator[str]:
     """Yield names for nodes of a type, each once: of people, or in one of three forms."""
     form, seen = chance.randrange(3), set[str]()
+
+    def one(part: str) -> str:
+        return str(chance.choice(_DATA[part]))
+
     while True:
-        word = (chance.choice(_BEGIN) + chance.choice(_END)).capitalize()
+        word = f"{one('begin')}{one('end')}".capitalize()
         if node_type.lower().replace(" ", "_") in PEOPLE:
-            name = f"{chance.choice(_FIRST)} {word}"
+            name = f"{one('first_names')} {word}"
         elif form == 0:
-            name = f"The {chance.choice(_ADJECTIVES).capitalize()} {chance.choice(_NOUNS).capitalize()} of {word}"
+            name = f"The {one('adjectives').capitalize()} {one('nouns').capitalize()} of {word}"
         elif form == 1:
-            name = f"{word} {chance.choice(_NOUNS)}"
+            name = f"{word} {one('nouns')}"
         else:
-            name = word + chance.choice(("", " II", f" {chance.choice(_NOUNS).capitalize()}"))
+            name = word + chance.choice(("", " II", f" {one('nouns').capitalize()}"))
         if name not in seen:
             seen.add(name)
             yield name
-
-
-def snake(name: str) -> str:
-    """Return a type as it is."""
-    return name
 
 
 def camel(name: str) -> str:
@@ -318,8 +59,8 @@ def spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
-EDGE_STYLES = (snake, camel, str.upper, spaced)
-NODE_STYLES = (snake, camel, spaced, camel)
+EDGE_STYLES = (str, camel, str.upper, spaced)
+NODE_STYLES = (str, camel, spaced, camel)
 
 
 def make(world: str, folder: Path, *, variant: int = 0, pool: Sequence[str] = ()) -> None:
@@ -365,7 +106,7 @@ def called(paths: Sequence[Path]) -> set[str]:
 
 def main() -> None:
     """Write all worlds into a folder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, ())
     parser.add_argument("folder", type=Path)
     parser.add_argument("--variants", type=int, default=1)
     parser.add_argument("--names", type=Path, nargs="*", default=[])

@@ -1,1 +1,1 @@
-"""Questions with gold for reading: what people ask of six graphs, worded before the code that reads them existed."""
+"""Questions with gold for reading: what people ask of eleven graphs. README.md says what stands where."""

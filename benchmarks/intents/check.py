@@ -1,7 +1,6 @@
-"""Check the questions: every gold computes and none is empty, no wording occurs twice, every id is in its graph.
+"""Check the questions: every gold computes, none is empty or trivial, no wording occurs twice.
 
-`python -m benchmarks.intents.check [--graphs FOLDER] [--show SPLIT]`, in the root of the repository; FOLDER holds
-graphs that were imported from the same data, by the names of `GRAPHS`.
+`python -m benchmarks.intents.check [--show SPLIT]`, in the root of the repository.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import get_args
 
-from .frames import GRAPHS, data_folder, frames
-from .intent import SHAPES, Gold, Nodes, Number, Split, Top, Values
+from .frames import GRAPHS, WORLDS, Frames, data_folder, frames
+from .intent import SHAPES, Gold, Nodes, Number, Refusal, Split, Top, Values
 from .loader import Entry, entries
 
 LONGEST = 400
@@ -24,16 +22,13 @@ LONGEST = 400
 def main() -> int:
     """Print what is wrong, then how many intents there are of each shape; return 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--graphs", type=Path, help="a folder with the imported graphs, to check the ids by")
     parser.add_argument("--show", choices=get_args(Split), help="print every gold of a split")
     options = parser.parse_args()
-    graphs = tuple(graph for graph in GRAPHS if graph == "demo" or (data_folder() / graph).is_dir())
+    graphs = tuple(graph for graph in GRAPHS if graph == "demo" or _is_here(graph))
     if missing := [graph for graph in GRAPHS if graph not in graphs]:
         print(f"not checked, for {data_folder()} has no {', '.join(missing)}: set ORIENTEER_DATA", file=sys.stderr)
     questions = entries(graphs)
     faults = [*_duplicates(questions), *_faults(questions)]
-    if options.graphs:
-        faults += _strangers(questions, options.graphs)
     if options.show:
         for entry in questions:
             if entry.split == options.show:
@@ -42,6 +37,10 @@ def main() -> int:
         print(fault, file=sys.stderr)
     _summary(questions)
     return 1 if faults else 0
+
+
+def _is_here(graph: str) -> bool:
+    return (WORLDS / graph).is_dir() or (data_folder() / graph).is_dir()
 
 
 def _duplicates(questions: Sequence[Entry]) -> Iterator[str]:
@@ -56,6 +55,7 @@ def _duplicates(questions: Sequence[Entry]) -> Iterator[str]:
 
 def _faults(questions: Sequence[Entry]) -> Iterator[str]:
     for graph, _, intent in questions:
+        is_invented = (WORLDS / graph).is_dir()
         try:
             golds = [gold(frames(graph)) for gold in (intent.gold, *intent.also)]
         except (LookupError, TypeError, ValueError) as error:
@@ -66,6 +66,23 @@ def _faults(questions: Sequence[Entry]) -> Iterator[str]:
                 yield f"{graph}: {intent.name}: the gold is empty"
             if isinstance(gold, Nodes) and len(gold.ids) > LONGEST:
                 yield f"{graph}: {intent.name}: the gold has {len(gold.ids)} nodes"
+            if is_invented:
+                yield from (f"{graph}: {intent.name}: {fault}" for fault in _trivial(gold, frames(graph)))
+        if is_invented and (words := [gold.word.casefold() for gold in golds if isinstance(gold, Refusal)]):
+            for phrasing in intent.phrasings:
+                if not any(word in phrasing.casefold() for word in words):
+                    yield f"{graph}: {intent.name}: none of {words} is in: {phrasing}"
+
+
+def _trivial(gold: Gold, w: Frames) -> Iterator[str]:
+    """Say what makes a gold over an invented world one that a guess would meet, or that nothing does."""
+    match gold:
+        case Nodes(ids) if any(ids >= w.all(kind) for kind in w.nodes["kind"].unique()):
+            yield "every node of a kind"
+        case Top(groups, size) if size < 2 or sum(map(len, groups)) > size:
+            yield "the last places are tied"
+        case Refusal(_, word) if word.casefold() in w.nodes.astype(str).to_csv().casefold():
+            yield f"the world holds {word}"
 
 
 def _is_empty(gold: Gold) -> bool:
@@ -78,21 +95,6 @@ def _is_empty(gold: Gold) -> bool:
             return not texts
         case _:
             return False
-
-
-def _strangers(questions: Sequence[Entry], folder: Path) -> Iterator[str]:
-    from orienteer.errors import UnknownNode
-    from orienteer.graph.store import Graph
-
-    for graph in dict.fromkeys(entry.graph for entry in questions):
-        store = Graph.open(folder / graph)
-        for intent in (entry.intent for entry in questions if entry.graph == graph):
-            answers = [gold(frames(graph)) for gold in (intent.gold, *intent.also)]
-            for node_id in set().union(*(answer.ids for answer in answers if isinstance(answer, Nodes | Top))):
-                try:
-                    store.node(node_id)
-                except UnknownNode:
-                    yield f"{graph}: {intent.name}: not in the graph: {node_id}"
 
 
 def _shown(entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""The tables of a graph as data frames, and the few set operations that golds are made of: pandas, nothing else.
+"""The tables of a graph as data frames, and the few operations that golds are made of: pandas, nothing else.
 
 Nodes have the columns `id`, `kind`, `name` and one for each property (missing where a node has none). Edges have
 `source`, `kind` and `target`. Ids are those of the imported graph.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from .intent import Nodes, Number, Top, Values
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "src" / "orienteer" / "ingest" / "demo"
@@ -56,6 +58,29 @@ class Frames:
             raise LookupError(f"no {kind} has the name {', '.join(sorted(missing))}")
         return frozenset(rows.index[rows["name"].isin(names)])
 
+    def id_of(self, kind: str, *names: str) -> frozenset[str]:
+        """Return the nodes of a kind with one of these names, each of which only one node may bear."""
+        ids = self.named(*names, kind=kind)
+        if len(ids) != len(names):
+            raise ValueError(f"shared by two: {', '.join(names)}")
+        return ids
+
+    def called(self, *names: str, kind: str | None = None) -> frozenset[str]:
+        """Return the nodes with one of these names or aliases. Raises `LookupError` if a name has no node."""
+        rows = (self.nodes if kind is None else self._by_kind[kind]).reset_index(drop=True)
+        aliases = rows.assign(name=rows["aliases"].str.split("|")).explode("name")
+        known = pd.concat([rows, aliases])[["id", "name"]]
+        known = known[known["name"].isin(names)]
+        if missing := set(names) - set(known["name"]):
+            raise LookupError(f"no node has the name {', '.join(sorted(missing))}")
+        return frozenset(known["id"])
+
+    def synonym(self, text: str, *, kind: str) -> frozenset[str]:
+        """Return the only node of a kind with a synonym."""
+        synonyms = self._by_kind[kind]["synonyms"].explode()
+        (id_,) = synonyms.index[synonyms == text]
+        return frozenset([id_])
+
     def out(self, edge: str, sources: Iterable[str]) -> frozenset[str]:
         """Return where the edges of a kind that leave these nodes lead."""
         rows = self._edges[edge]
@@ -70,6 +95,23 @@ class Frames:
         """Return the neighbours of these nodes over the edges of a kind, whichever way they point."""
         ends = set(ends)
         return self.out(edge, ends) | self.into(edge, ends)
+
+    def all_out(self, edge: str, sources: Iterable[str]) -> frozenset[str]:
+        """Return the nodes that edges of a kind lead to from these nodes, over one edge or several in a row."""
+        return _closure(lambda ids: self.out(edge, ids), sources)
+
+    def all_into(self, edge: str, targets: Iterable[str]) -> frozenset[str]:
+        """Return the nodes that edges of a kind lead from to these nodes, over one edge or several in a row."""
+        return _closure(lambda ids: self.into(edge, ids), targets)
+
+    def leading(self, kind: str, edge: str, targets: Iterable[str]) -> frozenset[str]:
+        """Return the nodes of a kind with an edge to one of these nodes, where other kinds have that edge too."""
+        return self.into(edge, targets) & self.all(kind)
+
+    def same_set(self, edge: str, nodes: frozenset[str], among: frozenset[str]) -> frozenset[str]:
+        """Return the nodes whose edges of a kind lead exactly where those of `nodes` lead, less `nodes` themselves."""
+        targets = self.out(edge, nodes)
+        return frozenset(id_ for id_ in among if self.out(edge, [id_]) == targets) - nodes
 
     def degrees(self, edge: str, of: str, *, by: str = "source", among: Iterable[str] | None = None) -> pd.Series[int]:
         """Return the number of neighbours of each node of the kind `of`, by id; zeros included.
@@ -92,6 +134,49 @@ class Frames:
         """Return the nodes of a kind that have no value for a property."""
         return self.all(kind) - frozenset(self.values(kind, column).index)
 
+    def where(self, kind: str, holds: Callable[[pd.DataFrame], pd.Series[bool]]) -> frozenset[str]:
+        """Return the nodes of a kind for whose rows `holds` is true: it takes their data frame and gives a mask."""
+        rows = self._by_kind[kind]
+        return frozenset(rows.index[holds(rows)])
+
+    def column(self, among: Iterable[str], name: str) -> pd.Series[Any]:
+        """Return a property of some nodes by their ids, without the nodes that lack it."""
+        return self.nodes.loc[sorted(among), name].dropna()
+
+    def value(self, node: str, name: str, *, kind: str | None = None) -> Number | Values:
+        """Return what a property of the only node with a name says. Raises `ValueError` if it is not the only one."""
+        content = self.column(self.called(node, kind=kind), name).item()
+        return Values(frozenset([content])) if isinstance(content, str) else Number(float(content))
+
+    # The cells of the parish are all texts; these read them.
+
+    def numbers(self, kind: str, column: str) -> pd.Series[Any]:
+        """Return a property as numbers, less any unit after them, by id; nodes without it are left out."""
+        texts = self.values(kind, column)
+        return texts.str.extract(r"^(-?\d+(?:\.\d+)?)(?: \w+)?$", expand=False).astype(float)
+
+    def number_of(self, kind: str, name: str, column: str) -> float:
+        """Return the number that a property of the only node with a name says."""
+        (id_,) = self.id_of(kind, name)
+        return float(self.numbers(kind, column)[id_])
+
+    def text_of(self, kind: str, name: str, column: str) -> frozenset[str]:
+        """Return the text that a property of the only node with a name says."""
+        (id_,) = self.id_of(kind, name)
+        return frozenset([str(self.values(kind, column)[id_])])
+
+    def equal(self, kind: str, column: str, text: str) -> frozenset[str]:
+        """Return the nodes of a kind whose property says exactly this."""
+        values = self.values(kind, column)
+        return frozenset(values.index[values == text])
+
+
+def _closure(step: Callable[[Iterable[str]], frozenset[str]], ids: Iterable[str]) -> frozenset[str]:
+    found: frozenset[str] = frozenset()
+    while ids := step(ids) - found:
+        found |= ids
+    return found
+
 
 def chosen(values: pd.Series[Any], mask: pd.Series[bool]) -> frozenset[str]:
     """Return the ids for which the mask, over the same index as the values, is true."""
@@ -106,6 +191,31 @@ def groups(values: pd.Series[Any], size: int, *, largest: bool = True) -> tuple[
             break
         together.append(frozenset(values.index[values == value]))
     return tuple(together)
+
+
+def top(values: pd.Series[Any], size: int, *, largest: bool = True) -> Top:
+    """Return the first nodes by value."""
+    return Top(groups(values, size, largest=largest), size)
+
+
+def highest(values: pd.Series[Any]) -> Nodes:
+    """Return every node with the highest value."""
+    return Nodes(chosen(values, values == values.max()))
+
+
+def lowest(values: pd.Series[Any]) -> Nodes:
+    """Return every node with the lowest value."""
+    return Nodes(chosen(values, values == values.min()))
+
+
+def above(values: pd.Series[Any], bound: float) -> Nodes:
+    """Return every node with a value over the bound."""
+    return Nodes(chosen(values, values > bound))
+
+
+def tally(ids: Iterable[str], neighbours: Callable[[str], frozenset[str]]) -> pd.Series[Any]:
+    """Return how many neighbours each node has, by its id."""
+    return pd.Series({id_: len(neighbours(id_)) for id_ in sorted(ids)})
 
 
 def data_folder() -> Path:

@@ -5,11 +5,14 @@ A gold is computed from the tables of a graph by pandas when it is asked for, an
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from .frames import Frames
+if TYPE_CHECKING:
+    from .frames import Frames
 
 RefusalKind: TypeAlias = Literal["unknown_name", "not_here", "unsupported", "not_understood"]
 """A name that the graph does not hold; a property or a kind that it lacks; what no query can say; what is unclear."""
@@ -73,7 +76,7 @@ class Refusal:
 
 
 Gold: TypeAlias = Nodes | Top | Number | Values | YesNo | Refusal
-GoldOf: TypeAlias = Callable[[Frames], Gold]
+GoldOf: TypeAlias = "Callable[[Frames], Gold]"
 
 
 @dataclass(frozen=True)
@@ -92,41 +95,5 @@ class Intent:
     """Whether no node, or zero, is meant: elsewhere an empty gold is a mistake of whoever wrote the intent."""
 
 
-SHAPES = {
-    "one_hop": "the nodes that a named node leads to",
-    "reversed_hop": "the nodes that lead to a named node",
-    "alias": "one hop from an alias or an identifier",
-    "partial_name": "one hop from a part of a name",
-    "two_hops": "two edges in a row",
-    "possessive": "two edges in a row, one of them said by a possessive",
-    "three_hops": "three edges in a row",
-    "intersection_names": "one verb, two names, both",
-    "intersection_verbs": "two verbs of one subject, both",
-    "negation": "one condition, less another",
-    "neither_nor": "less both of two",
-    "disjunction": "one verb, two names, either",
-    "count_hop": "how many, over one hop",
-    "count_intersection": "how many meet two conditions",
-    "count_negation": "how many meet one condition and not another",
-    "count_disjunction": "how many meet either of two conditions",
-    "count_kind": "how many nodes of a kind",
-    "superlative_count": "the node with the most or the fewest neighbours",
-    "top_count": "the n nodes with the most neighbours",
-    "superlative_property": "the node with the highest or the lowest value",
-    "same_set": "the nodes that lead exactly where a named node leads",
-    "property_lookup": "what a property of a named node says",
-    "property_equals": "the nodes with a value",
-    "property_compare": "the nodes with more, less, at least, before or after a value",
-    "property_range": "the nodes with a value between two",
-    "property_missing": "the nodes without a value, or with any",
-    "aggregate": "an average or a sum",
-    "comparison": "which of two named nodes has more",
-    "yes_no": "whether something holds",
-    "threshold": "the nodes with more than, at least or exactly n neighbours",
-    "two_conditions": "an edge and a property, or two edges over two kinds",
-    "unknown_name": "a name that the graph does not hold",
-    "not_here": "a property or a kind that the graph lacks",
-    "not_understood": "a condition that no property and no edge can say",
-    "shared_name": "a name that two nodes bear",
-    "unclear": "a word that has no meaning over the graph, such as best",
-}
+SHAPES: dict[str, str] = json.loads((Path(__file__).parent / "shapes.json").read_text(encoding="utf-8"))
+"""What each shape of a question is."""

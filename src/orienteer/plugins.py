@@ -13,7 +13,22 @@ from typing import Any, Literal, TypeAlias
 
 from orienteer.errors import BadOption
 
-Group: TypeAlias = Literal["methods", "retrievers", "importers", "tools", "measures", "datasets"]
+OWN = "orienteer"
+"""The distribution whose annexes, `lab` and `connect`, register what they add to the core."""
+
+Group: TypeAlias = Literal[
+    "methods",
+    "retrievers",
+    "importers",
+    "layouts",
+    "tools",
+    "measures",
+    "datasets",
+    "commands",
+    "databases",
+    "stores",
+    "executors",
+]
 
 
 def registered(group: Group, taken: Collection[str] = ()) -> Mapping[str, EntryPoint]:
@@ -50,6 +65,11 @@ def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: w
             f"{_registration(point, group)}, and {point.value} cannot be loaded ({type(error).__name__}: {error}): "
             "upgrade or uninstall that package"
         ) from error
+
+
+def own(group: Group) -> list[str]:
+    """Return the names that Orienteer's own annexes register, in the order of the file that lists them."""
+    return [point.name for point in _points(group) if _package(point) == OWN]
 
 
 def refused(group: Group, name: str, why: str) -> BadOption:

@@ -33,13 +33,11 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orienteer.addresses import Address, Login
 from orienteer.errors import BadOption
-from orienteer.llm.transport import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_of_this_machine, is_offline, show
+from orienteer.llm.address import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_offline, show
 from orienteer.options import unknown_option
 
 if TYPE_CHECKING:
-    from orienteer.connect.bolt import Server
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel
     from orienteer.llm.abilities import Abilities
     from orienteer.llm.local import LocalModel
@@ -184,20 +182,6 @@ class Settings:
         setting = "embedder_url" if self.embedder_url else "base_url"
         return open_embedder(name, config=self._server_config(name, setting, named_by))
 
-    def open_database(self, text: str, *, seconds: float | None = None) -> Server:
-        """Open the database at an address, as the user whom `NEO4J_USERNAME` and `NEO4J_PASSWORD` name.
-
-        The server is asked to stop a statement after so many seconds.
-
-        Raises `BadOption`, `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
-        """
-        from orienteer.connect.bolt import Server
-
-        address = Address.parse(text)
-        if self.offline and not is_of_this_machine(address.host):
-            raise BadOption(f"the database is at {address}, and {OFFLINE} allows this machine only: unset it")
-        return Server(address, database_login(), seconds=seconds)
-
     def _server_config(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
         """Return the configuration of a server whose address this setting holds. Raises `BadOption`.
 
@@ -272,15 +256,6 @@ def _on_this_machine(values: Mapping[str, Any]) -> Settings:  # Any: the values 
     """Return settings that came from another machine with the keys and the cache of this one. Raises `BadOption`."""
     own = read_settings(folders=(_user_folder(),))
     return Settings(**values, **{name: getattr(own, name) for name in _STAYING})
-
-
-def database_login(*, environment: Mapping[str, str] | None = None) -> Login | None:
-    """Return who asks a database, as the environment says; None where it names nobody. Raises `BadOption`."""
-    environment = os.environ if environment is None else environment
-    user, password = environment.get("NEO4J_USERNAME"), environment.get("NEO4J_PASSWORD")
-    if user and not password:
-        raise BadOption("NEO4J_USERNAME is set and NEO4J_PASSWORD is not: set both, or neither")
-    return Login(user or "neo4j", password) if password else None
 
 
 def _read_file(file: Path) -> dict[str, Any]:

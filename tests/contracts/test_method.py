@@ -16,6 +16,7 @@ from orienteer.errors import BadOption
 from orienteer.graph import Graph
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import METHODS
+from orienteer.plugins import registered
 from orienteer.records import Edge, Node, Question, Result, Trajectory
 from orienteer.retrieval import BASES, LONGEST_EXCERPT
 from orienteer.retriever import Retriever
@@ -85,7 +86,9 @@ def test_every_implementation_is_in_the_table():
             if is_method and one.__module__.startswith(("orienteer.methods", "orienteer.lab.baselines")):
                 found.add(one)
     assert found == {method.load() for method in METHODS.values() if not method.is_knowledge_base}
-    assert dict(BASES) == {name: method.target for name, method in METHODS.items() if method.is_knowledge_base}
+    bases = {name: method.target for name, method in METHODS.items() if method.is_knowledge_base}
+    annexes = {name: point.value for name, point in registered("retrievers").items()}
+    assert {**BASES, **annexes} == bases
 
 
 def test_it_has_the_name_that_people_type(name, graph):

@@ -31,6 +31,7 @@ from orienteer.ingest import (
 from orienteer.llm import Budget, OpenAIConfig
 from orienteer.methods import AUTO, METHODS
 from orienteer.options import options_of
+from orienteer.plugins import own
 from orienteer.records import Price, Ranked, Result, StoppedBy, Usage
 from orienteer.retrieval import BASES
 from orienteer.serve import (
@@ -67,7 +68,13 @@ def commands_of(group, names=()):
             yield " ".join((*names, name)), command
 
 
-COMMANDS = dict(commands_of(command_line()))
+def whole_command_line():
+    root = command_line()
+    root.list_commands(None)  # adds the commands of the annexes
+    return root
+
+
+COMMANDS = dict(commands_of(whole_command_line()))
 CLASSES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)]
 _BUILT = (BuildReport, BuildEstimate, ExtractionSummary, RejectedRecords, CostEstimate)
 
@@ -161,8 +168,8 @@ def test_agents():
         assert rows[agent.name][0].strip() == agent.title
         for path in agent.project_files:
             assert f"`{path}`" in rows[agent.name][3]
-        for spot in agent.files:
-            assert Path(spot.path).name in rows[agent.name][2]
+        for path in agent.files:
+            assert Path(path).name in rows[agent.name][2]
 
 
 def first_column(heading: str) -> set[str]:
@@ -175,7 +182,7 @@ def first_column(heading: str) -> set[str]:
 
 @pytest.mark.parametrize("heading", ["## Retrievers", "### On which graph", "### What each costs"])
 def test_retrievers_and_their_tables(heading):
-    assert first_column(heading) == set(BASES)
+    assert first_column(heading) == {*BASES, *own("retrievers")}
 
 
 def test_modules_of_retrievers_that_the_page_names():

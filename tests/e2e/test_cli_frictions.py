@@ -125,7 +125,10 @@ def test_methods_are_a_table(cli):
     assert ["a model" in line[: lines[2].index("what")] for line in lines[3:]] == [
         method["needs_model"] for method in cli("methods", "--json").json
     ]
-    assert cli("methods").err == "orienteer methods NAME shows the options of one\n"
+    more = "; --all lists the baselines of papers and the methods of packages, too"
+    assert cli("methods").err == f"orienteer methods NAME shows the options of one{more}\n"
+    assert len(listed) == 13
+    assert listed < [method["name"] for method in cli("methods", "--all", "--json").json]
 
 
 def cached(cli):

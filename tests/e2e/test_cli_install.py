@@ -44,7 +44,7 @@ def test_a_dry_run_shows_all_and_touches_nothing(cli, me, clubs):
     assert f"claude-code: adds orienteer-graph to {me}/.claude.json" in lines
     assert f"--- {me}/.codex/config.toml" in lines
     assert "+[mcp_servers.orienteer-graph]" in lines
-    assert f"vscode: {me}/.config/Code/User/mcp.json is left alone: line 1 is no JSON" in ran.out
+    assert f"vscode: {me}/.config/Code/User/mcp.json is left alone: line 1 is not JSON" in ran.out
     assert "goose: put in by hand, in its config.yaml" in ran.out
     assert str(clubs) in ran.out
     assert "nothing was written: add --write to do it" in ran.err

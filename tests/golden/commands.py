@@ -29,14 +29,16 @@ def printed(*arguments: object, cache: Path | None = None) -> str:
 
 def help_tree() -> str:
     """Return the help of the command line, and of all its commands in their order."""
-    paths = _paths(command_line())
+    root = command_line()
+    root.list_commands(None)  # adds those of the annexes
+    paths = _paths(root)
     return "\n".join(f"$ {' '.join(('orienteer', *path))} --help\n{printed(*path, '--help')}" for path in paths)
 
 
 def methods() -> str:
-    """Return what `methods --json` prints, a line each method and each of its options."""
+    """Return what `methods --all --json` prints, a line each method and each of its options."""
     lines = []
-    for method in json.loads(printed("methods", "--json")):
+    for method in json.loads(printed("methods", "--all", "--json")):
         options = [f"  {json.dumps(option, ensure_ascii=False)}" for option in method.pop("options")]
         head = json.dumps(method, ensure_ascii=False)[:-1]
         lines.append(f'{head}, "options": [' + ",".join(f"\n{option}" for option in options) + "]}")

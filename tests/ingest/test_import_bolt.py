@@ -9,12 +9,11 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from orienteer.addresses import Address, Login, is_address
-from orienteer.connect import import_database
+from orienteer.connect import database_login, import_database
 from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused, MissingExtra, QueryStopped
 from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions
 from orienteer.records import Edge, Node
-from orienteer.settings import database_login
 
 FILMS = """
 CREATE (m:Entity:Film {id: 'f1', title: 'Night Ferry', year: 1998, description: 'A captain finds a stranger aboard.',

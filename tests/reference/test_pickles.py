@@ -7,31 +7,21 @@ import os
 import pickle
 import pickletools
 import struct
+import subprocess
+import sys
 import zipfile
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import orienteer.lab.formats
+import orienteer.sandbox
 from orienteer.errors import BadInput
-from orienteer.lab.formats import (
-    ALLOWED_INSTRUCTIONS,
-    ArrayState,
-    BadPickle,
-    PickledDictionary,
-    PickledDtype,
-    PickledMembers,
-    PickleName,
-    TensorStorage,
-    load_pickle,
-    mapped_pickle,
-    pickle_items,
-    pickle_parts,
-    pickle_references,
-    read_tensor,
-)
+from orienteer.lab.formats import load_pickle, pickle_items, read_tensor
 from torch_files import REAL, archive, tensor_pickle, torch_file
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=9)
@@ -53,6 +43,7 @@ def written(tmp_path):
     return write
 
 
+@settings(max_examples=30, deadline=None)
 @given(VALUES, st.sampled_from([2, 3, 4, 5]))
 def test_plain_values_are_read_as_python_reads_them(tmp_path_factory, value, protocol):
     path = tmp_path_factory.mktemp("p") / "x.pkl"
@@ -109,18 +100,8 @@ def test_members_come_one_by_one(written, protocol):
     assert dict(found) == {str(number): one for number, one in value.items() if number}
 
 
-def test_only_what_is_referred_to_is_remembered(written):
-    value = {number: {"name": f"n{number}"} for number in range(3000)}
-    with mapped_pickle(written(value)) as data:
-        referred = pickle_references(data)
-        batches = list(pickle_parts(data, referred, is_streamed=True))
-    assert len(batches) >= 4  # three of a thousand, and the end
-    assert len(referred) <= 2  # the key that all share, and the dictionary
-    assert sum(batch.count(b"r\x02\x00\x00\x00") for batch in batches) == 1
-
-
 def test_something_else_than_one_dictionary_has_no_members(written):
-    with pytest.raises(BadPickle, match="something else than one dictionary"):
+    with pytest.raises(BadInput, match="something else than one dictionary"):
         list(pickle_items(written([{"a": 1}])))
 
 
@@ -287,17 +268,63 @@ DEEP = {
     "a deep tuple as a key": b"\x80\x02}N" + b"\x85" * 200_000 + b"Ns.",
     "a deep tuple in a set": b"\x80\x04\x8f(N" + b"\x85" * 200_000 + b"\x90.",
 }
+HARMLESS = {
+    "NEWOBJ": {},
+    "NEWOBJ_EX": {},
+    "protocol 0": {"a": 1},
+    "the old dictionary, whose keys it would hash": {"1": 2},
+    "a value popped from under a mark": None,
+    "two values": None,
+}
+"""What odd instructions come to where they name nothing that is not known: plain values."""
 HOSTILE = {**CALLS, **INSTRUCTIONS, **STATES, **SIZES, **COPIES, **DEEP}
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("read", [load_pickle, lambda path: list(pickle_items(path))], ids=["load", "items"])
-def test_a_hostile_pickle_is_refused_and_nothing_runs(written, tmp_path, monkeypatch, name, read):
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in HARMLESS])
+def test_a_hostile_pickle_is_refused_and_nothing_runs(written, tmp_path, monkeypatch, name):
     path = written(HOSTILE[name])
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadInput, match=r"x\.pkl"):
-        read(path)
+        load_pickle(path)
     assert [one.name for one in tmp_path.iterdir()] == ["x.pkl"]
+
+
+@pytest.mark.parametrize("name", [*CALLS, *COPIES, "doubled", "doubled, as a key"])
+def test_no_members_of_a_hostile_pickle_run(written, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=r"x\.pkl"):
+        list(pickle_items(written(HOSTILE[name])))
+    assert [one.name for one in tmp_path.iterdir()] == ["x.pkl"]
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_odd_instructions_come_to_plain_values(written, name):
+    assert load_pickle(written(HOSTILE[name])) == HARMLESS[name]
+
+
+def test_keys_that_all_meet_are_ended_in_time(written):
+    """Numbers hash to themselves, so a file can choose keys that all collide."""
+    numbers = ((number * (2**61 - 1)).to_bytes(10, "little") for number in range(1, 100_000))
+    code = b"\x80\x04}(" + b"".join(b"\x8a\x0a" + number + b"N" for number in numbers)
+    with pytest.raises(BadInput, match="takes too long"):
+        load_pickle(written(code + b"u."))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the walls of Linux")
+def test_what_gets_past_the_names_meets_the_walls(tmp_path):
+    """The worker without its list of names: the call runs in there, and can do nothing."""
+    sandbox = Path(orienteer.sandbox.__file__).parent
+    program = Path(orienteer.lab.formats.__file__).with_name("pickle_worker.py").read_text()
+    opened = program.replace("(module, name) not in self._names", "False")
+    opened = opened.replace("self._names[module, name]", "super().find_class(module, name)")
+    opened = opened.replace('str(Path(__file__).parents[2] / "sandbox")', repr(str(sandbox)))
+    (tmp_path / "worker.py").write_text(opened)
+    path = tmp_path / "x.pkl"
+    path.write_bytes(HOSTILE["open"])
+    command = [sys.executable, "-P", str(tmp_path / "worker.py"), str(path), "value", "1000", "0"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path)
+    assert b"ermission" in done.stdout
+    assert not (tmp_path / "SENTINEL").exists()
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -310,41 +337,17 @@ def test_the_calls_would_have_run(name):
 def test_a_name_that_never_ends_is_refused(tmp_path):
     path = tmp_path / "x.pkl"
     path.write_bytes(b"\x80\x04c.")
-    with pytest.raises(BadInput, match="no newline found"):
+    with pytest.raises(BadInput, match="x.pkl cannot be read"):
         load_pickle(path)
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=60))
 def test_no_bytes_do_anything_but_raise(tmp_path_factory, code):
     path = tmp_path_factory.mktemp("p") / "x.pkl"
     path.write_bytes(b"\x80\x04" + code + b".")
     with suppress(BadInput):
         load_pickle(path)
-
-
-def test_every_instruction_that_is_not_read_is_refused_by_name(written):
-    names = {instruction.name for instruction in pickletools.opcodes}
-    assert names >= ALLOWED_INSTRUCTIONS
-    for name in names - ALLOWED_INSTRUCTIONS:
-        code = next(instruction.code for instruction in pickletools.opcodes if instruction.name == name)
-        argument = b"\x01\x00\x00\x00\n\n" if name.startswith("EXT") else b"1\n1\n"
-        argument = b"'1'\n" if name == "STRING" else argument
-        with pytest.raises(BadPickle, match=f"the instruction {name}"):
-            load_pickle(written(b"\x80\x04" + code.encode("latin1") + argument + b"."))
-
-
-def test_what_stands_in_for_a_name_cannot_be_changed():
-    """Every object of ours that a file can reach has only what it was made with."""
-    stand_ins = [
-        PickleName(("a", "b"), dict),
-        PickledDictionary(),
-        PickledMembers(),
-        PickledDtype("i8"),
-        ArrayState(),
-        TensorStorage("LongStorage", "0", 1),
-    ]
-    for stand_in in stand_ins:
-        assert not hasattr(stand_in, "__dict__"), stand_in
 
 
 # ------------------------------------------------------------------------------------------------------------ tensors
@@ -417,7 +420,10 @@ BAD_TENSORS = {
         archive({"data.pkl": tensor_pickle([1 << 30, 1 << 10], 4, strides=[0, 0]), "data/0": _NUMBERS}),
         "repeats it",
     ),
-    "negative": (archive({"data.pkl": tensor_pickle([4], 4, strides=[-1]), "data/0": _NUMBERS}), "another form"),
+    "negative": (
+        archive({"data.pkl": tensor_pickle([4], 4, strides=[-1]), "data/0": _NUMBERS}),
+        "a tensor is expected",
+    ),
     "another storage": (
         archive({"data.pkl": tensor_pickle([4], 4, storage="QInt8Storage"), "data/0": _NUMBERS}),
         r"torch\.QInt8Storage",
@@ -427,12 +433,12 @@ BAD_TENSORS = {
         r"the name os\.system",
     ),
     "a call": (archive({"data.pkl": CALLS["os.system"]}), r"system"),
-    "no tensor": (archive({"data.pkl": pickle.dumps({"a": 1}, 2)}), "a Dictionary where a tensor"),
-    "a huge pickle": (archive({"data.pkl": pickle.dumps("x" * (1 << 21), 2)}), "2,097,"),
+    "no tensor": (archive({"data.pkl": pickle.dumps({"a": 1}, 2)}), "a dict where a tensor"),
+    "a huge pickle": (archive({"data.pkl": pickle.dumps("x" * (1 << 21), 2)}), "a str where a tensor"),
     "the old form": (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.", r"torch\.save\(torch\.load"),
-    "no archive": (b"hello", "no whole file"),
-    "cut short": (REAL[:-200], "no whole file"),
-    "a wrong sum": (REAL.replace(struct.pack("<q", 2), struct.pack("<q", 7), 1), "no whole file"),
+    "no archive": (b"hello", "not a zip file"),
+    "cut short": (REAL[:-200], "not a zip file"),
+    "a wrong sum": (REAL.replace(struct.pack("<q", 2), struct.pack("<q", 7), 1), "Bad CRC-32"),
 }
 
 
@@ -453,7 +459,7 @@ def test_a_damaged_directory_is_refused(saved, at, byte):
         read_tensor(saved(bytes(whole)))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, len(REAL) - 1), st.integers(0, 255)), min_size=1, max_size=3))
 def test_no_damage_does_anything_but_raise(saved, changes):
     whole = bytearray(REAL)

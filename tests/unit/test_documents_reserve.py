@@ -11,7 +11,7 @@ import pytest
 
 from orienteer import Graph, Retriever
 from orienteer.ingest import BuildOptions, build_graph, cleaned_title, read_mail
-from orienteer.methods import documents_asked_for, match_statistics, names_in_question
+from orienteer.methods import QuestionTerms, documents_asked_for, match_statistics, names_in_question
 from orienteer.records import Node, Result
 from orienteer.text import telling_words
 
@@ -223,5 +223,5 @@ def test_a_name_within_a_longer_word_is_no_unknown_one(tmp_path):
     texts = ["Compile uint8.c after the int.", "An int8, and the letter c.", "Nothing of it."]
     nodes = [Node(f"c{place}", "chunk", f"Note {place}", text) for place, text in enumerate(texts)]
     graph = Graph.from_records(nodes, [], path=tmp_path / "notes")
-    assert match_statistics(graph, "When is int8.c compiled?", range(len(texts))).unknown == ()
-    assert match_statistics(graph, "When is kzm7.c compiled?", range(len(texts))).unknown == ("kzm7.c",)
+    assert match_statistics(QuestionTerms(graph, "When is int8.c compiled?"), range(len(texts))).unknown == ()
+    assert match_statistics(QuestionTerms(graph, "When is kzm7.c compiled?"), range(len(texts))).unknown == ("kzm7.c",)

@@ -38,7 +38,7 @@ from orienteer.ingest import (
     parsed_json,
 )
 from orienteer.lab.evaluation import rows_of_file
-from orienteer.lab.formats import load_pickle, pickle_value
+from orienteer.lab.formats import load_pickle
 
 pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
@@ -438,9 +438,7 @@ def test_one_row_that_is_too_large_is_refused_wherever_it_stands(before: int, tm
         pytest.param({True: 1, None: 2, "t": 3, b"b": 4}, id="mixed"),
     ],
 )
-def test_no_key_of_a_pickle_hashes_as_the_file_likes(made: dict, tmp_path: Path) -> None:
-    found = pickle_value(pickle.dumps(made))
-    assert {type(key) for key in found} <= {str, bytes}
+def test_keys_of_a_pickle_become_texts(made: dict, tmp_path: Path) -> None:
     path = tmp_path / "p.pkl"
     path.write_bytes(pickle.dumps(made))
     assert load_pickle(path) == {str(key): one for key, one in made.items()}
@@ -453,7 +451,6 @@ def test_sets_keep_their_members(kind: Callable, protocol: int, tmp_path: Path) 
     path = tmp_path / "p.pkl"
     path.write_bytes(pickle.dumps({"a": kind(members)}, protocol))
     assert sorted(load_pickle(path)["a"], key=str) == sorted(members, key=str)
-    assert isinstance(pickle_value(path.read_bytes())["a"], list | tuple)  # nothing has hashed them
 
 
 @pytest.mark.parametrize("protocol", [2, 4])

@@ -10,6 +10,8 @@ from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, import_graph, validate_sources
 from torch_files import torch_file
 
+pytestmark = pytest.mark.process  # pickles are read in one
+
 REVIEWS = [
     {"reviewerID": "A1", "summary": "Sturdy", "style": {"Color:": " red"}, "reviewText": "Holds a thousand cards.",
      "vote": "1,024", "overall": 5.0, "verified": True, "reviewTime": "01 2, 2015"},

@@ -88,7 +88,7 @@ def test_variables_of_the_environment_move_files(name, variable, file):
 
 
 def test_windows_without_a_variable():
-    assert places("win32").root("application") == HOME / "AppData/Roaming"
+    assert places("win32").path("$application") == HOME / "AppData/Roaming"
 
 
 def test_files_of_a_project():
@@ -244,7 +244,7 @@ def test_a_path_is_absolute_and_keeps_the_link_that_was_named(tmp_path, monkeypa
 
 
 def test_a_path_that_is_no_text_is_refused():
-    with pytest.raises(BadInput, match="no UTF-8"):
+    with pytest.raises(BadInput, match="not UTF-8"):
         server_words(("orienteer",), Path("/a/\udcff"))
 
 

@@ -13,13 +13,13 @@ from agent_files import json_files, toml_files
 from orienteer.serve import (
     INSTRUCTIONS_BLOCK,
     KNOWN_AGENTS,
+    SKILL_TEXT,
     AgentPlaces,
     CannotEdit,
     is_sealed_file,
     plan_install,
     plan_uninstall,
     sealed_file,
-    skill_file,
     unified_diff,
     with_instructions,
 )
@@ -200,12 +200,12 @@ def test_a_copy_that_holds_our_entry_is_not_taken_for_what_was_before(machine):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{ not json", "no JSON"),
-        ('{"mcpServers": []}', "no table of names"),
-        ("[]", "no object"),
-        ('{"a": "ä"}'.encode("latin-1"), "no UTF-8"),
-        ('{"a": 1}'.encode("utf-16"), "no UTF-8"),
-        (b"\x00" * 100, "no JSON"),
+        ("{ not json", "not JSON"),
+        ('{"mcpServers": []}', "not a table of names"),
+        ("[]", "not an object"),
+        ('{"a": "ä"}'.encode("latin-1"), "not UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "not UTF-8"),
+        (b"\x00" * 100, "not JSON"),
         ('{"mcpServers": {"a": 1}, "mcpServers": {}}', "twice"),
     ],
 )
@@ -272,7 +272,7 @@ def test_a_second_graph_comes_beside_the_first_and_goes_alone(machine):
     write(machine.install("cursor"))
     first = file.read_bytes()
     write(machine.install("cursor", graph=other))
-    assert list(json.loads(file.read_text())["mcpServers"]) == ["x", "orienteer-languages", "orienteer-languages-2"]
+    assert list(json.loads(file.read_text())["mcpServers"]) == ["orienteer-languages-2", "orienteer-languages", "x"]
     write(machine.uninstall(graph=other))
     assert file.read_bytes() == first
     write(machine.uninstall())
@@ -337,7 +337,7 @@ def large(file):
     ("make", "reason"),
     [
         (Path.mkdir, "it is a folder"),
-        (os.mkfifo, "no ordinary file"),
+        (os.mkfifo, "not an ordinary file"),
         (link_to_nothing, "a link that leads nowhere"),
         (link_to_itself, "it "),
         (read_only, "read-only"),
@@ -524,7 +524,7 @@ def test_a_skill_comes_and_goes(machine):
 
 
 def test_a_skill_that_was_changed_is_left_alone(machine):
-    file = machine.put(".claude/skills/orienteer/SKILL.md", skill_file().replace("`ask`", "`search`"))
+    file = machine.put(".claude/skills/orienteer/SKILL.md", SKILL_TEXT.replace("`ask`", "`search`"))
     [_, change] = machine.install("claude-code", instructions=True)
     assert (change.state, change.paste) == ("left alone", "")
     assert states(machine.uninstall("claude-code")) == ["left alone"]
@@ -536,7 +536,7 @@ def test_an_older_skill_of_ours_is_renewed(machine):
     [_, change] = machine.install("claude-code", instructions=True)
     assert change.state == "update"
     change.write()
-    assert file.read_text() == skill_file()
+    assert file.read_text() == SKILL_TEXT
 
 
 @pytest.mark.parametrize("text", ["", "# Mine\n", "# Mine", "# Mine\r\n\r\nx\r\n", "\n", "a\n\n\n", "\ufeffä\n"])
@@ -566,7 +566,9 @@ def test_claude_code_reads_a_file_of_its_own_unless_both_are_one(machine):
 
 
 def test_what_stands_after_the_block_stays(machine):
-    file = machine.put("AGENTS.md", with_instructions("# Mine\n") + "\n## More\n", within=machine.project)
+    file = machine.put(
+        "AGENTS.md", with_instructions("# Mine\n", INSTRUCTIONS_BLOCK) + "\n## More\n", within=machine.project
+    )
     write(machine.uninstall(project=True))
     assert file.read_text() == "# Mine\n\n## More\n"
 
@@ -582,7 +584,7 @@ def test_what_stands_after_the_block_stays(machine):
     ],
 )
 def test_a_block_that_was_changed_is_left_alone(machine, change_of):
-    text = change_of(with_instructions(""))
+    text = change_of(with_instructions("", INSTRUCTIONS_BLOCK))
     file = machine.put("AGENTS.md", text, within=machine.project)
     [_, change] = machine.install("cursor", project=True, instructions=True)
     assert change.state == "left alone"
@@ -594,12 +596,13 @@ def test_a_block_that_was_changed_is_left_alone(machine, change_of):
 # ---------------------------------------------------------------------------------------------------------- differences
 
 
-def test_a_difference_reads_as_patch_reads_it():
+def test_a_difference_shows_the_lines_that_change_and_three_around_them():
     old = "".join(f"{line}\n" for line in range(20))
-    new = old.replace("10\n", "ten\n").replace("19\n", "19")
-    assert unified_diff("f", old, new) == [
+    assert unified_diff("f", old, old.replace("10\n", "ten\n")) == [
         *("--- f", "+++ f", "@@ -8,7 +8,7 @@", " 7", " 8", " 9", "-10", "+ten", " 11", " 12", " 13"),
-        *("@@ -17,4 +17,4 @@", " 16", " 17", " 18", "-19", "+19\n\\ No newline at end of file"),
+    ]
+    assert unified_diff("f", old, old.replace("18\n", "").replace("16\n", "x\n"))[2:] == [
+        *("@@ -14,7 +14,6 @@", " 13", " 14", " 15", "-16", "-17", "-18", "+x", "+17", " 19"),
     ]
     assert unified_diff("f", None, "a\n") == ["--- no file", "+++ f", "@@ -0,0 +1,1 @@", "+a"]
     assert unified_diff("f", "a\n", None) == ["--- f", "+++ no file", "@@ -1,1 +0,0 @@", "-a"]
@@ -613,23 +616,18 @@ def test_a_difference_can_be_patched_in(tmp_path_factory, text):
     [change] = machine.install("cursor")
     lines = change.difference()
     assert lines[0] == f"--- {file}"
-    old, new = (
-        "".join(f"{body}\n" for line in lines[2:] if line[0] in kind for body in [line[1:]]).replace(
-            "\n\\ No newline at end of file\n", ""
-        )
-        for kind in (" -", " +")
-    )
-    if len([line for line in lines if line.startswith("@@")]) == 1:
-        assert old in text
-        assert new in change.after.decode()
-        assert text.replace(old, new, 1) == change.after.decode() or text.count(old) > 1 or not old
+    old, new = ("\n".join(line[1:] for line in lines[3:] if line[0] in kind) for kind in (" -", " +"))
+    after = change.after.decode()
+    assert old in text
+    assert new in after
+    assert text.replace(old, new, 1).rstrip("\n") == after.rstrip("\n") or text.count(old) > 1 or not old
 
 
 def test_a_long_line_shows_what_changes():
     long = '{"a":"' + "x" * 1_000_000 + '"}'
     lines = unified_diff("f", long, long[:-1] + ',"mcpServers":{}}')
     assert max(map(len, lines)) < 700
-    assert lines[-1].endswith('"mcpServers":{}}\n\\ No newline at end of file')
+    assert lines[-1].endswith('"mcpServers":{}}')
 
 
 def test_a_large_file_is_shown_at_once(machine):

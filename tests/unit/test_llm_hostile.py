@@ -211,7 +211,7 @@ def test_a_pause_that_is_longer_than_the_time_left_is_not_waited_for():
 
 
 def test_a_server_that_is_gone_is_not_asked_beyond_the_time():
-    # the SDK alone would try for minutes, longer than any test may take
+    # all attempts would take minutes, longer than any test may
     with model_at("http://127.0.0.1:9/v1", retries=30) as model, pytest.raises(ModelLate, match="cannot be reached"):
         model.chat(ASKED, seconds=1.2)
 
@@ -220,8 +220,8 @@ def test_the_wait_for_a_place_ends_with_the_time(hostile):
     with model_at(hostile(SLOW["nothing"]), concurrency=1, timeout_seconds=2) as model:
         other = threading.Thread(target=lambda: pytest.raises(ModelError, model.chat, ASKED))
         other.start()
-        while model._places.acquire(blocking=False):  # until the other call has the only place
-            model._places.release()
+        while model._slots.acquire(blocking=False):  # until the other call has the only place
+            model._slots.release()
         with pytest.raises(ModelLate, match="other calls"):
             model.chat(ASKED, seconds=0.1)
         other.join()
@@ -404,7 +404,7 @@ def test_a_pause_until_no_date_is_none(hostile, year):
     ("status", "headers"),
     [(400, "x-should-retry: true\r\nretry-after: 59\r\n"), (429, "retry-after-ms: soon\r\nretry-after: 59\r\n")],
 )
-def test_no_server_says_to_the_sdk_when_to_ask_again(hostile, status, headers, monkeypatch):
+def test_no_server_decides_when_it_is_asked_again(hostile, status, headers, monkeypatch):
     slept = []
     monkeypatch.setattr("time.sleep", slept.append)
     reply = whole(f"HTTP/1.1 {status} No\r\n{headers}".encode(), b"{}")

@@ -1,4 +1,4 @@
-"""Through the real SDK against a real server on loopback that misbehaves on purpose."""
+"""Against a real server on loopback that misbehaves on purpose."""
 
 import json
 import logging
@@ -126,7 +126,7 @@ def test_retry_after_is_honoured(served):
     server, model = served(first(Answer(status=429, headers={"Retry-After": "0.05"})))
     assert model.chat(QUESTION).message.content == "fine"
     waited = server.requests[1].at - server.requests[0].at
-    assert 0.05 <= waited < 0.37  # the SDK's own first wait is 0.375 s or more
+    assert 0.05 <= waited < 0.37  # the first wait of our own is 0.375 s or more
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
@@ -598,10 +598,10 @@ def test_a_setting_that_cannot_be_is_refused(options, words):
 
 
 @pytest.mark.process
-def test_the_sdk_is_not_imported_before_the_first_call():
+def test_no_http_client_is_imported_before_the_first_call():
     script = (
         "import sys; from orienteer.llm import OpenAIModel; OpenAIModel('x'); "
-        "from orienteer.llm import RecordedModel, ScriptedModel, ask_model; sys.exit('openai' in sys.modules)"
+        "from orienteer.llm import RecordedModel, ScriptedModel, ask_model; sys.exit('httpx2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 

@@ -233,11 +233,11 @@ def test_a_model_that_writes_everything_wrong_gets_one_short_note():
         ("search_in_graph", "{}", "query is missing"),
         ("search_in_graph", '{"query": "a", "k": 0}', "k must be at least 1, is 0"),
         ("search_in_graph", '{"quer": "a"}', "did you mean query"),
-        ("search_in_graph", '{"query": ', "no JSON"),
+        ("search_in_graph", '{"query": ', "not JSON"),
         ("search_in_graph", "[1]", "must be a JSON object"),
         ("search_in_graph", "null", "must be a JSON object"),
-        ("search_in_graph", "[" * 50_000, "no JSON"),
-        ("search_in_graph", '{"query": "\\ud83d"}', "no JSON"),
+        ("search_in_graph", "[" * 50_000, "not JSON"),
+        ("search_in_graph", '{"query": "\\ud83d"}', "not JSON"),
     ],
 )
 def test_what_is_wrong_with_a_call_is_told(name, arguments, fault):

@@ -20,7 +20,7 @@ def split(texts):
     """Return the words of each text as the batch finds them."""
     found = split_words(texts, TOKENIZER)
     assert len(found.firsts) == len(texts) + 1
-    every = [found.word(at) for at in range(len(found.starts))]
+    every = found.at(np.arange(len(found.starts)))
     return [every[begin:end] for begin, end in zip(found.firsts[:-1], found.firsts[1:], strict=True)]
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from orienteer.llm.conversation import MOST_CALLS, Dialect, Read, Written
+from orienteer.llm.conversation import MOST_CALLS, Dialect, ModelRequest, Read
 from orienteer.llm.spoken import (
     after_thinking,
     as_calls,
@@ -78,9 +78,11 @@ class Native:
         """With `reads_words`, calls that a model writes into its prose are found too."""
         self._reads_words = reads_words
 
-    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> ModelRequest:
         """Return the messages and the tools that are offered."""
-        return Written(tuple(_with_harmless_results(messages)), tuple(offered))
+        return ModelRequest(tuple(_with_harmless_results(messages)), tuple(offered))
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply as it is, or with the calls that it makes in words."""
@@ -90,9 +92,11 @@ class Native:
 class Qwen:
     """Calls in words. Every request has all the tools in its system prompt."""
 
-    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> ModelRequest:
         """Return the messages in Qwen's form, and no tools beside them."""
-        return Written(write_words(messages, tools))
+        return ModelRequest(write_words(messages, tools))
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply with its calls."""
@@ -105,9 +109,11 @@ class Terse:
     A server that keeps a schema can be held to such objects (`held`); one that does not is read as it comes.
     """
 
-    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> ModelRequest:
         """Return the messages with results between Qwen's marks, tools as signatures, and no tools beside them."""
-        return Written(write_words(messages, tools, rules=TERSE_RULES, line=signature, as_said=_as_object))
+        return ModelRequest(write_words(messages, tools, rules=TERSE_RULES, line=signature, as_said=_as_object))
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply with its calls out of their object."""
@@ -131,12 +137,14 @@ class Schema:
     tool ends the course, an object of words may stand in place of a call.
     """
 
-    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> ModelRequest:
         """Return the messages in plain words, and the schema of what may be replied while tools are offered."""
         takes_words = bool(tools) and all(tool.name != FINISH for tool in tools)
         plain = _with_harmless_results(messages)
         spoken = in_words(tuple(plain), tools=tools, schema=None, takes_words=takes_words)
-        return Written(spoken, schema=call_schema(offered, takes_words=takes_words) if offered else None)
+        return ModelRequest(spoken, schema=call_schema(offered, takes_words=takes_words) if offered else None)
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply with its call, or with its words out of their object."""

@@ -127,6 +127,18 @@ def read(path: Path) -> tuple[Trajectory, ...]:
     return tuple(trajectories)
 
 
+def read_run(folder: Path) -> Iterator[Trajectory]:
+    """Yield the trajectories in the folder of a run (`eval run`). Raises `BadInput` for any other folder."""
+    file = folder / "trajectories.jsonl"
+    if not file.is_file():
+        raise BadInput(f"{folder} holds no run: name a folder that orienteer eval run wrote, or a file of trajectories")
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            yield from map(Trajectory.model_validate, json.loads(line)["trajectories"])
+        except (ValueError, KeyError) as error:
+            raise BadInput(f"{file}, line {number}, is not a question's trajectories: run it again") from error
+
+
 def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[CallReplay]:
     """Run each recorded call again, in order, over the graph as it is now and without the model.
 
@@ -146,7 +158,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
                     continue
                 toolbox.session.payment.goes_by_words = UNPAID in recorded[call.id].text
                 observation = toolbox.observe(call)
-                now = Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error)
+                now = Observed.of(call, observation)
                 yield CallReplay(step=number, call=call, recorded=recorded[call.id], now=now)
 
 

@@ -7,12 +7,13 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "bolt": "Server",
+        "bolt": "database_login, Server",
         "cluster": "Cluster, Failure as NodeFailure, KeptReplies, NodeProcess, ReplyKeeper",
         "in_place.edges": "full_text_index",
         "in_place.graph": "GraphInPlace",
         "in_place.statements": "written_for_server",
         "opencypher.names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
+        "push": "push_graph",
         "source": "import_database",
         "update": "update_database",
     },

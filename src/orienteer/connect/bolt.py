@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from collections.abc import Generator, Iterator, Mapping
@@ -9,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from orienteer.addresses import Address, Login
-from orienteer.errors import DatabaseAway, DatabaseRefused, Error, MissingExtra, QueryStopped
+from orienteer.errors import BadOption, DatabaseAway, DatabaseRefused, Error, MissingExtra, QueryStopped
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
@@ -181,6 +182,15 @@ class Server:
         except (DriverError, Neo4jError, OSError, KeyError):  # it is told what is missing in any case
             names = []
         return f": it has {', '.join(names)}" if names else ": check its name"
+
+
+def database_login(*, environment: Mapping[str, str] | None = None) -> Login | None:
+    """Return who asks a database, as the environment says; None where it names nobody. Raises `BadOption`."""
+    environment = os.environ if environment is None else environment
+    user, password = environment.get("NEO4J_USERNAME"), environment.get("NEO4J_PASSWORD")
+    if user and not password:
+        raise BadOption("NEO4J_USERNAME is set and NEO4J_PASSWORD is not: set both, or neither")
+    return Login(user or "neo4j", password) if password else None
 
 
 def complaint(error: Error) -> str | None:

@@ -6,7 +6,6 @@ store's own code for it, and nothing that was sent.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,9 +14,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadOption, GraphBusy, MissingExtra, ObjectMissing, StoreFailed
-from orienteer.ingest.remote.address import ENDPOINT, Address
+from orienteer.ingest.remote.address import Address, endpoint
 from orienteer.ingest.remote.objects import Content, Objects, Pace, Reply
-from orienteer.llm.transport import is_address, show
 
 CHUNK = 8 << 20
 """Bytes that are read and sent at once."""
@@ -160,14 +158,6 @@ def _store_of(address: Address, *, is_written: bool) -> Any:  # Any: the library
         return S3Store(address.host, prefix="/".join(address.parts), client_options=client, retry_config=retry)
     except Exception as error:  # noqa: BLE001  # the library has no one class for what it finds in the environment
         raise BadOption(f"{address} cannot be opened: check the variables AWS_... ({type(error).__name__})") from None
-
-
-def endpoint() -> str:
-    """Return the store that the environment names in place of Amazon's, or nothing. Raises `BadOption`."""
-    url = os.environ.get(ENDPOINT, "").strip()
-    if url and (show(url) != url or not is_address(url)):
-        raise BadOption(f"{ENDPOINT} is {show(url)!r}: write http(s)://HOST:PORT, with no user name, password or query")
-    return url.rstrip("/")
 
 
 def _status(error: BaseException) -> str:

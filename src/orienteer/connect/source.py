@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from orienteer.connect.bolt import Server, is_time, quoted
 from orienteer.display import Count
@@ -29,7 +29,7 @@ from orienteer.ingest.report import EMPTY_ID, Ignored, Report, Tally
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, plainly
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier
-from orienteer.records import Record
+from orienteer.ingest.update.ledger import DatabaseMarks, Mark, TimeFunction
 
 MARK = "__"
 """What a label begins with that another program marks its nodes with (`__Entity__`, `__KGBuilder__`)."""
@@ -340,44 +340,9 @@ def _refuse_files(options: ImportOptions, server: Server) -> None:
 # read every time: so a condition asks for all that is not certainly older.
 
 
-TimeFunction: TypeAlias = Literal["", "date", "datetime", "localdatetime"]
-"""The function of openCypher that makes such a time of a text; empty for numbers and texts."""
-
-
-class Mark(Record):
-    """The highest value of the property when the database was read."""
-
-    function: TimeFunction
-    value: int | float | str
-
-    @property
-    def term(self) -> str:
-        """Return what gives the value in a statement, whose parameter `mark` it is."""
-        return f"{self.function}($mark)" if self.function else "$mark"
-
-
-class DatabaseMarks(Record):
-    """What is remembered of a database, so that its changes can be told."""
-
-    changed_by: str
-    """The property."""
-    nodes: Mark
-    edges: Mark | None
-    """None where no edge has the property."""
-    id_property: str
-    labels: dict[str, int]
-    """Nodes by label."""
-    sets: tuple[tuple[tuple[str, ...], int], ...]
-    """Nodes by all their labels."""
-    unsure: tuple[str, ...] = ()
-    """Types of edges some of which led to nodes that were not there when nodes were read: their counts tell nothing."""
-    edge_names: tuple[str, ...] = ()
-    """The properties of edges, in the order in which they were met."""
-
-    @property
-    def counts(self) -> DatabaseCounts:
-        """Return the nodes as they were counted; edges are counted by type elsewhere."""
-        return DatabaseCounts(sum(count for _, count in self.sets), 0, self.labels, dict(self.sets))
+def counts_of(marks: DatabaseMarks) -> DatabaseCounts:
+    """Return the nodes as they were counted; edges are counted by type elsewhere."""
+    return DatabaseCounts(sum(count for _, count in marks.sets), 0, marks.labels, dict(marks.sets))
 
 
 class Newest(NamedTuple):

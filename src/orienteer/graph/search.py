@@ -310,11 +310,11 @@ class QueryWords:
         """Keep the rows that have the term of a word, or those of all parts of one that mixes digits and letters."""
         index, expanded = self._arrays.text_index, self._arrays.tokenizer.expand(word)
         of = {posting.term: posting for posting in self.postings[word]}
-        whole = index.having(of[expanded[0]], rows) if expanded[0] in of else rows[:0]
+        whole = index.filter_rows(of[expanded[0]], rows) if expanded[0] in of else rows[:0]
         if len(expanded) == 1 or not of.keys() >= set(expanded[1:]):
             return whole
         for term in expanded[1:]:
-            rows = index.having(of[term], rows)
+            rows = index.filter_rows(of[term], rows)
         return np.union1d(whole, rows)
 
     def _having_whole(self, sought: Iterable[str], rows: Rows) -> Rows:

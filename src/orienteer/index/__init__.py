@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = face(
         "names": "NameKind, NamesWriter",
         "postings": "PostingsWriter",
         "searchers": (
-            "concatenate as concatenate_lists, Memo as KeyedCache, Ranking as RankingMode, "
+            "concatenate as concatenate_lists, KeyedCache, Ranking as RankingMode, "
             "ranking_of as ranking_mode_of, shuffle as shuffle_lists, TitleBonus, vote as vote_lists, VoteCount, "
             "WEIGHT as SEARCH_WEIGHT"
         ),

@@ -17,13 +17,13 @@ Array: TypeAlias = NDArray[Any]  # Any: the element type is in the file's name
 
 _TAKEN = 1 << 12  # strings that are read at once
 _COPIED = 1 << 13  # strings that are copied at once
-_WAITING = 1 << 20  # bytes that wait in memory before they are written
+_WAITING = 1 << 20  # bytes buffered in memory before they are written
 _KINDS = ("u1", "u2", "u4", "u8", "i1", "i4", "i8", "f2", "f4", "f8")
 _CODES = {np.dtype(code).str[1:]: np.dtype(code) for code in _KINDS}
 
 
 def file_name(name: str, dtype: np.dtype[Any]) -> str:
-    """Return the file of an array: the suffix tells the element type, little-endian."""
+    """Return an array's file name; the suffix encodes its dtype, little-endian."""
     return f"{name}.{dtype.str[1:]}"
 
 
@@ -35,7 +35,7 @@ def save(folder: Path, name: str, array: Array) -> None:
 
 
 def create(folder: Path, name: str, dtype: Any, length: int) -> Array:  # Any: whatever numpy takes for a dtype
-    """Make a file of zeros and map it for writing: an array of shape `(length,)`, written as its entries are set."""
+    """Create a file of zeros and map it for writing: an array of shape `(length,)`, written as its entries are set."""
     kind = np.dtype(dtype)
     path = folder / file_name(name, kind)
     if length == 0:
@@ -45,11 +45,18 @@ def create(folder: Path, name: str, dtype: Any, length: int) -> Array:  # Any: w
 
 
 def runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct values of a sorted array, ascending, and how often each occurs: two arrays of one length."""
+    """Return the distinct values of a sorted array, ascending, and the count of each: two arrays of one length."""
     if not len(values):
         return values, np.zeros(0, np.int64)
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     return values[starts], np.diff(np.append(starts, len(values)))
+
+
+def begins_of(counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return the begin of each of several runs of these lengths, and the end of the last one: (runs + 1,)."""
+    begins = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=begins[1:])
+    return begins
 
 
 def inserted(old: Array, at: NDArray[np.int64], new: Array) -> Array:
@@ -73,13 +80,13 @@ def check_counts(counts: NDArray[np.int64], most: int) -> None:
 
 
 def check_ends(offsets: NDArray[np.int64], most: int, name: str) -> None:
-    """Raise `ValueError` unless the offsets begin at 0 and end at `most`; those between are checked when read."""
+    """Raise `ValueError` unless the offsets begin at 0 and end at `most`; the others are checked when read."""
     if not len(offsets) or int(offsets[0]) != 0 or int(offsets[-1]) != most:
         raise ValueError(f"the offsets of {name} do not fit its {most:,} entries")
 
 
 class Folder:
-    """The arrays of a folder, mapped when they are asked for. Raises `FileNotFoundError` for a file that is missing."""
+    """The arrays of a folder, mapped at use. Raises `FileNotFoundError` for a missing file."""
 
     def __init__(self, path: Path, names: Iterable[str] | None = None) -> None:
         self.path = path
@@ -93,12 +100,12 @@ class Folder:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def array(self, name: str, *codes: str) -> Array:
-        """Map the array that was saved under this name with one of these element types: flat, read-only."""
+        """Map the array saved under this name with one of these element types: flat, read-only."""
         code = next((code for code in codes if f"{name}.{code}" in self._names), codes[0])
         return np.frombuffer(self.bytes(f"{name}.{code}"), _CODES[code])
 
     def has(self, name: str) -> bool:
-        """Tell whether a file belongs to the folder."""
+        """Return whether a file belongs to the folder."""
         return name in self._names
 
     def strings(self, name: str) -> Strings:
@@ -109,7 +116,7 @@ class Folder:
 
 
 class Strings(Sequence[str]):
-    """Strings on disk, or in one run of bytes, decoded one by one."""
+    """Strings in one run of bytes, on disk or in memory, decoded one by one."""
 
     def __init__(self, offsets: NDArray[np.int64], utf8: mmap.mmap | bytes) -> None:
         self._offsets = offsets
@@ -119,9 +126,7 @@ class Strings(Sequence[str]):
     def of(cls, texts: Iterable[str]) -> Strings:
         """Return some texts as one run of bytes."""
         encoded = list(map(encode, texts))
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-        return cls(offsets, b"".join(encoded))
+        return cls(begins_of(np.fromiter(map(len, encoded), np.int64, len(encoded))), b"".join(encoded))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -143,7 +148,7 @@ class Strings(Sequence[str]):
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Return the bytes of each string: (strings,)."""
+        """Return the number of bytes of each string: (strings,)."""
         return np.diff(self._offsets)
 
     def take(self, indexes: NDArray[np.int64] | Rows) -> list[bytes]:
@@ -155,7 +160,7 @@ class Strings(Sequence[str]):
         return [utf8[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def forget(self) -> None:
-        """Release the memory of the pages read so far, where the system can; they are read again when needed."""
+        """Release the memory of the pages read so far, if the system can; a later access reads them again."""
         if isinstance(self._utf8, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             self._utf8.madvise(mmap.MADV_DONTNEED)
 
@@ -164,13 +169,13 @@ class Strings(Sequence[str]):
             yield from map(decode, self.take(np.arange(first, min(first + _TAKEN, len(self)))))
 
     def find(self, text: str) -> int | None:
-        """Return the place of a string; the strings have to be sorted by their UTF-8. None where it is missing."""
+        """Return the index of a string, or None if it is missing; the strings must be sorted by their UTF-8."""
         wanted = encode(text)
         place = self.place(wanted)
         return place if place < len(self) and self.raw(place) == wanted else None
 
     def place(self, text: bytes) -> int:
-        """Return how many strings come before a text, as UTF-8; the strings have to be sorted by theirs."""
+        """Return the number of strings before a text, given as UTF-8; the strings must be sorted by theirs."""
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
@@ -181,7 +186,7 @@ class Strings(Sequence[str]):
         return low
 
     def run(self, first: int, last: int) -> tuple[bytes, NDArray[np.int64]]:
-        """Return the strings from one place to another (exclusive) as one UTF-8, and the bytes of each."""
+        """Return the strings from one index to another (exclusive) as one UTF-8, and the sizes of each."""
         ends = self._offsets[first : last + 1]
         if int(ends[0]) < 0 or (ends[1:] < ends[:-1]).any():
             raise IndexError("strings that end before they begin")
@@ -191,7 +196,7 @@ class Strings(Sequence[str]):
 class StringWriter:
     """Appends strings to a file; `close` writes their offsets.
 
-    The file is open only while it is written to, so that hundreds of writers may wait side by side.
+    The file is open only while it is written to, so that there may be hundreds of writers.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -208,10 +213,7 @@ class StringWriter:
 
     def add(self, text: bytes) -> None:
         """Append one string, given as UTF-8."""
-        self._sizes.append(len(text))
-        self._waiting += text
-        if len(self._waiting) > _WAITING:
-            self._flush()
+        self.extend([text])
 
     def extend(self, texts: Iterable[bytes]) -> None:
         """Append several strings, each as UTF-8."""
@@ -222,7 +224,7 @@ class StringWriter:
             self._flush()
 
     def copy(self, strings: Strings, first: int, last: int) -> None:
-        """Append the strings from one place to another (exclusive), without a look at each."""
+        """Append the strings from one index to another (exclusive), without decoding any."""
         for low in range(first, last, _COPIED):
             utf8, sizes = strings.run(low, min(low + _COPIED, last))
             self._sizes.frombytes(sizes.astype(np.int64).tobytes())
@@ -236,15 +238,10 @@ class StringWriter:
         self._waiting.clear()
 
     def so_far(self) -> Strings:
-        """Map the strings that were appended until now; more may be appended."""
+        """Map the strings appended until now; more may be appended."""
         self._flush()
-        return Strings(self._offsets(), Folder(self._folder, ()).bytes(f"{self._name}.utf8"))
-
-    def _offsets(self) -> NDArray[np.int64]:
-        """Return where each string begins, and where the last one ends: (strings + 1,)."""
-        offsets = np.zeros(len(self._sizes) + 1, np.int64)
-        np.cumsum(np.array(self._sizes, np.int64), out=offsets[1:])
-        return offsets
+        offsets = begins_of(np.array(self._sizes, np.int64))
+        return Strings(offsets, Folder(self._folder, ()).bytes(f"{self._name}.utf8"))
 
     @property
     def files(self) -> tuple[Path, Path]:
@@ -258,11 +255,11 @@ class StringWriter:
             return
         self._is_closed = True
         self._flush()
-        save(self._folder, f"{self._name}.at", self._offsets())
+        save(self._folder, f"{self._name}.at", begins_of(np.array(self._sizes, np.int64)))
 
 
 def encode(text: str) -> bytes:
-    """Return UTF-8. Broken input may hold lone surrogates; `decode` gives them back."""
+    """Return UTF-8. Broken input may hold lone surrogates; `decode` restores them."""
     return text.encode(errors="surrogatepass")
 
 

@@ -29,7 +29,7 @@ _VERY_FEW = 256  # nodes among which pruning costs more than it saves
 _COSTLY = 16  # times as many postings as nodes: then it pays to know which nodes still count
 _FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole graph is quicker
 _SMALL = 32_768  # postings that are all added up; beyond, pruning pays for itself
-_MOST_KNOWN = 100_000  # terms whose place is remembered: an agent asks the same words again and again
+_MOST_KNOWN = 100_000  # terms whose postings are remembered: an agent asks the same words again and again
 _SLACK = 1 - 1e-9  # upper bounds are float32 rounded up and sums round: leave room before anything is dropped
 
 
@@ -39,7 +39,7 @@ def saturation(mean_length: float, lengths: NDArray[np.int32]) -> NDArray[np.flo
 
 
 class ScoredRows(NamedTuple):
-    """Rows with their scores, best first unless a function says another order."""
+    """Rows with their scores, best first unless a function documents another order."""
 
     rows: NDArray[np.int32]
     """(n,): distinct."""
@@ -48,7 +48,7 @@ class ScoredRows(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """One query term's place in the index."""
+    """The postings of a query term, in the index's columns."""
 
     term: str
     idf: float
@@ -97,17 +97,15 @@ class TextIndex:
         self._known: dict[str, Posting | None] = {}
 
     def posting(self, term: str) -> Posting | None:
-        """Return a term's postings; None where no node has the term."""
-        if term not in self._known:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[term] = self._find(term)
-        return self._known[term]
-
-    def _find(self, term: str) -> Posting | None:
+        """Return a term's postings, or None if no node has the term."""
+        if term in self._known:
+            return self._known[term]
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
         wanted = np.uint64(word_hash(term.encode()))
         place = int(self._terms.searchsorted(wanted))
         if place == len(self._terms) or self._terms[place] != wanted:
+            self._known[term] = None
             return None
         begin, end = int(self._begins[place]), int(self._begins[place + 1])
         block = int(self._blocks[place])
@@ -116,18 +114,19 @@ class TextIndex:
             raise IndexError(f"postings {begin} to {end} from block {block}, of {len(self._rows)}")
         count = end - begin if self.measured is None else np.count_nonzero(self.measured[self._rows[begin:end]])
         idf = self.idf(int(count))
-        return Posting(term, idf, begin, end, block, idf * float(self._best[place]))
+        posting = self._known[term] = Posting(term, idf, begin, end, block, idf * float(self._best[place]))
+        return posting
 
     def idf(self, count: int) -> float:
-        """Return the inverse document frequency of a term that this many nodes have."""
+        """Return the inverse document frequency of a term that `count` nodes have."""
         return math.log1p((self._texts - count + 0.5) / (count + 0.5))
 
     def rows_of(self, posting: Posting) -> Rows:
         """Return the nodes that have a term: (n,) int32, ascending."""
         return self._rows[posting.begin : posting.end]
 
-    def having(self, posting: Posting, rows: Rows) -> Rows:
-        """Keep the rows that have a term; `rows` has to ascend, and so does the result."""
+    def filter_rows(self, posting: Posting, rows: Rows) -> Rows:
+        """Return the rows that contain the term, ascending like `rows`."""
         return rows[self._meet(posting, rows)[0]]
 
     def postings(self, terms: Sequence[str]) -> list[Posting]:
@@ -151,9 +150,8 @@ class TextIndex:
             is_small = sum(posting.nodes for posting in postings) <= _SMALL
             return self._exhaustive(postings, k, mask) if is_small else self._pruned(postings, k, mask)
         if len(among) <= _FEW:
-            return _top(
-                among, self._sum(postings, among) if len(among) <= _VERY_FEW else self._some(postings, among, k), k
-            )
+            is_cheap = len(among) <= _VERY_FEW
+            return _top(among, self._sum(postings, among) if is_cheap else self._some(postings, among, k), k)
         allowed = self._scratch("allowed")
         among = among.astype(np.intp)  # numpy would convert it at each of the two assignments
         allowed[among] = True
@@ -163,11 +161,11 @@ class TextIndex:
             allowed[among] = False
 
     def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
-        """Score each of these ascending rows: (rows,) float64, 0 where a row has none of the terms."""
+        """Score each of these ascending rows: (rows,) float64, 0 for a row without any of the terms."""
         return self._sum(self.postings(terms), rows)
 
     def _some(self, postings: Sequence[Posting], rows: Rows, k: int) -> NDArray[np.float64]:
-        """Score these rows until the first k are certain: a row that cannot get there is not looked up again."""
+        """Score these rows until the first k are certain: a row that cannot reach them is not looked up again."""
         total = np.zeros(len(rows))
         open_: NDArray[np.int64] | None = None
         remaining = sum(posting.bound for posting in postings)
@@ -187,10 +185,16 @@ class TextIndex:
         return np.bincount(here, self._contribution(idf, places), minlength=len(rows)).astype(np.float64, copy=False)
 
     def _meet(self, posting: Posting, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which of these rows have the term, and the places of their postings."""
+        """Return the indexes of the rows that have the term, and the places of their postings."""
         theirs = self._rows[posting.begin : posting.end]
         if len(rows) > _VERY_FEW and len(rows) / 4 < len(theirs) < _COSTLY * len(rows):
-            return self._meet_marked(theirs, posting.begin, rows)
+            # Neither side is far smaller: marking the rows is quicker than looking each up.
+            marked = self._scratch("marked")
+            at = rows.astype(np.intp)
+            marked[at] = True
+            places = marked[theirs].nonzero()[0]
+            marked[at] = False
+            return rows.searchsorted(theirs[places]), places + posting.begin
         if len(theirs) < len(rows):
             at = rows.searchsorted(theirs)
             places = (rows.take(at, mode="clip") == theirs).nonzero()[0]
@@ -199,17 +203,8 @@ class TextIndex:
         here = (theirs.take(at, mode="clip") == rows).nonzero()[0]
         return here, at[here] + posting.begin
 
-    def _meet_marked(self, theirs: Rows, begin: int, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Meet by marking the rows: where neither side is far smaller, that is quicker than looking each up."""
-        marked = self._scratch("marked")
-        at = rows.astype(np.intp)
-        marked[at] = True
-        places = marked[theirs].nonzero()[0]
-        marked[at] = False
-        return rows.searchsorted(theirs[places]), places + begin
-
     def _contribution(self, idf: float | NDArray[np.float64], places: NDArray[np.int64] | slice) -> NDArray[np.float64]:
-        """Return what each posting adds to the score of its node: idf * tf / (tf + K)."""
+        """Return the share of each posting in the score of its node: idf * tf / (tf + K)."""
         stored = self._frequencies[places]
         frequency = stored.astype(np.float64)
         if len(self._large_at) and (capped := (stored == 255).nonzero()[0]).size:
@@ -219,7 +214,9 @@ class TextIndex:
 
     def _exhaustive(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add up every posting: with few of them nothing is quicker."""
-        total = self._accumulator()
+        total: NDArray[np.float64] | None = getattr(self._local, "total", None)  # this thread's own scores, all 0
+        if total is None:
+            total = self._local.total = np.zeros(self.count)
         parts = []
         for posting in postings:
             rows = self._rows[posting.begin : posting.end]
@@ -231,7 +228,7 @@ class TextIndex:
         if mask is not None:
             is_allowed = mask[rows]
             rows, scores = rows[is_allowed], scores[is_allowed]
-        # A node stands here once for each of its terms: the first k nodes are among the first k * terms entries.
+        # A node is here once for each of its terms: the first k nodes are among the first k * terms entries.
         good = scores >= _kth(scores, k * len(postings))
         rows, first = np.unique(rows[good], return_index=True)
         return _top(rows, scores[good][first], k)
@@ -246,34 +243,31 @@ class TextIndex:
             if floor > 0:
                 good = scores + (posting.bound + remaining) >= floor * _SLACK
                 rows, scores = rows[good], scores[good]
-            here, places = self._meet(posting, rows) if len(rows) else (_NONE, _NONE)
-            scores[here] += self._contribution(posting.idf, places)
+            if len(rows):
+                here, places = self._meet(posting, rows)
+                scores[here] += self._contribution(posting.idf, places)
+            best = self._block_best[posting.blocks : posting.blocks + -(-posting.nodes // BLOCK)]
             if posting.nodes > 8 * BLOCK * k and posting.bound > floor:
-                floor = max(floor, self._seed(posting, k, mask))
-            new = self._new(posting, floor - remaining, mask)
+                # A first floor: what k nodes reach by this term alone, in its most promising blocks.
+                places = self._in_blocks(posting, np.argpartition(best, len(best) - 2 * k)[len(best) - 2 * k :], mask)
+                floor = max(floor, _kth(self._contribution(posting.idf, places), k))
+            # New are the nodes that may reach the first k by this term and the ones after it.
+            least = floor - remaining
+            if least <= 0:
+                new = np.arange(posting.begin, posting.end)
+                new = new if mask is None else new[mask[self._rows[posting.begin : posting.end]]]
+            elif least * _SLACK <= posting.bound:
+                blocks = np.flatnonzero(best >= np.float32(least * _SLACK / posting.idf))
+                new = self._in_blocks(posting, blocks, mask)
+            else:
+                new = _NONE
             if len(new):
                 rows, scores = self._join(posting, rows, scores, new)
             floor = max(floor, _kth(scores, k))
         return _top(rows, scores, k)
 
-    def _seed(self, posting: Posting, k: int, mask: Mask | None) -> float:
-        """Return a score that k nodes reach by this term alone, found in its most promising blocks."""
-        best = self._block_best[posting.blocks : posting.blocks + -(-posting.nodes // BLOCK)]
-        places = self._in_blocks(posting, np.argpartition(best, len(best) - 2 * k)[len(best) - 2 * k :], mask)
-        return _kth(self._contribution(posting.idf, places), k)
-
-    def _new(self, posting: Posting, least: float, mask: Mask | None) -> NDArray[np.int64]:
-        """Return the postings whose nodes may reach the first k by this term and the ones after it."""
-        if least * _SLACK > posting.bound:
-            return _NONE
-        if least <= 0:
-            places = np.arange(posting.begin, posting.end)
-            return places if mask is None else places[mask[self._rows[posting.begin : posting.end]]]
-        best = self._block_best[posting.blocks : posting.blocks + -(-posting.nodes // BLOCK)]
-        return self._in_blocks(posting, np.flatnonzero(best >= np.float32(least * _SLACK / posting.idf)), mask)
-
     def _in_blocks(self, posting: Posting, blocks: NDArray[np.int64], mask: Mask | None) -> NDArray[np.int64]:
-        """Return the postings of some blocks, in no particular order of blocks."""
+        """Return the places of the postings in some blocks, in no particular order of blocks."""
         places = (blocks[:, None] * BLOCK + (posting.begin + np.arange(BLOCK))).ravel()
         places = places[places < posting.end]  # the last block may be short
         return places if mask is None else places[mask[self._rows[places]]]
@@ -281,7 +275,7 @@ class TextIndex:
     def _join(
         self, posting: Posting, rows: Rows, scores: NDArray[np.float64], places: NDArray[np.int64]
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Add the nodes of new postings to the candidates, leaving out those that are there already."""
+        """Add the nodes of new postings to the candidates, without those that are candidates already."""
         fresh = self._rows[places]
         if not len(rows):
             return fresh, self._contribution(posting.idf, places)
@@ -293,26 +287,19 @@ class TextIndex:
         return rows[order], scores[order]
 
     def _scratch(self, use: str) -> Mask:
-        """Return this thread's own mask for a use, all False; whoever sets entries clears them."""
+        """Return this thread's own mask for a use, all False; the caller clears the entries that it sets."""
         mask: Mask | None = getattr(self._local, use, None)
         if mask is None:
             mask = np.zeros(self.count, np.bool_)
             setattr(self._local, use, mask)
         return mask
 
-    def _accumulator(self) -> NDArray[np.float64]:
-        """Return this thread's own scores, all 0; whoever adds to entries clears them."""
-        total: NDArray[np.float64] | None = getattr(self._local, "total", None)
-        if total is None:
-            total = self._local.total = np.zeros(self.count)
-        return total
-
 
 _NONE = np.zeros(0, np.int64)
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:
-    """Return the k-th largest score; 0 where there are fewer."""
+    """Return the k-th largest score, or 0 if there are fewer."""
     at = len(scores) - k
     return float(np.partition(scores, at)[at]) if at >= 0 else 0.0
 

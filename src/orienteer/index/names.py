@@ -1,10 +1,10 @@
-"""Names to nodes: exact phrases, stemmed phrases, and the words that names are spelled with.
+"""Names to nodes: exact phrases, stemmed phrases, and the words of names for spelling corrections.
 
 Files (one entry for each name, alias and identifier; sorted by the key):
     exact.u8, exact_row.i4, exact_kind.u1    keyed by the phrase's folded words
     stem.u8, stem_row.i4, stem_kind.u1       keyed by their stems
     spelling.utf8, spelling.at.i8            the distinct words of names, for typing errors, sorted
-    spelling_sketch.u8                       which pairs of letters a word has, as bits
+    spelling_sketch.u8                       the pairs of letters of a word, as bits
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index import words
-from orienteer.index.arrays import Folder, StringWriter, encode, save
+from orienteer.index.arrays import Folder, StringWriter, begins_of, encode, save
 from orienteer.patience import check_patience
 from orienteer.text.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
 _SHORTEST_PART = 2  # letters; a single one is seldom a word of a name
-_LONGEST_PARTED = 24  # letters of a word that may be two: each place to part it is a look-up
-_MOST_PIECES = 5  # runs of letters or digits that are put together in all ways: 16
+_LONGEST_PARTED = 24  # letters of a word that may be two: each way to split it is a look-up
+_MOST_PIECES = 5  # runs of letters or digits that are joined in all ways: 16
 _LETTERS_OR_DIGITS = re.compile(r"[0-9]+|[^0-9]+")
 _BATCH = 50_000  # names indexed at once: bounds the memory
 ALIKE = 0.85  # least ratio (difflib's) of a mistyped word: a letter may be missing of five, or wrong of seven
 
 
 class NameKind(IntEnum):
-    """What a phrase is to its node, best first."""
+    """The role of a phrase for its node, best first."""
 
     NAME = 0
     IDENTIFIER = 1
     ALIAS = 2
     TURNED = 3
-    """A name with one comma, read the other way round: `Pain, Intractable` as `intractable pain`."""
+    """A name with one comma, inverted: `Pain, Intractable` as `intractable pain`."""
 
 
 class Link(NamedTuple):
-    """A node that answers to a phrase."""
+    """A node that a phrase names."""
 
     row: int
     kind: NameKind
     is_exact: bool
-    """The words agree; else only their stems do."""
+    """The words are equal; else only their stems are."""
 
 
 class NamesWriter:
@@ -133,7 +133,7 @@ def save_phrases(
 
 
 def save_spelling(folder: Path, spelling: Sequence[str]) -> None:
-    """Write the words of names that a mistyped word is compared with, sorted and distinct."""
+    """Write the words of names for spelling corrections, sorted and distinct."""
     encoded = [word.encode() for word in spelling]
     with StringWriter(folder, "spelling") as writer:
         writer.extend(encoded)
@@ -141,7 +141,7 @@ def save_spelling(folder: Path, spelling: Sequence[str]) -> None:
 
 
 def spelled(tokenizer: Tokenizer, texts: Iterable[str]) -> set[str]:
-    """Return the words of some names that a mistyped word is compared with."""
+    """Return the words of some names for spelling corrections."""
     text_words = words.split(list(texts), tokenizer)
     _, new = words.WordNumbers().number(text_words.hashes)
     written = np.flatnonzero(~np.logical_and(*text_words.digits(new)))
@@ -180,20 +180,19 @@ class NameIndex:
 
     def exact_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes whose name, alias or identifier is exactly these folded words."""
-        exact = self._look_up("exact", [words.word_hash(word.encode()) for word in phrase])
-        return [Link(row, kind, True) for row, kind in exact]
+        return [Link(row, kind, True) for row, kind in self._look_up("exact", phrase)]
 
     def stem_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same stems as these words."""
-        stems = [words.word_hash(self._tokenizer.stem(word).encode()) for word in phrase]
+        stems = [self._tokenizer.stem(word) for word in phrase]
         return [Link(row, kind, False) for row, kind in self._look_up("stem", stems)]
 
     def parted_links(self, phrase: Sequence[str]) -> list[Link]:
-        """Return the nodes with a name of the same letters and digits, in the same order, that is parted otherwise.
+        """Return the nodes with a name of the same letters and digits, in the same order, but split differently.
 
         For example `PRSS1` for the folded words `prss 1`, `COVID-19` for `covid19`, `JAK-STAT` for `jakstat`. Words are
-        joined and parted where letters meet digits; a single word of letters is parted anywhere. An overlong phrase has
-        none.
+        joined and split between letters and digits; a single word of letters is split anywhere. An overlong phrase
+        gives no nodes.
         """
         pieces = [piece for word in phrase for piece in _LETTERS_OR_DIGITS.findall(word)]
         if len(pieces) == 1 and len(pieces[0]) <= _LONGEST_PARTED:
@@ -206,18 +205,18 @@ class NameIndex:
         links: dict[int, Link] = {}
         for way in ways:
             if way != list(phrase):
-                for row, kind in self._look_up("exact", [words.word_hash(word.encode()) for word in way]):
-                    links.setdefault(row, Link(row, kind, True))
+                for link in self.exact_links(way):
+                    links.setdefault(link.row, link)
         return list(links.values())
 
-    def _look_up(self, table: str, hashes: Sequence[int]) -> list[tuple[int, NameKind]]:
-        return self._rows(table, words.phrase_hash(hashes))
+    def _look_up(self, table: str, phrase: Sequence[str]) -> list[tuple[int, NameKind]]:
+        return self._rows(table, words.phrase_hash([words.word_hash(word.encode()) for word in phrase]))
 
     def _rows(self, table: str, key: int) -> list[tuple[int, NameKind]]:
         keys, rows, kinds = self._tables[table]
         wanted = np.uint64(key)
         low = int(keys.searchsorted(wanted))
-        if low == len(keys) or keys[low] != wanted:  # so it is with most phrases
+        if low == len(keys) or keys[low] != wanted:  # most phrases are not names
             return []
         high = int(keys.searchsorted(wanted, side="right"))
         best: dict[int, NameKind] = {}
@@ -228,9 +227,9 @@ class NameIndex:
     def spellings(
         self, word: str, *, most: int = 5, shortest: int = SHORTEST_SPELLED, alike: float = ALIKE
     ) -> list[str]:
-        """Return at most `most` words of names that a mistyped word may stand for, likeliest first.
+        """Return up to `most` corrections of a mistyped word, likeliest first.
 
-        A word of fewer letters than `shortest` stands for none; `alike` is the least likeness, difflib's ratio.
+        A word of fewer letters than `shortest` has none; `alike` is the least likeness, difflib's ratio.
         """
         check_patience()
         if len(word) < shortest:
@@ -241,7 +240,7 @@ class NameIndex:
         scored = []
         for at in np.flatnonzero(apart <= 6):
             other = self._spelling[int(at)]
-            # A word of a million letters may have the pairs of a short one: their lengths tell them apart at once.
+            # A word of a million letters may have the pairs of a short one: comparing their lengths is cheap.
             if 2 * min(len(word), len(other)) < alike * (len(word) + len(other)):
                 continue
             ratio = SequenceMatcher(None, word, other, autojunk=False).ratio()
@@ -251,7 +250,7 @@ class NameIndex:
 
 
 def _joined(pieces: Sequence[str], ends: int) -> list[str]:
-    """Return words made of pieces: a word ends after piece i where bit i of `ends` is set, the last word at the end."""
+    """Join pieces to words: a word ends after piece i if bit i of `ends` is set, and the last word at the end."""
     joined = [pieces[0]]
     for at, piece in enumerate(pieces[1:]):
         if ends >> at & 1:
@@ -272,6 +271,5 @@ def _sketches(encoded: Sequence[bytes]) -> NDArray[np.uint64]:
         return np.zeros(0, np.uint64)
     joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8).astype(np.uint64)
     pairs = np.uint64(1) << (joined[:-1] * np.uint64(31) + joined[1:]) % np.uint64(64)
-    begins = np.zeros(len(encoded), np.int64)
-    np.cumsum([len(word) + 1 for word in encoded[:-1]], out=begins[1:])
-    return np.bitwise_or.reduceat(pairs, begins)
+    sizes = np.fromiter(map(len, encoded), np.int64, len(encoded)) + 1
+    return np.bitwise_or.reduceat(pairs, begins_of(sizes)[:-1])

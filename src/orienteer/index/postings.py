@@ -1,4 +1,4 @@
-"""The text index is written here: texts in, postings on disk out, in bounded memory.
+"""Writes the text index: texts in, postings on disk out, in bounded memory.
 
 Texts come in batches, from any thread. Each batch becomes (term, row, frequency), sorted by bucket (the first byte of
 the term's hash) and by term, and is spooled to disk. `finish` then joins the batches bucket by bucket, so
@@ -6,12 +6,12 @@ that a bucket nearly fits the processor's cache, and writes the final arrays fro
 
 Files (one entry for each term, in the order of the terms' hashes, unless stated otherwise):
     term.u8         hashes, sorted
-    posting.i8      (terms + 1) where a term's postings begin
+    posting.i8      (terms + 1) the begin of a term's postings
     best.f4         the largest tf / (tf + K) of a term, rounded up
     row.i4          one entry for each posting, ascending within a term
     frequency.u1    one entry for each posting; 255 stands for the value in `large`
     large_at.i8, large.i4      the postings of frequency 255 and more
-    block.i8        (terms + 1) where a term's blocks begin
+    block.i8        (terms + 1) the begin of a term's blocks
     block_best.f4   the largest tf / (tf + K) of each block of `BLOCK` postings, rounded up
     length.i4       one entry for each row: its terms
 """
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index import words
-from orienteer.index.arrays import Array, Folder, Rows, Strings, StringWriter, inserted, runs, save
+from orienteer.index.arrays import Array, Folder, Rows, Strings, StringWriter, begins_of, inserted, runs, save
 from orienteer.index.bm25 import BLOCK, K1, B, saturation
 from orienteer.index.names import save_phrases, save_spelling, spelled
 from orienteer.text.tokenizer import Tokenizer
@@ -44,18 +44,16 @@ _NONE = np.uint64((1 << 64) - 1)  # in place of a further term
 _BUCKET_SHIFT = np.uint64(56)  # leaves the first byte of a hash
 _BUCKETS = 256
 _SLICE = 1 << 16  # postings whose maxima are taken at once: their columns stay in a processor's cache
-
-
 _SPOOLS = {"terms": np.int32, "counts": np.int32, "rows": np.int32, "frequencies": np.uint8}
 
 
 class _SpooledBatch(NamedTuple):
-    first_terms: NDArray[np.int64]  # (buckets + 1,): where each bucket's terms and counts begin in the spool
-    first_postings: NDArray[np.int64]  # (buckets + 1,): where its rows and frequencies begin
+    first_terms: NDArray[np.int64]  # (buckets + 1,): the begin of each bucket's terms and counts in the spool
+    first_postings: NDArray[np.int64]  # (buckets + 1,): the begin of its rows and frequencies
 
 
 class _Runs(NamedTuple):
-    """Postings of one bucket, a run for each term of each batch."""
+    """Postings of one bucket, one run for each term of each batch."""
 
     terms: NDArray[np.int32]
     counts: NDArray[np.int32]
@@ -71,7 +69,7 @@ class _TermCounts(NamedTuple):
     rows: NDArray[np.int32]
     frequencies: NDArray[Any]  # Any: as above
     lengths: NDArray[np.int64]  # of the texts
-    first_terms: NDArray[np.int64]  # (buckets + 1,): where each bucket's terms and counts begin
+    first_terms: NDArray[np.int64]  # (buckets + 1,): the begin of each bucket's terms and counts
 
 
 class PostingsWriter:
@@ -103,13 +101,10 @@ class PostingsWriter:
     def add(self, first_row: int, texts: Sequence[str]) -> None:
         """Index the texts of a row and of those that follow it."""
         for low, high in _parts(texts, BATCH_BYTES):
-            self._add(first_row + low, texts[low:high])
-
-    def _add(self, first_row: int, texts: Sequence[str]) -> None:
-        counted = self._count(texts)
-        with self._lock:
-            self._lengths.append((first_row, counted.lengths))
-            self._spool(first_row, counted)
+            counted = self._count(texts[low:high])
+            with self._lock:
+                self._lengths.append((first_row + low, counted.lengths))
+                self._spool(first_row + low, counted)
 
     def _count(self, texts: Sequence[str]) -> _TermCounts:
         """Count the terms of each text, by one sort of their occurrences."""
@@ -213,26 +208,21 @@ class PostingsWriter:
         mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
         first_terms = np.searchsorted(hashes[order] >> _BUCKET_SHIFT, np.arange(_BUCKETS + 1))
         with _PostingsJoiner(self._folder, saturation(mean, lengths)) as joined:
-            for bucket, bucket_runs in enumerate(self._spooled_runs()):
+            for bucket in range(_BUCKETS):
                 low, high = first_terms[bucket : bucket + 2].tolist()
-                rows = row_place[bucket_runs.rows]
-                joined.add(bucket_runs._replace(terms=place[bucket_runs.terms] - np.int32(low), rows=rows), high - low)
-        self._save_large(joined.begins, place, row_place)
-        return {"terms": len(order), "postings": self._spooled, "mean_length": mean, "k1": K1, "b": B}
-
-    def _spooled_runs(self) -> Iterator[_Runs]:
-        """Return the runs of each bucket, one batch after another, and remove the spool at the end."""
-        for bucket in range(_BUCKETS):
-            terms = [batch.first_terms[bucket : bucket + 2].tolist() for batch in self._batches]
-            postings = [batch.first_postings[bucket : bucket + 2].tolist() for batch in self._batches]
-            yield _Runs(
-                self._read("terms", terms),
-                self._read("counts", terms),
-                self._read("rows", postings),
-                self._read("frequencies", postings),
-            )
+                terms = [batch.first_terms[bucket : bucket + 2].tolist() for batch in self._batches]
+                postings = [batch.first_postings[bucket : bucket + 2].tolist() for batch in self._batches]
+                bucket_runs = _Runs(
+                    place[self._read("terms", terms)] - np.int32(low),
+                    self._read("counts", terms),
+                    row_place[self._read("rows", postings)],
+                    self._read("frequencies", postings),
+                )
+                joined.add(bucket_runs, high - low)
         for name in _SPOOLS:
             (self._folder / f"spool.{name}").unlink()
+        self._save_large(joined.begins, place, row_place)
+        return {"terms": len(order), "postings": self._spooled, "mean_length": mean, "k1": K1, "b": B}
 
     def _read(self, name: str, parts: Sequence[list[int]]) -> Array:
         """Read several parts of a spool, one after another."""
@@ -245,7 +235,8 @@ class PostingsWriter:
         return values
 
     def _save_large(self, begins: NDArray[np.int64], place: NDArray[np.int32], row_place: NDArray[np.int32]) -> None:
-        rows = _mapped(self._folder / "row.i4", np.int32)
+        """Write the frequencies that do not fit a byte, and the places of their postings."""
+        rows = Folder(self._folder).array("row", "i4")
         large: dict[int, int] = {}
         for term, row, frequency in self._large:
             low, high = begins[place[term] : place[term] + 2].tolist()
@@ -270,15 +261,14 @@ class _PostingsJoiner:
         for file in self._files:
             file.close()
         if error[0] is None:
-            self._finish()
+            self.begins = begins_of(np.concatenate(self._counts))
+            _save_terms(self._folder, self.begins, np.concatenate(self._maxima))
 
     def add(self, bucket_runs: _Runs, terms: int) -> None:
-        """Join the runs of a bucket with so many terms; `bucket_runs.terms` are the terms' places in the bucket.
-
-        The key that sorts them holds the term, then the row in 31 bits, then the frequency in 8.
-        """
+        """Join the runs of a bucket with `terms` terms; `bucket_runs.terms` are the terms' places in the bucket."""
         counts = np.bincount(bucket_runs.terms, bucket_runs.counts, terms).astype(np.int64)
         begins, blocks = begins_of(counts), begins_of(-(-counts // BLOCK))
+        # The key that sorts them holds the term, then the row in 31 bits, then the frequency in 8.
         keys = np.repeat(bucket_runs.terms.astype(np.uint64) << np.uint64(39), bucket_runs.counts)
         keys |= bucket_runs.rows.astype(np.uint64) << np.uint64(8)
         keys |= bucket_runs.frequencies
@@ -290,33 +280,12 @@ class _PostingsJoiner:
         rows.tofile(self._files[0])
         frequencies.tofile(self._files[1])
         self._counts.append(counts)
-        self._maxima.append(np.nextafter(best, np.float32(2)))
-
-    def _finish(self) -> None:
-        counts = np.concatenate(self._counts)
-        self.begins = begins_of(counts)
-        _save_terms(self._folder, self.begins, np.concatenate(self._maxima))
+        self._maxima.append(best)
 
 
-def save_blocks(
-    folder: Path,
-    begins: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    frequencies: NDArray[np.uint8],
-    saturations: NDArray[np.float64],
-) -> None:
-    """Write where the postings and the blocks of each term begin, and the maxima of both.
-
-    `begins` has the shape (terms + 1,), `rows` and `frequencies` (postings,), `saturations` (rows of the graph,).
-    """
-    blocks = begins_of(-(-np.diff(begins) // BLOCK))
-    best = _block_maxima(begins, blocks, rows, frequencies, saturations)
-    _save_terms(folder, begins, np.nextafter(best, np.float32(2)))
-
-
-def _save_terms(folder: Path, begins: NDArray[np.int64], best: NDArray[np.float32]) -> None:
-    """Write where each term's postings and blocks begin, and the maxima: `best`, (blocks,), is that of each block."""
-    blocks = begins_of(-(-np.diff(begins) // BLOCK))
+def _save_terms(folder: Path, begins: NDArray[np.int64], maxima: NDArray[np.float32]) -> None:
+    """Write the begins of each term's postings and blocks, and the maxima of its blocks, (blocks,), rounded up."""
+    blocks, best = begins_of(-(-np.diff(begins) // BLOCK)), np.nextafter(maxima, np.float32(2))
     save(folder, "posting", begins)
     save(folder, "block", blocks)
     save(folder, "block_best", best)
@@ -324,25 +293,13 @@ def _save_terms(folder: Path, begins: NDArray[np.int64], best: NDArray[np.float3
 
 
 def _parts(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last place (exclusive) of consecutive texts that have some `size` bytes together."""
+    """Yield the first and the last index (exclusive) of consecutive texts that have about `size` bytes together."""
     first = total = 0
     for place, text in enumerate(texts, 1):
         total += len(text) + 1
         if total > size or place == len(texts):
             yield first, place
             first, total = place, 0
-
-
-def begins_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each of several runs of these lengths begins, and where the last one ends: (runs + 1,)."""
-    begins = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=begins[1:])
-    return begins
-
-
-def _mapped(path: Path, kind: type[np.generic]) -> Array:
-    """Map a file of one flat array. Numpy does not map an empty file: that gives an empty array."""
-    return np.memmap(path, kind, "r") if path.stat().st_size else np.zeros(0, kind)
 
 
 def _block_maxima(
@@ -368,10 +325,9 @@ def _block_maxima(
     return best
 
 
-# Files of an old index and of a small new one become those of one index: what a build of all rows would write.
-#
-# The new rows are indexed alone, by the writers of a build. Nothing of the old rows that stay is read as text: their
-# numbers are renumbered, and the new ones are put among them.
+# A revision: the files of an old index and of a small new one become those of one index, as a build of all rows would
+# write them. The new rows are indexed alone, by the writers of a build. The text of the old rows that stay is not read:
+# their postings are renumbered, and the new ones are inserted among them.
 
 
 _TERM_SHIFT = np.uint64(32)  # of a term's number in a key that sorts postings; a row is below it
@@ -379,29 +335,24 @@ _TERM_SHIFT = np.uint64(32)  # of a term's number in a key that sorts postings; 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the rows of an old index, and those that come, stand in the new one."""
+    """The new row of each row of an old index that stays, and of each row that is added."""
 
     old: NDArray[np.int32]
-    """(old rows,): the new row of each, -1 for a row that goes; those that stay keep their order."""
+    """(old rows,): the new row of each, -1 for a removed row; the others keep their order."""
     new: Rows
-    """(rows that come,): the new row of each, ascending."""
+    """(added rows,): the new row of each, ascending."""
 
     @property
     def stays(self) -> NDArray[np.bool_]:
         """Mark the old rows that stay: (old rows,)."""
         return self.old >= 0
 
-    @property
-    def kept(self) -> int:
-        """Count the old rows that stay."""
-        return int(np.count_nonzero(self.stays))
-
     def __len__(self) -> int:
         """Count the rows of the new index."""
-        return self.kept + len(self.new)
+        return int(np.count_nonzero(self.stays)) + len(self.new)
 
     def merged(self, old: Array, new: Array) -> Array:
-        """Return one value a row of the new index, from one a row of the old and one a row that comes."""
+        """Return a value for each row of the new index, from one for each old row and one for each added row."""
         values = np.empty(len(self), np.result_type(old, new))
         values[self.old[self.stays]] = old[self.stays]
         values[self.new] = new
@@ -409,12 +360,12 @@ class Layout:
 
     @property
     def origin(self) -> NDArray[np.int64]:
-        """Return where each row of the new index comes from: (rows,), an old row, or -1 - n for the n-th that comes."""
+        """Return the origin of each row of the new index: (rows,), an old row, or -1 - n for the n-th added row."""
         return self.merged(np.arange(len(self.old)), -1 - np.arange(len(self.new)))
 
 
 def layout_of(ids: Strings, gone: Rows, new: Sequence[bytes]) -> Layout:
-    """Return the layout of sorted ids without some rows, and with new ones, which are sorted and not among those."""
+    """Return the layout of sorted ids without the rows `gone`, and with new ids, sorted and not among the old ones."""
     stays = np.ones(len(ids), np.bool_)
     stays[gone] = False
     before = np.fromiter((ids.place(each) for each in new), np.int64, len(new))  # old rows that come before each
@@ -426,9 +377,9 @@ def layout_of(ids: Strings, gone: Rows, new: Sequence[bytes]) -> Layout:
 def write_strings(
     folder: Path, name: str, old: Strings | None, origin: NDArray[np.int64], new: Sequence[bytes]
 ) -> None:
-    """Write strings in the order of `origin`: places of old ones, or -1 - n for the n-th new one.
+    """Write strings in the order of `origin`: indexes of old ones, or -1 - n for the n-th new one.
 
-    Old strings that stand together are copied together, unread.
+    Consecutive old strings are copied together, unread.
     """
     breaks = np.flatnonzero((origin[1:] != origin[:-1] + 1) | (origin[:-1] < 0)) + 1  # between two runs
     with StringWriter(folder, name) as writer:
@@ -440,9 +391,6 @@ def write_strings(
                 writer.add(new[-1 - first])
             elif old is not None:
                 writer.copy(old, first, first + high - low)
-
-
-# ------------------------------------------------------------------------------------------------------------- texts
 
 
 class _Postings(NamedTuple):
@@ -464,7 +412,7 @@ class _Postings(NamedTuple):
 
 
 def _postings(folder: Folder, place: NDArray[np.int32]) -> _Postings:
-    """Read postings; row r becomes row `place[r]`, and those of rows without a place are left out."""
+    """Read postings; row r becomes row `place[r]`, and those of rows without a place are dropped."""
     rows = place[folder.array("row", "i4")]
     begins, terms, large_at = folder.array("posting", "i8"), folder.array("term", "u8"), folder.array("large_at", "i8")
     frequencies, large = folder.array("frequency", "u1"), folder.array("large", "i4")
@@ -486,7 +434,7 @@ def _postings(folder: Folder, place: NDArray[np.int32]) -> _Postings:
 def revise_texts(
     folder: Path, old: Folder, new: Folder, layout: Layout, *, measured: NDArray[np.bool_] | None = None
 ) -> dict[str, float]:
-    """Write the text index of the old rows that stay and of those that come; return the statistics for the manifest.
+    """Write the text index of the rows of a layout; return the statistics for the manifest.
 
     The mean length is taken over the new rows under the mask `measured`, (rows,); over all rows without it.
     """
@@ -502,7 +450,9 @@ def revise_texts(
     mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
     for name, values in (("length", lengths), ("term", terms), ("row", rows), ("frequency", frequencies)):
         save(folder, name, values)
-    save_blocks(folder, begins_of(counts), rows, frequencies, saturation(mean, lengths))
+    begins = begins_of(counts)
+    blocks = begins_of(-(-counts // BLOCK))
+    _save_terms(folder, begins, _block_maxima(begins, blocks, rows, frequencies, saturation(mean, lengths)))
     large_at = np.concatenate(
         [stay.large_at + np.searchsorted(at, stay.large_at, side="right"), at[come.large_at] + come.large_at]
     )
@@ -510,9 +460,6 @@ def revise_texts(
     save(folder, "large_at", large_at[order])
     save(folder, "large", np.concatenate([stay.large, come.large])[order])
     return {"terms": len(terms), "postings": len(rows), "mean_length": mean, "k1": K1, "b": B}
-
-
-# ------------------------------------------------------------------------------------------------------------- names
 
 
 def revise_names(
@@ -525,10 +472,10 @@ def revise_names(
     gone: Iterable[str],
     stay: Callable[[], Iterable[Sequence[str]]],
 ) -> None:
-    """Write the name index of the old rows that stay and of those that come.
+    """Write the name index of the rows of a layout.
 
-    `gone` are the names, aliases and identifiers of rows that go; `stay` returns those of the old rows that stay, in
-    parts. They are read only if a word of a name that goes is in none that comes.
+    `gone` are the names, aliases and identifiers of removed rows; `stay` returns those of the old rows that stay, in
+    parts. They are read only if a word of a removed name is in no added name.
     """
     for name in ("exact", "stem"):
         columns = (f"{name}.u8", f"{name}_row.i4", f"{name}_kind.u1")

@@ -1,6 +1,6 @@
 """Searchers with one interface: they rank the nodes of a graph for a query by words, by meaning, or by both.
 
-A bonus for nodes whose title stands in the query goes on top of any of them.
+`TitleBonus` wraps any of them and favours nodes whose title is in the query.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ from orienteer.text.english import telling_words
 from orienteer.text.tokenizer import Tokenizer
 
 Mode: TypeAlias = str
-"""How rows are ranked: `lexical`, `dense`, `hybrid`, `hybrid:0.6` or `rrf`; `ranking_of` reads it."""
+"""A ranking: `lexical`, `dense`, `hybrid`, `hybrid:0.6` or `rrf`; `ranking_of` parses it."""
 Fusion: TypeAlias = Literal["linear", "rrf"]
 
 WEIGHT = 0.4
 """BM25's share of a hybrid score: the best one over four sets of questions. SAGE's is 0.6 (004, section 3)."""
 RRF_CONSTANT = 60  # Cormack, Clarke and Buettcher 2009
-RRF_DEPTH = 1_000
-"""Places of each list that count: the next place would add less than a thousandth."""
+RRF_DEPTH = 1_000  # places of each list that count: the next one would add less than a thousandth
 _SHARE = re.compile(r"0|1|0?\.[0-9]+|[01]\.0*", re.ASCII)
-_REMEMBERED = 256  # queries: memory against making a value twice
+_REMEMBERED = 256  # queries: memory against computing a value twice
 _LEAST_DEPTH = 100  # rows that either side of a hybrid search gives at first: most searches need no second round
 _SURE_DEPTH = 300  # rows by meaning: with fewer, a scan of signs missed 3 in 2,400 among 46,000 nodes
 
@@ -40,7 +39,7 @@ _T = TypeVar("_T")
 
 
 class Ranking(NamedTuple):
-    """A mode, read."""
+    """A parsed mode."""
 
     kind: Literal["lexical", "dense", "hybrid"]
     weight: float = WEIGHT
@@ -49,7 +48,7 @@ class Ranking(NamedTuple):
 
 
 def ranking_of(mode: Mode) -> Ranking:
-    """Read a mode, for example `hybrid:0.6`: BM25 and cosine, with BM25's share after the colon. Raises `BadOption`."""
+    """Parse a mode. `hybrid:0.6` is BM25 and cosine, with BM25's share after the colon. Raises `BadOption`."""
     name, _, share = mode.partition(":")
     if mode == "lexical":
         return Ranking("lexical")
@@ -63,7 +62,7 @@ def ranking_of(mode: Mode) -> Ranking:
 
 
 def checked_mode(mode: Mode) -> Mode:
-    """Return a mode as it is. Raises `BadOption` where `ranking_of` does."""
+    """Return a mode unchanged. Raises `BadOption` if it is invalid."""
     ranking_of(mode)
     return mode
 
@@ -81,11 +80,11 @@ class Searcher(Protocol):
         """Score each of these ascending rows as `search` would: (rows,)."""
 
 
-class Memo(Generic[_K, _T]):
-    """A function's values for the last few keys. Each is made once, even where several threads want it at a time.
+class KeyedCache(Generic[_K, _T]):
+    """A function's values for the last few keys. Each is computed once, even if several threads want it at a time.
 
-    Values of different keys are made side by side. After an error, the next caller tries again. A function that refers
-    to the object that holds the memo is given at each call: kept, it would close a circle, which only the garbage
+    Values of different keys are computed concurrently. After an error, the next caller tries again. Pass a function
+    that refers to the cache's owner at each call: stored here, it would make a reference cycle, which only the garbage
     collector frees.
     """
 
@@ -95,7 +94,7 @@ class Memo(Generic[_K, _T]):
         self._lock = threading.Lock()
 
     def __call__(self, key: _K, make: Callable[[_K], _T] | None = None) -> _T:
-        """Return the value of a key; where it has to be made, by `make` where that is given."""
+        """Return the value of a key, computed by `make`, or else by the cache's own function, if it is missing."""
         make = make or self._make
         assert make is not None
         with self._lock:
@@ -110,7 +109,7 @@ class Memo(Generic[_K, _T]):
 
 
 class _Slot(Generic[_T]):
-    """The place of one value: empty until the value is made."""
+    """The place of one value: empty until the value is computed."""
 
     def __init__(self) -> None:
         self.values: list[_T] = []
@@ -118,14 +117,14 @@ class _Slot(Generic[_T]):
 
 
 class LexicalSearcher:
-    """BM25: rows that share a word with the query; one that tells something, where only those are `telling`."""
+    """BM25: rows that share a word with the query; with `telling`, a content word."""
 
     def __init__(self, tokenizer: Tokenizer, index: TextIndex, *, telling: bool = False) -> None:
         self._tokenizer, self.index, self._telling = tokenizer, index, telling
 
     @property
     def telling(self) -> LexicalSearcher:
-        """Return the same by the telling words of a query alone."""
+        """Return a searcher by the content words of a query alone."""
         return LexicalSearcher(self._tokenizer, self.index, telling=True)
 
     def terms(self, query: str) -> list[str]:
@@ -135,11 +134,11 @@ class LexicalSearcher:
         return list(dict.fromkeys(term for word in telling_words(query) for term in self._tokenizer.expand(word)))
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
-        """Return the `k` best rows by BM25; rows without any of the words are left out."""
+        """Return the `k` best rows by BM25, among those with any of the words."""
         return self.index.search(self.terms(query), k, among=among, mask=mask)
 
     def scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
-        """Return BM25 of each of these ascending rows: (rows,), 0 where a row has none of the words."""
+        """Return BM25 of each of these ascending rows: (rows,), 0 for a row without any of the words."""
         return self.index.scores(self.terms(query), rows)
 
 
@@ -163,7 +162,7 @@ class DenseSearcher:
 
 
 class Scale(NamedTuple):
-    """The range of a query's scores in the whole graph, or among the nodes that are measured."""
+    """The range of a query's scores in the whole graph, or among the measured nodes."""
 
     words: float
     """The highest BM25; the lowest is 0, of a node without any of the words."""
@@ -172,7 +171,7 @@ class Scale(NamedTuple):
 
 
 class HybridSearcher:
-    """BM25 and cosine in one score: a weighted sum, or places added up.
+    """BM25 and cosine in one score: a weighted sum, or a sum of reciprocal ranks.
 
     *linear*: `weight * b + (1 - weight) * d`, where b and d are BM25 and cosine, each moved and stretched so that the
     lowest of the whole graph is 0 and the highest 1 (min-max). The range is always that of the whole graph, so that a
@@ -189,7 +188,7 @@ class HybridSearcher:
             raise BadOption(f"weight is {weight}: BM25's share must be 0 to 1")
         self.lexical, self.dense = lexical, dense
         self.weight, self.fusion = weight, fusion
-        self._scales = Memo[str, Scale]()
+        self._scales = KeyedCache[str, Scale]()
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best of the rows that have a vector or share a word with the query."""
@@ -202,19 +201,23 @@ class HybridSearcher:
         near = self.dense.search(query, deep, among=among, mask=mask)
         is_whole = among is None and (mask is None or bool(mask.all()))
         if is_whole and self.lexical.index.measured is None:
-            # The scale, remembered for every later step, needs the best score by words in the whole graph: it is here.
+            # The scale, cached for every later step, needs the best score by words in the whole graph: `words` has it.
             self._scales(query, lambda _: self._scale(query, words))
         least = 0.0
         while True:
-            ends = [_end(words, depth), _end(near, deep)]
-            first = self._reach(query, words.scores, ends[1]) >= least  # no other row can be among the first `k`
+            # The last scores of lists that may go on beyond their depth; None for a list that holds every row.
+            end = float(words.scores[-1]) if len(words.rows) == depth else None
+            near_end = float(near.scores[-1]) if len(near.rows) == deep else None
+            first = self._reach(query, words.scores, near_end) >= least  # no other row can be among the first `k`
             best = _top(self._joined(query, ScoredRows(words.rows[first], words.scores[first]), near), k)
             least = float(best.scores[-1]) if len(best.rows) == k else 0.0
-            if ends == [None, None] or least > self._most(query, *ends):
+            # The highest possible scores of a row beyond the ends of both lists, and beyond the end of `near` alone.
+            most, most_by_meaning = self._reach(query, np.array([end or 0.0, 0.0]), near_end).tolist()
+            if (end is None and near_end is None) or least > most:
                 return best
             # A longer list by words costs little, by meaning much. The latter grows while a scan may have missed rows,
-            # and after that only where no score by words would be enough.
-            if ends[1] is not None and (deep < _SURE_DEPTH or least <= self._most(query, None, ends[1])):
+            # and after that only if no score by words would be enough.
+            if near_end is not None and (deep < _SURE_DEPTH or least <= most_by_meaning):
                 deep *= 4
                 near = self.dense.search(query, deep, among=among, mask=mask)
             depth *= 4
@@ -250,25 +253,27 @@ class HybridSearcher:
     def _joined(self, query: str, words: ScoredRows, near: ScoredRows) -> ScoredRows:
         """Return every row of either list, in row order, scored by both."""
         rows = np.union1d(words.rows, near.rows).astype(np.int32)
-        shares = self._stretched(
-            query,
-            _filled(rows, words, lambda missing: self.lexical.scores(query, missing)),
-            _filled(rows, near, lambda missing: self.dense.scores(query, missing)),
-        )
+        columns = []
+        for searcher, ranked in ((self.lexical, words), (self.dense, near)):
+            scores, is_missing = np.empty(len(rows)), np.ones(len(rows), np.bool_)
+            at = rows.searchsorted(ranked.rows)
+            scores[at], is_missing[at] = ranked.scores, False
+            scores[is_missing] = searcher.scores(query, rows[is_missing])
+            columns.append(scores)
+        shares = self._stretched(query, columns[0], columns[1])
         return ScoredRows(rows, self.weight * shares[0] + (1 - self.weight) * shares[1])
 
-    def _most(self, query: str, words: float | None, near: float | None) -> float:
-        """Return the highest possible score of a row beyond the ends of both lists; None: the list holds every row."""
-        return float(self._reach(query, np.array([words or 0.0]), near)[0])
-
     def _reach(self, query: str, words: NDArray[np.float64], near: float | None) -> NDArray[np.float64]:
-        """Return the highest possible scores of rows with these BM25 scores that lie beyond the end of `near`."""
-        behind = np.array([self._scales(query, self._scale).low if near is None else near])
-        shares = self._stretched(query, words, behind)
+        """Return the highest possible scores of rows with these BM25 scores and a cosine of at most `near`.
+
+        If that is None, the list by cosine has every row, and the lowest cosine is meant.
+        """
+        highest = np.array([self._scales(query, self._scale).low if near is None else near])
+        shares = self._stretched(query, words, highest)
         return np.asarray(self.weight * shares[0] + (1 - self.weight) * shares[1])
 
     def _scale(self, query: str, words: ScoredRows | None = None) -> Scale:
-        """Measure the range of a query's scores: two searches of the whole graph, of which `words` may be one."""
+        """Measure the range of a query's scores by two searches of the whole graph; `words` may be the first."""
         measured = self.lexical.index.measured
         best = (words if words is not None else self.lexical.search(query, 1, mask=measured)).scores
         ends = self.dense.index.ends(self.dense.encode(query), best=self.dense.best, mask=measured)
@@ -286,7 +291,7 @@ _NOTHING = ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
 
 
 class TitleBonus:
-    """A searcher that adds a bonus to another searcher's score where a row's title stands in the query.
+    """Adds a bonus to another searcher's score if the query contains the row's title.
 
     The bonus is a share of the query's best score in the whole graph, so that it means the same on any scale of scores.
     """
@@ -295,9 +300,9 @@ class TitleBonus:
         if not 0 <= bonus <= 1:
             raise BadOption(f"titles is {bonus}: it must be 0 to 1")
         self._searcher, self._bonus = searcher, bonus
-        self.titled = Memo(titled)
-        """The rows whose title stands in a query, sorted."""
-        self._best = Memo[str, float]()
+        self.titled = KeyedCache(titled)
+        """The rows with a title that a query contains, sorted."""
+        self._best = KeyedCache[str, float]()
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best rows, scored with the bonus."""
@@ -320,7 +325,7 @@ class TitleBonus:
         return ScoredRows(rows[order], scores[order])
 
     def scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
-        """Return the score of each of these ascending rows, with the bonus where its title stands in the query."""
+        """Return the score of each of these ascending rows, with the bonus if the query contains its title."""
         scores = self._searcher.scores(query, rows)
         titled = self.titled(query)
         if not len(titled):
@@ -333,30 +338,13 @@ class TitleBonus:
         return max(0.0, float(ranked.scores[0])) if len(ranked.scores) else 0.0
 
 
-def _end(ranked: ScoredRows, depth: int) -> float | None:
-    """Return the last score of a list that may go on beyond this depth; None for a list that holds every row."""
-    return float(ranked.scores[-1]) if len(ranked.rows) == depth else None
-
-
-def _filled(rows: Rows, ranked: ScoredRows, score: Callable[[Rows], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the scores of ascending rows: from the list where it has them, else by `score`."""
-    scores, is_missing = np.empty(len(rows)), np.ones(len(rows), np.bool_)
-    at = rows.searchsorted(ranked.rows)
-    scores[at], is_missing[at] = ranked.scores, False
-    scores[is_missing] = score(rows[is_missing])
-    return scores
-
-
 def _top(ranked: ScoredRows, k: int) -> ScoredRows:
     order = np.lexsort((ranked.rows, -ranked.scores))[:k]
     return ScoredRows(ranked.rows[order], ranked.scores[order])
 
 
-# Fusion: several ordered lists become one.
-
-
 class VoteCount(NamedTuple):
-    """A place of a fused list."""
+    """An entry of a list fused from several."""
 
     id: str
     votes: int

@@ -1,8 +1,8 @@
-"""A cache of vectors by text: a text that was embedded for one graph is not embedded again for another.
+"""A cache of vectors by text: a text embedded for one graph is not embedded again for another.
 
 Each embedder has a folder. Each process appends to a file of its own, one record for each text: 16 bytes of the text's
-SHA-256 and the vector in 16-bit floats. A killed process may leave a half-written record at the end of its file; it is
-passed over. Vectors that are missing are made again: the cache may be removed at any time.
+SHA-256 and the vector in 16-bit floats. A half-written record at the end of a killed process's file is skipped.
+Missing vectors are computed again: the cache may be removed at any time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def folder_of(cache: Path, fingerprint: str) -> Path:
 
 
 def is_vectors(folder: Path) -> bool:
-    """Return whether a folder is an embedder's, with nothing but vectors in it."""
+    """Return whether a folder is an embedder's and contains only vectors."""
     return _NAME.fullmatch(folder.name) is not None and all(file.suffix == _SUFFIX for file in folder.iterdir())
 
 
@@ -50,17 +50,19 @@ def _record(dimension: int) -> np.dtype[Any]:  # Any: a record of a key and a ve
 
 
 class VectorCache:
-    """The vectors that a folder held when it was opened. Raises `ModelError` where their lengths differ."""
+    """The vectors that a folder held when it was opened. Raises `ModelError` if their lengths differ."""
 
     def __init__(self, folder: Path) -> None:
         files = sorted(folder.glob(f"*{_SUFFIX}")) if folder.is_dir() else []
         dimensions = {int(file.name.partition("-")[0]) for file in files}
         if len(dimensions) > 1:
-            told = f"{folder} holds vectors of {dimensions} dimensions under one name: remove the folder"
-            raise ModelError(told, paths=[folder])
+            message = f"{folder} has vectors of {dimensions} dimensions under one name: remove the folder"
+            raise ModelError(message, paths=[folder])
         self.dimension = dimensions.pop() if dimensions else 0
-        """The dimension of the vectors; 0 where there are none."""
-        self._files = [records for file in files if (records := _mapped(file, self.dimension)) is not None]
+        """The dimension of the vectors; 0 without any."""
+        record = _record(self.dimension)
+        wholes = [(file, file.stat().st_size // record.itemsize) for file in files]  # the whole records of each file
+        self._files = [np.memmap(file, record, "r", shape=(whole,)) for file, whole in wholes if whole]
         self._starts = np.cumsum([0, *(len(records) for records in self._files)])
         keys = np.concatenate([np.zeros((0, 2), np.uint64), *(records["key"] for records in self._files)])
         self._order = np.argsort(keys[:, 0], kind="stable")
@@ -70,7 +72,7 @@ class VectorCache:
         return len(self._sorted)
 
     def find(self, keys: Keys) -> NDArray[np.int64]:
-        """Return the place of each text's vector: (texts,), -1 where it is missing. `keys` is (texts, 2)."""
+        """Return the place of each text's vector: (texts,), -1 if it is missing. `keys` is (texts, 2)."""
         if not len(self):
             return np.full(len(keys), -1)
         at = self._sorted[:, 0].searchsorted(keys[:, 0]).clip(max=len(self) - 1)
@@ -87,15 +89,8 @@ class VectorCache:
         return taken
 
 
-def _mapped(file: Path, dimension: int) -> NDArray[Any] | None:  # Any: records
-    """Map the whole records of a file: (records,). None for a file without one, which numpy does not map."""
-    kind = _record(dimension)
-    whole = file.stat().st_size // kind.itemsize
-    return np.memmap(file, kind, "r", shape=(whole,)) if whole else None
-
-
 class CacheWriter:
-    """Appends vectors to a file of its own. Safe among threads; each `add` is in the system's hands when it returns."""
+    """Appends vectors to a file of its own. Safe among threads; each `add` has written its vectors when it returns."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._name = folder, os.urandom(8).hex()

@@ -2,8 +2,8 @@
 
 There is no structure beyond the three forms of the vectors, so any set of candidates can be searched. The signs choose
 a thousand vectors, the bytes the best of these, and the halves (16-bit floats) give the score: the cosine, to seven
-digits. The recall of the signs is measured when the vectors are made. Where it is too low, all bytes are read instead,
-and the search is exact: a vector is left out only where its bytes prove that it cannot be among the first `k`.
+digits. The recall of the signs is measured when the vectors are written. If it is too low, all bytes are read instead,
+and the search is exact: a vector is dropped only if its bytes prove that it cannot be among the first `k`.
 
 A node may have several vectors, one for each part of its text. Its score is the mean of its best `n` cosines: with
 n = 1 the maximum, with n = 0 the mean of all (STaRK's multi-vector baseline has both).
@@ -22,14 +22,12 @@ from orienteer.errors import BadOption
 from orienteer.index.arrays import Folder, Rows, check_counts, create, save
 from orienteer.index.bm25 import Mask, ScoredRows
 
-# Vectors in fewer bits: signs for a first scan, bytes for a second look, halves (16-bit floats) for the score.
-#
 # Products are taken vector by vector (`np.vecdot`), which one thread does as quickly as the BLAS does a matrix times a
-# vector. For that the BLAS wakes a thread on every core: where another process wants the core, they wait for each
+# vector. For that the BLAS wakes a thread on every core: if another process wants the core, they wait for each
 # other, and a product of .08 ms was seen to take 8.
 #
 # Signs and bytes are taken after the mean vector is subtracted. Sentence vectors share a direction, in some models with
-# a mean cosine of 0.8, and the sign of a shared part tells nothing: without this step a fifth of the neighbours is
+# a mean cosine of 0.8, and the sign of a shared part says nothing: without this step a fifth of the neighbours is
 # lost.
 
 
@@ -52,13 +50,12 @@ class Center(NamedTuple):
 
 
 def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
-    """Cut `count` vectors into slices of `size`, the last one shorter."""
+    """Return slices of `size` that cover `count` vectors, the last one shorter."""
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
 def center_of(halves: Halves) -> Center:
-    """Return the mean of (vectors, dimension), and the steps with which a byte spans the farthest vector in each
-    dimension."""
+    """Return the mean of (vectors, dimension), and the steps for which a byte spans every vector."""
     dimension = halves.shape[1]
     total = np.zeros(dimension)
     for part in blocks(len(halves)):
@@ -79,7 +76,7 @@ def signs(vectors: Vector) -> NDArray[np.uint64]:
 
 
 def words_of(dimension: int) -> int:
-    """Return how many 64-bit words the signs of one vector fill."""
+    """Return the number of 64-bit words for the signs of one vector."""
     return -(-dimension // _WORD)
 
 
@@ -91,9 +88,9 @@ def codes(vectors: Vector, scale: Vector) -> NDArray[np.int8]:
 def distances(
     words: NDArray[np.uint64], query: NDArray[np.uint64], places: NDArray[np.int64] | None = None
 ) -> NDArray[np.uint16]:
-    """Count the signs in which vectors differ from a query: (vectors,), or (places,) where places are given.
+    """Count the signs in which vectors differ from a query: (vectors,), or (places,) if places are given.
 
-    `words` is (words, vectors), as `signs` makes it; `query` is (words,).
+    `words` is (words, vectors), as `signs` returns it; `query` is (words,).
     """
     count = words.shape[1] if places is None else len(places)
     total = np.zeros(count, np.uint16)
@@ -107,8 +104,7 @@ def distances(
 def byte_products(
     stored: NDArray[np.int8], vector: Vector, places: NDArray[np.int64] | None = None
 ) -> NDArray[np.float32]:
-    """Return the dot products of stored bytes, (vectors, dimension), with a vector: (vectors,), or (places,) where
-    places are given."""
+    """Return the dot products of stored bytes, (vectors, dimension), with a vector: (vectors,) or (places,)."""
     count = len(stored) if places is None else len(places)
     total = np.empty(count, np.float32)
     buffer = np.empty((min(count, BLOCK), stored.shape[1]), np.float32)
@@ -122,7 +118,7 @@ def byte_products(
 def half_products(stored: Halves, vector: Vector, places: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the dot products of the stored halves at these places with a vector: (places,), rounded to seven digits.
 
-    The order of a sum depends on how many rows are multiplied at once. Seven digits are the same in any order, so that
+    The order of a sum depends on the number of rows multiplied at once. Seven digits are the same in any order, so
     equal vectors have equal products.
     """
     total = np.empty(len(places))
@@ -134,7 +130,7 @@ def half_products(stored: Halves, vector: Vector, places: NDArray[np.int64]) -> 
 
 LEAST_RECALL = 0.97
 """Recall of the scan of signs below which every search looks at every vector."""
-SAMPLE = 200  # vectors whose neighbours are looked up to measure the recall: 2,000 neighbours tell it to about 0.01
+SAMPLE = 200  # vectors whose neighbours are looked up to measure the recall: 2,000 neighbours give it to about 0.01
 NEIGHBORS = 10  # of each: the recall is that at 10
 _NEAR = 1_000  # vectors that the signs choose: recall@10 is then 0.997 for the models that were tried
 _RESCORED = 40  # vectors that the bytes choose of these: 4 times a k of 10, since bytes round
@@ -156,7 +152,7 @@ class _QueryVector(NamedTuple):
     steps: Vector
     """(dimension,): the vector times the steps of the bytes."""
     offset: float
-    """The product with the mean: bytes leave it out of every product."""
+    """The product with the mean, which products of bytes lack."""
     slack: float
     """The largest error of a product with bytes."""
 
@@ -185,7 +181,7 @@ class VectorIndex:
         if not len(self._center.mean) == len(self._center.scale) == dimension:
             raise ValueError(f"the middle of the vectors has {len(self._center.mean)} dimensions, of {dimension}")
         if not (np.isfinite(self._center.mean).all() and np.isfinite(self._center.scale).all()):
-            raise ValueError("the middle of the vectors is nowhere")
+            raise ValueError("the middle of the vectors is not finite")
         self.rows = np.flatnonzero(counts).astype(np.int32)
         """(n,): the rows that have a vector, ascending."""
         self._is_plain = len(self) == len(self._first) - 1 == len(self.rows)  # each row has one: row and place agree
@@ -213,7 +209,13 @@ class VectorIndex:
             return _top(rows, self._scores(query, rows, best), k)
         is_scan = best == 1 and not self.is_exact and count > max(_FEW, 4 * k)
         if is_scan:
-            places = self._near(query, places, k)
+            # The places whose signs differ least from the query's: enough of them to have `k` rows.
+            apart, near, searched = self._apart(query, places), max(_NEAR, 10 * k), places
+            while True:
+                places = _lowest(apart, near) if searched is None else searched[_lowest(apart, near)]
+                if self._is_plain or near >= count or len(np.unique(self._owner[places])) >= 4 * k:
+                    break
+                near *= 4
         rows, coarse = self._pooled(self._coarse(query, places), places, best)
         floor = _kth(coarse, k) - 2 * query.slack
         if is_scan:
@@ -222,14 +224,14 @@ class VectorIndex:
         return _top(rows, self._scores(query, rows, best), k)
 
     def scores(self, vector: Vector, rows: Rows, *, best: int = 1) -> NDArray[np.float64]:
-        """Score each of these rows: (rows,), -1, as for an opposite vector, where a row has none."""
+        """Score each of these rows: (rows,), -1, as for an opposite vector, for a row without any."""
         total = np.full(len(rows), -1.0)
         has = self._first[rows] < self._first[rows + 1]
         total[has] = self._scores(self._query(vector), rows[has], self._best(best))
         return total
 
     def means(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the mean vector of each row, scaled to length 1: (rows, dimension), zeros where a row has none."""
+        """Return the mean vector of each row, scaled to length 1: (rows, dimension), zeros for a row without any."""
         means = np.zeros((len(rows), self.dimension), np.float32)
         for part in blocks(len(rows)):
             places, counts = self._places(rows[part])
@@ -261,33 +263,28 @@ class VectorIndex:
     def measure(self, random: np.random.Generator) -> float:
         """Return the recall at 10: the share of the ten nearest other rows of sampled vectors that a search finds.
 
-        A row that is as near as the true tenth counts as one of the ten. 1 where there is nothing to find.
+        A row as near as the true tenth counts as one of the ten. The recall is 1 if there is nothing to find.
         """
         sample = np.sort(random.choice(len(self), min(SAMPLE, len(self)), replace=False))
         queries = self._halves[sample].astype(np.float32)
         k = min(NEIGHBORS + 1, len(self.rows))
         if k < 2:
             return 1.0
-        hits = 0
-        for query, least in zip(queries, self._true_kth(queries, k), strict=True):
-            hits += min(int((self.search(query, k).scores >= least - _ROUNDING / 10).sum()), k) - 1
-        return hits / (len(sample) * (k - 1))
-
-    def _true_kth(self, queries: NDArray[np.float32], k: int) -> NDArray[np.float64]:
-        """Return the k-th highest score of each query over all vectors: (queries,)."""
-        highest = np.full((k, len(queries)), -np.inf)
+        highest = np.full((k, len(queries)), -np.inf)  # the true scores of each query
         for part in blocks(len(self.rows)):
             places, counts = self._places(self.rows[part])
             products = self._halves[places].astype(np.float32) @ queries.T  # (vectors, queries)
             scores = np.maximum.reduceat(products, np.cumsum(counts) - counts, axis=0)
-            both = np.concatenate([highest, scores])
-            highest = np.partition(both, -k, axis=0)[-k:]
-        return np.asarray(highest[0])
+            highest = np.partition(np.concatenate([highest, scores]), -k, axis=0)[-k:]
+        hits = 0
+        for query, least in zip(queries, highest[0], strict=True):
+            hits += min(int((self.search(query, k).scores >= least - _ROUNDING / 10).sum()), k) - 1
+        return hits / (len(sample) * (k - 1))
 
     def _best(self, best: int) -> int:
-        """Return how many vectors make a row's score: 1 where no row has more. Raises `BadOption`."""
+        """Return the number of vectors that count for a row's score: 1 if no row has more. Raises `BadOption`."""
         if best < 0:
-            raise BadOption(f"a node's best {best} vectors are none: give 1 for the maximum, 0 for the mean")
+            raise BadOption(f"best is {best}: give 1 for a node's nearest vector, 0 for the mean of all")
         return 1 if self._is_plain else best
 
     def _query(self, vector: Vector) -> _QueryVector:
@@ -316,22 +313,13 @@ class VectorIndex:
         return self._places(among if mask is None else among[mask[among]])[0]
 
     def _places(self, rows: Rows) -> tuple[Places, NDArray[np.int64]]:
-        """Return the places of the rows' vectors, one row after another, and how many each row has: (rows,)."""
+        """Return the places of the rows' vectors, row by row, and the number of each row's vectors: (rows,)."""
         if self._is_plain:
             return rows.astype(np.int64), np.ones(len(rows), np.int64)
         first = self._first[rows]
         counts = self._first[rows + 1] - first
         starts = np.cumsum(counts) - counts
         return np.repeat(first - starts, counts) + np.arange(counts.sum()), counts
-
-    def _near(self, query: _QueryVector, places: Places | None, k: int) -> Places:
-        """Return the places whose signs differ least from the query's: as many as it takes to have `k` rows."""
-        apart, count = self._apart(query, places), max(_NEAR, 10 * k)
-        while True:
-            near = _lowest(apart, count) if places is None else places[_lowest(apart, count)]
-            if self._is_plain or count >= len(apart) or len(np.unique(self._owner[near])) >= 4 * k:
-                return near
-            count *= 4
 
     def _coarse(self, query: _QueryVector, places: Places | None) -> NDArray[np.float32]:
         return byte_products(self._codes, query.steps, places) + np.float32(query.offset)
@@ -355,7 +343,7 @@ class VectorIndex:
 
 
 def _mean_of_best(scores: NDArray[np.float64], starts: Places, best: int) -> NDArray[np.float64]:
-    """Return the mean of the `best` highest scores of each run, of all where `best` is 0; runs begin at `starts`."""
+    """Return the mean of the `best` highest scores of each run, or of all if `best` is 0; runs begin at `starts`."""
     counts = np.diff(np.append(starts, len(scores)))
     if best == 1:
         return np.maximum.reduceat(scores, starts)
@@ -373,7 +361,7 @@ def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> ScoredRows:
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:
-    """Return the k-th highest score; the lowest where there are fewer."""
+    """Return the k-th highest score, or the lowest if there are fewer."""
     return float(np.partition(scores, -k)[-k]) if k < len(scores) else float(scores.min())
 
 
@@ -384,9 +372,9 @@ def _lowest(values: NDArray[np.uint16], count: int) -> Places:
 
 
 def write_index(folder: Path, first: NDArray[np.int64], halves: Halves) -> None:
-    """Write signs and bytes beside the halves, (vectors, dimension), which `create_halves` has put into the folder.
+    """Write signs and bytes of the halves, (vectors, dimension), that `create_halves` has put into the folder.
 
-    `first`, (rows + 1,), says where the vectors of each row begin; its last entry is their number.
+    `first`, (rows + 1,), has the begin of each row's vectors; its last entry is their number.
     """
     count, dimension = halves.shape
     center = center_of(halves)
@@ -405,5 +393,5 @@ def write_index(folder: Path, first: NDArray[np.int64], halves: Halves) -> None:
 
 
 def create_halves(folder: Path, count: int, dimension: int) -> Halves:
-    """Make the file for vectors of length 1 and map it for writing: (count, dimension)."""
+    """Create the file for vectors of length 1 and map it for writing: (count, dimension)."""
     return create(folder, "half", np.float16, count * dimension).reshape(count, dimension)

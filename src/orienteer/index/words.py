@@ -1,7 +1,6 @@
-"""Many texts at once become words, hashed and numbered, in numpy.
+"""Splits many texts into words, hashes and numbers them, in numpy: about ten million words a second.
 
-A text is first written as its words with spaces between them (`prepare`). All that follows is arithmetic over one byte
-buffer: about ten million words a second without compiled code.
+A text is first written as its words with spaces between them (`prepare`). The rest is arithmetic over one byte buffer.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Strings, runs
+from orienteer.index.arrays import Strings, begins_of, runs
 from orienteer.text.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
@@ -63,24 +62,19 @@ class HashedWords(NamedTuple):
     """The words of several texts, in their order, hashed."""
 
     buffer: NDArray[np.uint8]  # (bytes,): the folded texts
-    starts: NDArray[np.int64]  # (words,): where each word begins in the buffer
+    starts: NDArray[np.int64]  # (words,): the index of each word's first byte in the buffer
     lengths: NDArray[np.int64]  # (words,): in bytes
-    firsts: NDArray[np.int64]  # (texts + 1,): where each text's words begin
+    firsts: NDArray[np.int64]  # (texts + 1,): the index of each text's first word
     hashes: NDArray[np.uint64]  # (words,)
 
-    def word(self, index: int) -> str:
-        """Return the word at a place."""
-        start = int(self.starts[index])
-        return self.buffer[start : start + int(self.lengths[index])].tobytes().decode()
-
     def digits(self, indexes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell whether each of several words begins with a digit, and whether it ends with one: (indexes,) each."""
+        """Return two masks, (indexes,) each: the words that begin with a digit, and those that end with one."""
         first = self.buffer[self.starts[indexes]]
         last = self.buffer[self.starts[indexes] + self.lengths[indexes] - 1]
         return (first >= 48) & (first <= 57), (last >= 48) & (last <= 57)
 
     def at(self, indexes: NDArray[np.int64]) -> list[str]:
-        """Return the words at these places."""
+        """Return the words at these indexes."""
         buffer = self.buffer.tobytes() if len(indexes) > 1_000 else self.buffer
         starts = self.starts[indexes].tolist()
         ends = (self.starts[indexes] + self.lengths[indexes]).tolist()
@@ -100,7 +94,7 @@ class HashedWords(NamedTuple):
 def phrases(hashes: NDArray[np.uint64], firsts: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the hash of each sequence of words, (sequences,), 0 for an empty one.
 
-    `hashes`, (words,), are the words'; `firsts`, (sequences + 1,), says where each sequence begins.
+    `hashes`, (words,), are the words'; `firsts`, (sequences + 1,), has the begin of each sequence.
     """
     place = np.arange(len(hashes), dtype=np.uint64) - np.repeat(firsts[:-1], np.diff(firsts)).astype(np.uint64)
     value = hashes + (place + np.uint64(1)) * np.uint64(_START)
@@ -112,12 +106,12 @@ def phrases(hashes: NDArray[np.uint64], firsts: NDArray[np.int64]) -> NDArray[np
 
 
 def hashes_of(folded: Sequence[str]) -> NDArray[np.uint64]:
-    """Return the hashes of words that are folded already: (words,)."""
+    """Return the hashes of folded words: (words,)."""
     return _split([word.encode() for word in folded]).hashes
 
 
 def string_hashes(strings: Strings) -> NDArray[np.uint64]:
-    """Return the hash of each string as it is, (strings,); `word_hash` gives the same."""
+    """Return the hash of each string, unfolded: (strings,), equal to `word_hash`'s."""
     utf8, sizes = strings.run(0, len(strings))
     buffer = np.frombuffer(b"".join((utf8, bytes(8))), np.uint8)  # a string's last block may be read past its end
     return _hash(buffer, np.cumsum(sizes) - sizes, sizes)
@@ -141,8 +135,7 @@ def _split(prepared: Sequence[bytes]) -> HashedWords:
     is_word = buffer != 32
     edges = np.flatnonzero(is_word[1:] != is_word[:-1])  # a word's start less one, and its end less one, in turns
     starts, lengths = edges[0::2] + 1, edges[1::2] - edges[0::2]
-    begins = np.zeros(len(prepared) + 1, np.int64)
-    np.cumsum([len(text) + 1 for text in prepared], out=begins[1:])
+    begins = begins_of(np.fromiter(map(len, prepared), np.int64, len(prepared)) + 1)
     firsts = np.searchsorted(starts, begins + 1)
     firsts[-1] = len(starts)
     return HashedWords(buffer, starts, lengths, firsts, _hash(buffer, starts, lengths))
@@ -194,7 +187,7 @@ class WordNumbers:
         return self._hashes[1 : self._count + 1]
 
     def number(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the number of each word, (words,), and the places in the input of the first of each new word.
+        """Return the number of each word, (words,), and the index in the input of the first of each new word.
 
         The new words of one call are numbered in the order of their hashes.
         """
@@ -232,7 +225,7 @@ class WordNumbers:
         if self._count * 2 > len(self._table):
             self._table = np.zeros(len(self._table) << (self._count * 2 // len(self._table)).bit_length(), np.int32)
             first = 1
-        # Backwards: of several words with one slot the last gets it, which shall be the earliest, often the commonest.
+        # Backwards: if several words have one slot, the last gets it. It should be the earliest, often the commonest.
         left = np.arange(self._count, first - 1, -1, dtype=np.int32)
         mask = len(self._table) - 1
         slots = (self._hashes[left] & np.uint64(mask)).view(np.int64)

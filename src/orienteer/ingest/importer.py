@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from orienteer.ingest import bounds, portable
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.formats.table import is_unicode, shown
+from orienteer.ingest.layouts import Layout, layouts_of
 from orienteer.ingest.provenance import describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
@@ -431,17 +432,6 @@ def written_options(options: ImportOptions) -> dict[str, Any]:
 # Folders and files that are known as a whole: dumps, graph files, RDF, benchmarks, what other tools write.
 
 
-class Layout(Protocol):
-    """A source that is read as a whole."""
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Return the files that the graph is made of."""
-
-    def read(self, builder: GraphBuilder) -> Labels:
-        """Read everything into the builder, and return the labels of types."""
-
-
 OpenLayout = Callable[[Columns, Tally], Layout]
 """Opens a source that is no file, given what a person says of columns and where to count what is left out."""
 
@@ -465,7 +455,6 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
     # Whoever opens a graph needs none of them.
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
     from orienteer.ingest.formats.rdf import files
-    from orienteer.lab.formats import grbench, ottqa, stark
 
     if len(sources) == 1 and not columns.roles:  # who names columns wants tables as they are
         knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
@@ -481,13 +470,12 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
     if len(sources) != 1:
         return None
     source = sources[0]
-    base = stark.recognize(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
-    layout: Layout | None = (
-        base or grbench.recognize(source, tally) or ottqa.recognize(source) or ottqa.recognize_corpus(source)
-    )
-    if layout is not None:
-        _check(source, columns, takes_fields=base is not None)
-    return layout
+    for known in layouts_of(source):
+        layout = known.graph(source, columns, tally)
+        if layout is not None:
+            _check(source, columns, takes_fields=known.takes_fields)
+            return layout
+    return None
 
 
 def _check(source: Path, columns: Columns, *, takes_fields: bool) -> None:

@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "abilities": "Abilities, keep as keep_abilities, recall as recall_abilities",
+        "address": "is_address as is_model_address, show as shown_address",
         "budget": "Allowance, Budget, price_of",
         "conversation": "ask as ask_model, Conversation, ELISION, MOST_CALLS, prompt_of, prompts_of",
         "local": (
@@ -32,7 +33,7 @@ __getattr__, __dir__, __all__ = face(
             "after_thinking, as_calls as spoken_as_calls, call_schema, calls_in, calls_schema, "
             "in_words as calls_in_words, number_of_calls, object_in"
         ),
-        "transport": "is_address as is_model_address, LARGEST_REPLY, show as shown_address",
+        "transport": "LARGEST_REPLY",
         "wire": "body_of, completion_in, is_stream, PartReader",
     },
 )

@@ -1,4 +1,4 @@
-"""A conversation with a model, recorded as it goes: every request that was sent is a step, answered or not."""
+"""A conversation with a model. Every request that was sent is recorded as a step, answered or not."""
 
 from __future__ import annotations
 
@@ -36,60 +36,60 @@ from orienteer.records import (
 from orienteer.text.sentences import CHARACTERS_A_TOKEN
 
 MOST_CALLS = 32
-"""Calls of tools that one message may make: a question takes some twenty in all."""
+"""Tool calls that one message may make; a whole question takes some twenty."""
 ELISION = "[left out to save room: call the tool again where this is needed]"
 Observe: TypeAlias = Callable[[Reply], Iterable[Observation]]
-"""Runs the calls of a reply, one after another; those that it says nothing of are not run."""
+"""Runs the calls of a reply one after another; calls beyond the last observation are not run."""
 
 Hear: TypeAlias = Callable[[str], None]
-"""Takes the words of a reply as they are written, some at a time."""
+"""Receives the words of a reply while they are written, some at a time."""
 
 
 class Read(NamedTuple):
     """A reply as it was read."""
 
     message: Message
-    """Its thought and its calls apart."""
+    """With its calls separated from its words."""
     broken: tuple[str, ...] = ()
-    """What is wrong with calls that could not be read, a sentence for each."""
+    """The faults of calls that could not be read, a sentence each."""
     feigned: bool = False
-    """It went on to write what a tool gives; that part was left out."""
+    """The model wrote results of tools itself; that part was left out."""
     left_out: int = 0
     """Calls in words beyond those that one turn may make."""
 
 
-class Written(NamedTuple):
-    """A request as it is sent."""
+class ModelRequest(NamedTuple):
+    """A model request in its final form."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
-    """Those that go beside the messages."""
+    """Tools that are not written in the messages."""
     schema: Mapping[str, JsonValue] | None = None
-    """What the server is to hold the reply to; None where the reply is free."""
+    """The schema that the server forces on the reply, or None for a free reply."""
 
 
 class Dialect(Protocol):
-    """How a conversation is written to a model, and what it says is read."""
+    """How a conversation is written for a model, and how its replies are read."""
 
-    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
-        """Return messages and tools as they are sent: of all the tools of the talk those that are offered now."""
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> ModelRequest:
+        """Return a request, with those of all the conversation's tools that are offered now."""
 
     def read(self, message: Message, *, turn: int) -> Read:
-        """Return a reply with its calls apart from its words."""
+        """Return a reply with its calls separated from its words."""
 
 
 class Turn(NamedTuple):
-    """What one request came to."""
+    """A reply, with `broken` and `feigned` of `Read`."""
 
     reply: Reply
     broken: tuple[str, ...] = ()
-    """What is wrong with calls that could not be read, a sentence for each."""
     feigned: bool = False
-    """The model wrote results of tools itself."""
 
 
 class Conversation:
-    """A talk with one model. Not shared among threads."""
+    """A conversation with one model, in one thread."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Conversation:
         agent: int | None = 0,
         context_tokens: int | None = None,
     ) -> None:
-        """Without a dialect everything goes as it is. Beyond `context_tokens` the oldest observations are left out."""
+        """Without a dialect nothing is rewritten. Beyond `context_tokens` the oldest observations are left out."""
         self._model, self._sampling, self._tools, self._dialect = model, sampling, tuple(tools), dialect
         self._agent, self._context_tokens = agent, context_tokens
         self._messages = list(opening)
@@ -120,10 +120,10 @@ class Conversation:
         observe: Observe | None = None,
         hear: Hear | None = None,
     ) -> Turn:
-        """Ask once, run what was called, record both; unless `is_read` the reply is taken as it is, calls in words too.
+        """Ask once, run the calls of the reply, and record both. Without `is_read`, calls in words stay words.
 
-        `hear` is called with the words as they are written, where the model can. Raises `BudgetExhausted` and
-        `ModelError`. Where the request had been sent by then, it is a step with the error.
+        `hear` is called with the words while they are written, if the model can stream. Raises `BudgetExhausted` and
+        `ModelError`; a request that had been sent by then is a step with the error.
         """
         run.check()
         began = time.monotonic()
@@ -138,12 +138,19 @@ class Conversation:
             agent=self._agent,
         )
         try:
-            sent = self._sent(messages, offers_tools)
-            held = sent.schema if schema is None else schema
-            reply = charged(self._model, sent.messages, sent.tools, held, self._sampling, run=run, hear=hear)
+            shown, offered = elide(messages, self._elided, ELISION), self._tools if offers_tools else ()
+            sent = ModelRequest(shown, offered)
+            if self._dialect is not None:
+                sent = self._dialect.written(shown, self._tools, offered)
+            forced = sent.schema if schema is None else schema
+            reply = charged(self._model, sent.messages, sent.tools, forced, self._sampling, run=run, hear=hear)
         except (ModelError, BudgetExhausted) as failed:
-            lost = step.reply.model_copy(update=_attempts(failed))
-            self._keep(run, step, began, reply=lost, error=str(failed))
+            lost, cause = step.reply, failed if isinstance(failed, ModelError) else failed.__cause__
+            if isinstance(cause, ModelError) and cause.sent:
+                *refused, lacks = cause.sent
+                tried = {"wanted_tokens": cause.wanted_tokens, "streamed": cause.streamed}
+                lost = lost.model_copy(update={"lacks": lacks, "refused": tuple(refused), **tried})
+            self._record(run, step, began, reply=lost, error=str(failed))
             raise
         read = Read(reply.message)
         if is_read and self._dialect is not None:
@@ -154,26 +161,19 @@ class Conversation:
         observed: list[Observed] = []
         try:
             for call, seen in zip(message.tool_calls, () if observe is None else observe(reply), strict=False):
-                observed.append(Observed(call_id=call.id, text=seen.text, nodes=seen.nodes, error=seen.error))
+                observed.append(Observed.of(call, seen))
                 self._messages.append(Message(role="tool", content=seen.text, tool_call_id=call.id))
         finally:  # a step whose call failed has been paid for
-            self._keep(run, step, began, reply=reply, observations=tuple(observed), unread=len(read.broken))
+            self._record(run, step, began, reply=reply, observations=tuple(observed), unread=len(read.broken))
         return Turn(reply, read.broken, read.feigned)
 
-    def _sent(self, messages: Sequence[Message], offers_tools: bool) -> Written:
-        shown = elide(messages, self._elided, ELISION)
-        tools = self._tools if offers_tools else ()
-        if self._dialect is None:
-            return Written(shown, tools)
-        return self._dialect.written(shown, self._tools, tools)
-
-    def _keep(self, run: Run, step: Step, began: float, **update: object) -> None:
+    def _record(self, run: Run, step: Step, began: float, **update: object) -> None:
         step = step.model_copy(update={**update, "seconds": time.monotonic() - began})
         self.steps.append(step)
         run.tell(step)
 
     def _fit(self, messages: Sequence[Message]) -> None:
-        """Add the calls of the oldest observations to those left out until the request fits."""
+        """Leave out the oldest observations until the request fits."""
         if self._context_tokens is None:
             return
         size = sum(_size(message) for message in elide(messages, self._elided, ELISION))
@@ -195,11 +195,11 @@ def charged(
     run: Run,
     hear: Hear | None = None,
 ) -> Reply:
-    """Return the model's next message as it is, and charge the call to the run that it was claimed from.
+    """Return the model's next message, and charge the call to the run that it was claimed from.
 
-    `hear` is called with its words as they are written, where the model can and neither calls nor an object are wanted.
-    Calls beyond the first `MOST_CALLS` of a message are left out of it and counted; the raw reply has them. Raises
-    `BudgetExhausted` where the time ends within the request (`cut_off_by`), `ModelError` where the model failed.
+    `hear` is called with its words while they are written, if the model can stream and neither tools nor a schema are
+    given. Calls beyond the first `MOST_CALLS` are left out of the message and counted; the raw reply has them. Raises
+    `BudgetExhausted` if the time ends within the request (`cut_off_by`), `ModelError` if the model failed.
     """
     spent = Usage()
     try:
@@ -212,34 +212,25 @@ def charged(
         spent = reply.usage
     finally:
         run.charge(spent)
-    if reply.raw is None:  # of a model that runs here, or was recorded
-        reply = reply.model_copy(update={"raw": raw_of(reply.message)})
-    return _bounded(reply)
-
-
-def raw_of(message: Message) -> Raw:
-    """Return a message as what a reply was read from."""
-    calls = json.dumps([call.model_dump() for call in message.tool_calls]) if message.tool_calls else None
-    return Raw(text=message.content, calls=calls)
-
-
-def _bounded(reply: Reply) -> Reply:
     calls = reply.message.tool_calls
-    if len(calls) <= MOST_CALLS:
-        return reply
-    message = reply.message.model_copy(update={"tool_calls": calls[:MOST_CALLS]})
-    return reply.model_copy(update={"message": message, "calls_left_out": len(calls) - MOST_CALLS})
+    if reply.raw is None:  # of a model that runs here, or was recorded
+        text = json.dumps([call.model_dump() for call in calls]) if calls else None
+        reply = reply.model_copy(update={"raw": Raw(text=reply.message.content, calls=text)})
+    if len(calls) > MOST_CALLS:
+        message = reply.message.model_copy(update={"tool_calls": calls[:MOST_CALLS]})
+        reply = reply.model_copy(update={"message": message, "calls_left_out": len(calls) - MOST_CALLS})
+    return reply
 
 
 def left_out(reply: Reply) -> str | None:
-    """Return what to tell the model about calls that were left out of its message, None where none were."""
+    """Return a note for the model about calls that were left out of its message, or None."""
     if not reply.calls_left_out:
         return None
     return f"Only the first {MOST_CALLS} calls were run; the others were left out. Make fewer."
 
 
 def elide(messages: Sequence[Message], call_ids: Collection[str], elision: str) -> tuple[Message, ...]:
-    """Return messages with the observations of these calls left out."""
+    """Return the messages without the observations of some calls."""
     return tuple(
         message.model_copy(update={"content": elision}) if message.tool_call_id in call_ids else message
         for message in messages
@@ -247,12 +238,12 @@ def elide(messages: Sequence[Message], call_ids: Collection[str], elision: str) 
 
 
 def spoken(reply: Reply, *, has_tools: bool) -> tuple[Message, ...]:
-    """Return what of a reply the model is shown in later requests: without tools, not that it said nothing."""
+    """Return the messages that later requests show of a reply; an empty reply only if there are tools."""
     return (reply.message,) if has_tools or reply.message.content else ()
 
 
 def renamed(message: Message, earlier: Sequence[Message]) -> Message:
-    """Return a reply whose calls have ids of their own: some servers begin anew in every reply."""
+    """Return a reply whose calls have unique ids: some servers count from the start in every reply."""
     used = {call.id for sent in earlier for call in sent.tool_calls}
     calls = []
     for call in message.tool_calls:
@@ -264,35 +255,25 @@ def renamed(message: Message, earlier: Sequence[Message]) -> Message:
     return message.model_copy(update={"tool_calls": tuple(calls)})
 
 
-def _attempts(failed: ModelError | BudgetExhausted) -> dict[str, object]:
-    """Return in which ways a request went that failed, as a reply keeps them."""
-    cause = failed if isinstance(failed, ModelError) else failed.__cause__
-    if not isinstance(cause, ModelError) or not cause.sent:
-        return {}
-    *refused, lacks = cause.sent
-    return {"lacks": lacks, "refused": tuple(refused), "wanted_tokens": cause.wanted_tokens, "streamed": cause.streamed}
-
-
 def _size(message: Message) -> int:
     return len(message.content or "") + sum(len(call.arguments) + len(call.name) for call in message.tool_calls)
 
 
 # One question to a model: a prompt, its values, the schema of the reply, a check, a repair, and the record of it.
 
-
 Check: TypeAlias = Callable[[JsonValue], Sequence[str]]
-"""Says what is wrong with a reply beyond its schema, a sentence for each fault."""
+"""Returns the faults of a reply beyond its schema, a sentence each."""
 
 _LONGEST_FAULT = 2_000
-"""Characters of what is said about a reply: it repeats the model's names, of any length, and is paid for."""
+"""Characters of a fault: it repeats the model's names, of any length, and is paid for."""
 
 
 class Exchange(NamedTuple):
-    """What a model was asked, and what it gave."""
+    """A question to a model, and its reply."""
 
     reply: Reply
     value: dict[str, Any] | None  # Any: JSON, as its schema says
-    """The object of the reply; None where none was asked for, or where no reply fits the schema, repaired or not."""
+    """The object of the reply; None without a schema, or if no reply fits it, repaired or not."""
     trajectory: Trajectory
 
 
@@ -305,7 +286,7 @@ def begin(
     method: str,
     sampling: Sampling,
 ) -> Trajectory:
-    """Return what a question to a model begins with: a trajectory without steps, the prompt's placeholders filled."""
+    """Return a trajectory without steps, whose opening is the prompt filled with the values."""
     return Trajectory(
         question=question,
         method=method,
@@ -335,14 +316,13 @@ def ask(
     agent: int | None = 0,
     hear: Hear | None = None,
 ) -> Exchange:
-    """Return what a model gives for the opening of a trajectory, after one repair turn where a schema is not kept.
+    """Return a model's reply to the opening of a trajectory, after one repair turn if it violates the schema.
 
-    An object that fits the schema may be judged further by `check`; without `repairs` the first reply stays as it is,
-    and so it does where nothing is left to spend on a repair. What is wrong with the repaired reply is for the caller
-    to see. `hear` is called with the words of the first reply as they are written. Each request is claimed from the
-    run, charged to it, and a step of the trajectory.
+    `check` may find further faults in an object that fits the schema. Without `repairs`, or without budget for one, the
+    first reply stays; the repaired reply is not checked again. `hear` is called with the words of the first reply while
+    they are written. Each request is claimed from the run, charged to it, and is a step of the trajectory.
 
-    Raises `BudgetExhausted` and `ModelError`, which then hold the trajectory as far as it came.
+    Raises `BudgetExhausted` and `ModelError`, which then have the trajectory so far.
     """
     talk = Conversation(model, begun.opening, sampling=begun.sampling, agent=agent)
     try:
@@ -362,7 +342,7 @@ def ask(
 def ask_for(
     model: LanguageModel, run: Run, prompt: Prompt, schema: Mapping[str, Any], *, question: str, **values: str
 ) -> Exchange:
-    """Return what a model gives for a prompt, asked for the sake of a question. Raises as `ask` does."""
+    """Return a model's reply to a prompt about a question. Raises as `ask` does."""
     sampling = Sampling(temperature=0.0, random_seed=run.random_seed)
     values = {**values, "question": question}
     begun = begin(model, prompt, values, question=Question(text=question), method=prompt.name, sampling=sampling)
@@ -370,7 +350,7 @@ def ask_for(
 
 
 def object_of(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the object that a text is, None where it is none or does not fit the schema."""
+    """Return the object in a JSON text, or None if it is not an object that fits the schema."""
     try:
         value = decode(text)
     except ValueError:
@@ -379,19 +359,19 @@ def object_of(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def ending_of(failed: BudgetExhausted | ModelError) -> StoppedBy:
-    """Return what a trajectory was ended by."""
+    """Return the limit that ended a trajectory, or "error"."""
     limit = failed.limit if isinstance(failed, BudgetExhausted) else "error"
     assert limit in get_args(StoppedBy)
-    return limit  # type: ignore[return-value]  # one of these, as was seen
+    return limit  # type: ignore[return-value]  # asserted above
 
 
 def recorded_by(error: Error) -> tuple[Trajectory, ...]:
-    """Return the trajectories of the calls that led to an error, those that were sent anything."""
+    """Return the trajectories of the calls that led to an error, except those without a request."""
     return tuple(record for record in error.trajectories if isinstance(record, Trajectory) and record.steps)
 
 
 def _fault(reply: Reply, schema: Mapping[str, Any], check: Check | None) -> str | None:
-    """Return what to tell the model about a reply; None where it is sound."""
+    """Return a message to the model about a faulty reply, or None."""
     try:
         value = decode(reply.message.content or "")
     except ValueError as error:
@@ -413,22 +393,21 @@ def _cut(text: str) -> str:
 
 # Prompts as files of a package, `prompts/NAME.md`: the one place that reads them.
 
-
 _FIRST_LINE = re.compile(r"version: ([1-9][0-9]{0,3})\n")
 
 
 class Prompt(NamedTuple):
-    """What a prompt's file holds.
+    """The contents of a prompt's file.
 
-    Its first line is its version. Then comes the system message, and below a line `---` the user's with placeholders.
+    Its first line is its version. Then comes the system message, and after a line `---` the user's, with placeholders.
     """
 
     name: str
     version: int
-    """From 1: it rises whenever the words change, so that figures can be told apart by it."""
+    """From 1. It rises with each change of the words, so that figures name the prompt that they were made with."""
     system: str
     user: str
-    """`$content` where the file has no such line: all that the user says is a value."""
+    """`$content` if the file has no such line: then all that the user says is a value."""
     sha256: str
     """Of the words, without the line of the version."""
 
@@ -440,7 +419,7 @@ class Prompt(NamedTuple):
 
 @cache
 def prompt_of(name: str, package: str = "orienteer.methods") -> Prompt:
-    """Return the prompt of a name. Raises `BadInput` where the package has none, or one without a version."""
+    """Return the prompt of a name. Raises `BadInput` if the package has none, or one without a version."""
     try:
         text = files(package).joinpath(f"prompts/{name}.md").read_text(encoding="utf-8")
     except (FileNotFoundError, ModuleNotFoundError) as error:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from email.utils import mktime_tz, parsedate_tz
 from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, model_validator
 
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
+from orienteer.llm.address import is_address, show
 from orienteer.llm.budget import price_of
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.spoken import object_in
-from orienteer.llm.transport import is_address, show
 from orienteer.llm.wire import (
     Answered,
     Body,
@@ -33,19 +35,23 @@ from orienteer.llm.wire import (
 )
 from orienteer.options import Options
 from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
+from orienteer.version import __version__
 
 if TYPE_CHECKING:
     import httpx2
-    import openai
 
     from orienteer.llm.abilities import Abilities
 
 logger = logging.getLogger(__name__)
+retries = logging.getLogger(f"{__name__}.retries")
+"""Logs each pause before a further attempt: its seconds, its number, and how many there may be."""
 
 OPENAI_URL = "https://api.openai.com/v1"
-_TRIED_AGAIN = (408, 409, 429)  # by the SDK, as are all from 500 up but these
+CHAT = "chat/completions"
+_PASSING = (408, 409, 429)  # statuses of failures that may pass, as may all from 500 up but these
 _LATE = (504, 524)
-"""What a gateway answers for a server that was too slow: it may still be at it, so that asking again pays twice."""
+"""A gateway's statuses for a server that was too slow: it may still be at it, so that asking again pays twice."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0  # seconds before a further attempt, doubled each time
 _LONGEST_TIMEOUT = 1_000_000  # seconds: systems wait for a connection no longer than twice as long
 _MOST_RETRIES = 100
 _PROSE_BEFORE_DOUBT = 2
@@ -85,22 +91,172 @@ class OpenAIConfig(Options):
         return self
 
 
+class Server:
+    """A server that speaks OpenAI's protocol, asked for one model: its key, its attempts and its failures."""
+
+    def __init__(self, model: str, config: OpenAIConfig) -> None:
+        self.model, self.config = model, config
+        self.url = show(config.base_url or OPENAI_URL)
+        """The address, without a password, which may be shown."""
+        self._lock = threading.Lock()
+        self._client: httpx2.Client | None = None
+
+    @property
+    def price(self) -> Price | None:
+        """What the model costs, or None if that is not known."""
+        if self.config.price is not None:
+            return self.config.price
+        return price_of(self.model) if urlsplit(self.url).hostname == urlsplit(OPENAI_URL).hostname else None
+
+    def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def post(self, path: str, body: Body, *, on_bytes: Callable[[bytes], None] | None = None) -> httpx2.Response:
+        """Return the reply to a body, sent again after a failure that may pass.
+
+        `on_bytes` is called with the bytes of a reply as they arrive. Raises `ModelError` if there is no reply.
+        """
+        return self._ask("POST", path, body, on_bytes)
+
+    def get(self, url: str) -> httpx2.Response:
+        """Return the page at an address of this server. Raises `ModelError` if there is no reply."""
+        return self._ask("GET", url, None, None)
+
+    def _ask(
+        self, method: str, url: str, body: Body | None, on_bytes: Callable[[bytes], None] | None
+    ) -> httpx2.Response:
+        from orienteer.llm.transport import NotSentError, seconds_left
+
+        client, attempts, number = self._connect(), self.config.retries + 1, 0
+        content = None if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        while True:
+            number += 1
+            unsent: NotSentError | None = None
+            reply: httpx2.Response | None = None
+            try:
+                reply = client.request(method, url, content=content, extensions={"on_bytes": on_bytes})
+            except NotSentError as error:
+                unsent, pause = error, 0.0
+                cause = "did not answer in time" if error.is_late else f"cannot be reached ({error})"
+            else:
+                status, pause = reply.status_code, _pause(reply.headers)
+                if status not in _PASSING and (status < 500 or (status in _LATE and not pause)):
+                    return reply
+                cause = f"answered {status}{f' and asks to wait {pause:g} s' if pause else ''}"
+            backoff = min(_FIRST_PAUSE * 2 ** (number - 1), _LONGEST_PAUSE)
+            if seconds_left() <= max(pause, backoff):
+                late = "and the question's budget of seconds leaves no time to try again"
+                raise ModelLate(f"{self.url} {cause}, {late}") from unsent
+            if number == attempts or pause > self.config.timeout_seconds:
+                if reply is not None:
+                    return reply
+                if unsent is not None and unsent.is_late:
+                    cause = f"did not answer within {self.config.timeout_seconds:g} s in any of {attempts} attempts"
+                    advice = "raise timeout_seconds, or the budget of seconds where that is less"
+                    raise ModelError(f"{self.model!r} at {self.url} {cause}; {advice}") from unsent
+                cause = f"cannot be reached after {attempts} attempts ({_short(str(unsent))})"
+                raise ModelError(f"{self.url} {cause}; is the server running?") from unsent
+            # Up to a quarter less, so that agents side by side do not come back all at once.
+            wait = pause or backoff * random.uniform(0.75, 1)
+            retries.info("Asking again in %f seconds (retry %i of %i)", wait, number, attempts - 1)
+            time.sleep(wait)
+
+    def _connect(self) -> httpx2.Client:
+        import httpx2
+
+        from orienteer.llm.transport import Transport
+
+        config = self.config
+        with self._lock:
+            if self._client is not None:
+                return self._client
+            if config.api_key is None and config.base_url is None:
+                raise ModelRefused(
+                    f"No API key for {self.model!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, "
+                    "or name a server that needs none by its base URL."
+                )
+            base_url = config.base_url or OPENAI_URL
+            parts = urlsplit(base_url)
+            try:
+                self._client = httpx2.Client(
+                    base_url=self.url,  # a password in it would be in the log of the HTTP client
+                    transport=Transport(base_url),
+                    auth=(unquote(parts.username), unquote(parts.password or "")) if parts.username else None,
+                    headers={
+                        "content-type": "application/json",
+                        "user-agent": f"orienteer/{__version__}",
+                        **({"authorization": f"Bearer {config.api_key}"} if config.api_key else {}),
+                    },
+                    timeout=config.timeout_seconds,
+                    follow_redirects=False,
+                    trust_env=False,
+                )
+            except httpx2.InvalidURL as error:
+                raise ModelRefused(f"{self.url} is not the address of a server: {error}") from error
+            weakref.finalize(self, self._client.close)
+            return self._client
+
+    def failure(self, reply: httpx2.Response, *, offers: str = "chat completions") -> ModelError:
+        """Return an error that explains a refusal or a failure, and its remedy."""
+        tries, fault = f"{self.config.retries + 1} attempts", _fault_of(reply)
+        words = str(fault.get("message", reply.text or reply.reason_phrase))
+        reason = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
+        pause = _pause(reply.headers)
+        match reply.status_code:
+            case status if 300 <= status < 400 and "location" in reply.headers:
+                to = show(reply.headers["location"])
+                return ModelRefused(
+                    f"{self.url} sends the request on to {_short(to)}: redirects are not followed; where that is "
+                    "the server that you mean, name it as the base URL"
+                )
+            case 401:
+                return ModelRefused(
+                    f"{self.url} does not accept the API key; check ORIENTEER_API_KEY or OPENAI_API_KEY"
+                )
+            case 403:
+                return ModelRefused(f"{self.url} does not let this API key use {self.model!r}: {reason}")
+            case 404:
+                return ModelRefused(
+                    f"{self.url} has no model {self.model!r}, or no {offers} there; check the model's "
+                    f"name and the base URL, which usually ends in /v1: {reason}"
+                )
+            case 429 if fault.get("code") == "insufficient_quota":
+                return ModelRefused(f"the account behind the API key has no credit left at {self.url}: {reason}")
+            case status if pause > self.config.timeout_seconds:
+                return ModelError(
+                    f"{self.url} answered {status} and asks to wait {pause:g} s, longer "
+                    f"than the {self.config.timeout_seconds:g} s that an attempt may take: {reason}"
+                )
+            case 429:
+                return ModelError(f"{self.url} still limits the rate after {tries}: {reason}")
+            case status if status in _LATE and not pause:
+                slow = "the server behind it was too slow, and is not asked again: it may be at it, and be paid"
+                return ModelError(f"{self.url} answered {status}: {slow}: {reason}")
+            case status if status >= 500 or status in _PASSING:
+                return ModelError(f"{self.url} failed with {status} in each of {tries}: {reason}")
+            case status:
+                return ModelRefused(f"{self.url} refused the request to {self.model!r} with {status}: {reason}", status)
+
+
 class OpenAIModel:
     """A model behind an OpenAI-compatible server; safe among threads.
 
-    `chat` is one logical request: retries of the transport and a step down to what the server understands happen
-    inside it, and only the reply that was read counts in its usage. Where the server does not say what it used, the
-    tokens are 0 and `usd` is None.
+    `chat` is one logical request. Repeated attempts, and steps down to what the server understands, happen inside it;
+    its usage counts only the reply that was read. If the server does not report usage, the tokens are 0 and `usd` is
+    None.
     """
 
     def __init__(self, name: str, config: OpenAIConfig | None = None, *, abilities: Abilities | None = None) -> None:
-        """`abilities` are those that the server was found to have; a mode that is set goes before them."""
-        self._name = name
+        """`abilities` are those that the server was found to have; a mode that is set overrides them."""
         self.config = config if config is not None else OpenAIConfig()
+        self.server = Server(name, self.config)
         self.abilities = abilities
-        self._places = threading.BoundedSemaphore(self.config.concurrency)
+        self._slots = threading.BoundedSemaphore(self.config.concurrency)
         self._lock = threading.Lock()
-        self._client: openai.OpenAI | None = None
         self._lacks: frozenset[str] = {
             "schema": frozenset({"tools"}),
             "text": frozenset({"tools", "response_format"}),
@@ -113,12 +269,12 @@ class OpenAIModel:
     @property
     def name(self) -> str:
         """The model as its server spells it."""
-        return self._name
+        return self.server.model
 
     @property
     def base_url(self) -> str:
-        """The address of the server, as it may be shown: a password in it is left out."""
-        return show(self.config.base_url or OPENAI_URL)
+        """The address of the server, without a password."""
+        return self.server.url
 
     @property
     def concurrency(self) -> int:
@@ -127,14 +283,12 @@ class OpenAIModel:
 
     @property
     def price(self) -> Price | None:
-        """What the model costs, None where that is not known."""
-        if self.config.price is not None:
-            return self.config.price
-        return price_of(self._name) if _host(self.base_url) == _host(OPENAI_URL) else None
+        """What the model costs, or None if that is not known."""
+        return self.server.price
 
     @property
     def manner(self) -> Manner:
-        """How the model is spoken to, where its server was asked what it does."""
+        """How the model is spoken to, if its server was probed."""
         if self.abilities is None:
             return Manner()
         manner = self.abilities.manner
@@ -151,11 +305,11 @@ class OpenAIModel:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return the model's next message. Raises `ModelError` when the server failed, never for what it says.
+        """Return the model's next message. Raises `ModelError` if the server failed, never for a reply's content.
 
-        `ModelLate` where these seconds were over before the server had answered; the wait for a place counts.
+        Raises `ModelLate` after `seconds`, which include the wait for a slot.
         """
-        return self._reply(ChatRequest.of(self._name, messages, tools, schema, sampling), seconds)
+        return self._reply(ChatRequest.of(self.name, messages, tools, schema, sampling), seconds, None)
 
     def chat_stream(
         self,
@@ -165,37 +319,29 @@ class OpenAIModel:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return what `chat` does, and call `hear` with the words as the server writes them.
+        """Return the same as `chat`, and call `hear` with the words as the server writes them.
 
-        A server that does not stream, or that is to record tokens, answers in one piece. Raises as `chat` does, and
-        what `hear` raises.
+        A server that cannot stream, or that records tokens, answers in one piece. Raises as `chat` does, and whatever
+        `hear` raises.
         """
-        from orienteer.llm.transport import heard_by
+        request = ChatRequest.of(self.name, messages, (), None, sampling)
+        return self._reply(request, seconds, None if self.config.records_tokens else PartReader(hear).feed)
 
-        request = ChatRequest.of(self._name, messages, (), None, sampling)
-        if self.config.records_tokens:
-            return self._reply(request, seconds)
-        parts = PartReader(hear)
-        with heard_by(parts.feed):
-            reply = self._reply(request, seconds, streams=True)
-        if parts.failure is not None:
-            raise parts.failure
-        return reply
-
-    def _reply(self, request: ChatRequest, seconds: float | None, *, streams: bool = False) -> Reply:
+    def _reply(self, request: ChatRequest, seconds: float | None, on_bytes: Callable[[bytes], None] | None) -> Reply:
+        """Return the reply to a request, streamed with `on_bytes`."""
         from orienteer.llm.transport import time_limit
 
-        wants_tokens = self.config.records_tokens
-        with time_limit(seconds), self._place(seconds):
+        wants_tokens, streams = self.config.records_tokens, on_bytes is not None
+        lacked: list[tuple[str, ...]] = []  # by each request that was sent
+        with time_limit(seconds), self._slot(seconds):
             started = time.monotonic()
-            sent: list[frozenset[str]] = []
             try:
-                read = self._ask(request, sent, streams=streams)
+                read = self._ask(request, lacked, on_bytes)
             except ModelError as failed:
-                failed.sent, failed.wanted_tokens, failed.streamed = _lacking(sent), wants_tokens, streams
+                failed.sent, failed.wanted_tokens, failed.streamed = tuple(lacked), wants_tokens, streams
                 raise
             took = time.monotonic() - started
-        *refused, lacks = _lacking(sent)
+        *refused, lacks = lacked
         return Reply(
             message=read.message,
             raw=read.raw,
@@ -210,58 +356,46 @@ class OpenAIModel:
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self.server.close()
 
     @contextmanager
-    def _place(self, seconds: float | None) -> Iterator[None]:
-        """Hold one of the places of calls that are under way. Raises `ModelLate` where none is free in time."""
-        if not self._places.acquire(timeout=None if seconds is None else min(max(0.0, seconds), threading.TIMEOUT_MAX)):
+    def _slot(self, seconds: float | None) -> Iterator[None]:
+        """Take one of the slots for calls under way. Raises `ModelLate` if none is free in time."""
+        if not self._slots.acquire(timeout=None if seconds is None else min(max(0.0, seconds), threading.TIMEOUT_MAX)):
             raise ModelLate(f"{self.base_url} was still answering other calls when the budget of seconds ended")
         try:
             yield
         finally:
-            self._places.release()
+            self._slots.release()
 
-    def _ask(self, request: ChatRequest, sent: list[frozenset[str]], *, streams: bool) -> Answered:
-        """Send the request, each time without what the server turns out to lack, until it takes it.
+    def _ask(
+        self, request: ChatRequest, lacked: list[tuple[str, ...]], on_bytes: Callable[[bytes], None] | None
+    ) -> Answered:
+        """Send the request, each time without the parameter that it was refused for, until the server accepts it.
 
-        What each one lacked is added to `sent`.
+        Adds to `lacked` the parameters that each one went without.
         """
-        import openai
-
         lacks, refusal = self._lacks, None
         while True:
-            body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens, streams=streams)
-            sent.append(lacks)
-            try:
-                read = self.read(self.post(body), request)
-            except openai.APIStatusError as error:
-                lacking = self._blamed(error, body)
-                if lacking is None:
-                    # A way that fails as well shows that the first refusal was about something else.
-                    is_same = refusal is not None and error.status_code in (400, 422)
-                    raise self.failure(refusal if is_same and refusal else error) from error
-                refusal = refusal or error
-                lacks |= {lacking}
-            except openai.OpenAIError as error:
-                raise self.failure(error) from error
-            else:
+            body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens, streams=on_bytes is not None)
+            lacked.append(tuple(sorted(lacks)))
+            reply = self.server.post(CHAT, body, on_bytes=on_bytes)
+            if reply.is_success:
+                read = self.read(reply, request)
                 self._learn(request, lacks, read)
                 return read
+            lacking = blamed(reply.status_code, reply.text, body)
+            is_fixed = lacking in ("tools", "response_format") and self.config.mode != "auto"
+            if lacking is None or is_fixed:
+                # A way that fails as well shows that the first refusal was about something else.
+                is_same = refusal is not None and reply.status_code in (400, 422)
+                raise self.server.failure(refusal if is_same and refusal is not None else reply)
+            refusal = reply if refusal is None else refusal
+            lacks |= {lacking}
 
-    def post(self, body: Body) -> str:
-        """Return the text of the server's reply to a body, after the SDK's own retries. Raises the SDK's errors."""
-        # The text itself, not the SDK's objects: those take what a careless server sends on trust.
-        # As extra body, for the SDK would walk through every tool's schema to see what to rename in it.
-        create = self._connect().chat.completions.with_raw_response.create
-        text: str = create(model=body["model"], messages=[], extra_body=body).text
-        return text
-
-    def read(self, text: str, request: ChatRequest) -> Answered:
-        """Return what a server's reply holds. Raises `ModelError` where it is no chat completion."""
+    def read(self, reply: httpx2.Response, request: ChatRequest) -> Answered:
+        """Return the content of a server's reply. Raises `ModelError` if it is not a chat completion."""
+        text = reply.text
         try:
             return answer(completion_in(text) if is_stream(text) else json.loads(text), request)
         except (ValueError, RecursionError) as error:
@@ -270,32 +404,15 @@ class OpenAIModel:
                 f"{_short(text)!r}. Is the base URL right? It usually ends in /v1."
             ) from error
 
-    def _connect(self) -> openai.OpenAI:
-        with self._lock:
-            if self._client is None:
-                if self.config.api_key is None and self.config.base_url is None:
-                    raise ModelRefused(
-                        f"No API key for {self._name!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, "
-                        "or name a server that needs none by its base URL."
-                    )
-                self._client = open_client(self.config)
-                weakref.finalize(self, self._client.close)
-            return self._client
-
-    def _blamed(self, error: openai.APIStatusError, body: Body) -> str | None:
-        lacking = blamed(error.status_code, error.message, body)
-        is_fixed = lacking in ("tools", "response_format") and self.config.mode != "auto"
-        return None if is_fixed else lacking
-
     def _learn(self, request: ChatRequest, lacks: frozenset[str], read: Answered) -> None:
-        """Remember what the server lacks, and what it takes but ignores."""
+        """Remember what the server lacks, and what it accepts but ignores."""
         way = way_of(request, lacks)
+        parameters: dict[Way, str] = {"tools": "tools", "schema": "response_format", "text": ""}
         with self._lock:
             # What has worked before is there: this one conversation was refused for something else.
-            proven = {{"tools": "tools", "schema": "response_format", "text": ""}[heeded] for heeded in self._heeded}
-            new = lacks - self._lacks - proven
+            new = lacks - self._lacks - {parameters[heeded] for heeded in self._heeded}
             if new:
-                logger.warning("%s at %s does not take %s", self._name, self.base_url, ", ".join(sorted(new)))
+                logger.warning("%s at %s does not take %s", self.name, self.base_url, ", ".join(sorted(new)))
             self._lacks |= new
             if way is None:
                 return
@@ -305,18 +422,16 @@ class OpenAIModel:
                 self._prose = 0
                 return
             is_current = way == way_of(request, self._lacks)  # else another thread has stepped down meanwhile
-            if is_current and text and not read.truncated and way not in self._heeded:
-                self._doubt(way)
-
-    def _doubt(self, way: Way) -> None:
-        self._prose += 1
-        if self._prose >= _PROSE_BEFORE_DOUBT and way != "text" and self.config.mode == "auto":
-            self._prose = 0
-            self._lacks |= {"tools" if way == "tools" else "response_format"}
-            logger.warning("%s at %s ignores %s; asking in another way", self._name, self.base_url, way)
+            if not is_current or not text or read.truncated or way in self._heeded:
+                return
+            self._prose += 1
+            if self._prose >= _PROSE_BEFORE_DOUBT and way != "text" and self.config.mode == "auto":
+                self._prose = 0
+                self._lacks |= {parameters[way]}
+                logger.warning("%s at %s ignores %s; asking in another way", self.name, self.base_url, way)
 
     def usage_of(self, read: Answered, seconds: float) -> Usage:
-        """Return what a reply took, with its price where that is known."""
+        """Return the usage of a reply, with its price if that is known."""
         if read.tokens is None:
             return Usage(calls=1, seconds=seconds, usd=None)
         prompt, cached, completion = read.tokens
@@ -324,134 +439,28 @@ class OpenAIModel:
         usd = self.price.usd(**spent) if self.price is not None else None
         return Usage(calls=1, seconds=seconds, usd=usd, **spent)
 
-    def failure(self, error: openai.OpenAIError, *, offers: str = "chat completions") -> ModelError:
-        """Say in our words what a server of these or the way to it did, and what to do about it."""
-        import openai
 
-        tries = f"{self.config.retries + 1} attempts"
-        if isinstance(error, openai.APITimeoutError):
-            waited = f"{self.config.timeout_seconds:g} s in any of {tries}"
-            return ModelError(
-                f"{self._name!r} at {self.base_url} did not answer within {waited}; raise timeout_seconds, or the "
-                "budget of seconds where that is less"
-            )
-        if isinstance(error, openai.APIStatusError):
-            return self._status_failure(error, tries, offers)
-        cause = _short(str(error.__cause__ or error))
-        return ModelError(f"{self.base_url} cannot be reached after {tries} ({cause}); is the server running?")
-
-    def _status_failure(self, error: openai.APIStatusError, tries: str, offers: str) -> ModelError:
-        body = error.body
-        words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
-        reason = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
-        match error.status_code:
-            case status if 300 <= status < 400 and "location" in error.response.headers:
-                to = show(error.response.headers["location"])
-                return ModelRefused(
-                    f"{self.base_url} sends the request on to {_short(to)}: redirects are not followed; where that is "
-                    "the server that you mean, name it as the base URL"
-                )
-            case 401:
-                return ModelRefused(
-                    f"{self.base_url} does not accept the API key; check ORIENTEER_API_KEY or OPENAI_API_KEY"
-                )
-            case 403:
-                return ModelRefused(f"{self.base_url} does not let this API key use {self._name!r}: {reason}")
-            case 404:
-                return ModelRefused(
-                    f"{self.base_url} has no model {self._name!r}, or no {offers} there; check the model's "
-                    f"name and the base URL, which usually ends in /v1: {reason}"
-                )
-            case 429 if error.code == "insufficient_quota":
-                return ModelRefused(f"the account behind the API key has no credit left at {self.base_url}: {reason}")
-            case status if _pause(error.response.headers) > self.config.timeout_seconds:
-                return ModelError(
-                    f"{self.base_url} answered {status} and asks to wait {_pause(error.response.headers):g} s, longer "
-                    f"than the {self.config.timeout_seconds:g} s that an attempt may take: {reason}"
-                )
-            case 429:
-                return ModelError(f"{self.base_url} still limits the rate after {tries}: {reason}")
-            case 408 | 409:
-                return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {reason}")
-            case status if status >= 500:
-                slow = "the server behind it was too slow, and is not asked again: it may be at it, and be paid"
-                failed = f"failed with {status} in each of {tries}"
-                is_slow = status in _LATE and not _pause(error.response.headers)
-                return ModelError(f"{self.base_url} {f'answered {status}: {slow}' if is_slow else failed}: {reason}")
-            case status:
-                return ModelRefused(
-                    f"{self.base_url} refused the request to {self._name!r} with {status}: {reason}", status
-                )
-
-
-def _lacking(sent: Sequence[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(sorted(lacks)) for lacks in sent)
-
-
-def open_client(config: OpenAIConfig) -> openai.OpenAI:
-    """Return the SDK's client of a server, as patient as the configuration says. Who opens it closes it."""
-    import httpx2
-    import openai
-
-    from orienteer.llm.transport import Transport, fail_attempt
-
-    def judge(response: httpx2.Response) -> None:
-        """Say to the SDK whether to try again, and when: it would believe the server, and sleep for up to a minute."""
-        pause = _pause(response.headers)
-        status = response.status_code
-        is_passing = status in _TRIED_AGAIN or (status >= 500 and (status not in _LATE or pause > 0))
-        if is_passing:
-            asks = f" and asks to wait {pause:g} s" if pause else ""
-            fail_attempt(f"{show(base_url)} answered {status}{asks}", pause)
-        response.headers["x-should-retry"] = "true" if is_passing and pause <= config.timeout_seconds else "false"
-        response.headers["retry-after-ms"] = f"{pause * 1000:.0f}"
-
-    base_url = config.base_url or OPENAI_URL
-    parts = urlsplit(base_url)
-    client = httpx2.Client(
-        transport=Transport(base_url),
-        auth=(unquote(parts.username), unquote(parts.password or "")) if parts.username else None,
-        follow_redirects=False,
-        trust_env=False,
-        event_hooks={"response": [judge]},
-    )
+def _fault_of(reply: httpx2.Response) -> Mapping[str, object]:
+    """Return the error object of a reply, which is empty if there is none."""
     try:
-        return openai.OpenAI(
-            base_url=show(base_url),  # a password in it would stand in the log of the HTTP client
-            api_key=config.api_key or "none",
-            timeout=config.timeout_seconds,
-            max_retries=config.retries,
-            http_client=client,
-        )
-    except httpx2.InvalidURL as error:
-        raise ModelRefused(f"{show(base_url)} is not the address of a server: {error}") from error
+        body = json.loads(reply.text)
+    except (ValueError, RecursionError):
+        return {}
+    fault = body.get("error", body) if isinstance(body, dict) else None
+    return fault if isinstance(fault, dict) else {}
 
 
 def _pause(headers: Mapping[str, str]) -> float:
-    """Return the seconds that a server asks to wait before the next attempt, 0 where it asks for none."""
+    """Return the seconds that a server asks to wait before the next attempt, or 0."""
     after = headers.get("retry-after", "")
     for pause, unit in ((headers.get("retry-after-ms", ""), 1000), (after, 1)):
         with suppress(ValueError):
             seconds = float(pause) / unit
-            return seconds if seconds > 0 else 0.0  # nor does it ask for "nan"
+            return seconds if seconds > 0 else 0.0  # "nan" is no request to wait either
     with suppress(ValueError, OverflowError):
-        return _until(after)
+        date = parsedate_tz(after)
+        return max(0.0, mktime_tz(date) - time.time()) if date is not None else 0.0
     return 0.0
-
-
-def _until(date: str) -> float:
-    """Return the seconds until a date as HTTP writes it, 0 where it is none, or over.
-
-    Raises `ValueError`, `OverflowError`.
-    """
-    from email.utils import mktime_tz, parsedate_tz
-
-    parsed = parsedate_tz(date)
-    return max(0.0, mktime_tz(parsed) - time.time()) if parsed is not None else 0.0
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 def _short(text: str) -> str:

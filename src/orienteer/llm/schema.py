@@ -1,9 +1,9 @@
 """Check a value against the part of JSON schema that tools use, in words a model can act on.
 
 Understood: type, enum, const, properties, required, additionalProperties, items, minItems, maxItems, maxLength,
-minimum, maximum, anyOf, oneOf. Any other keyword that would restrict a value is refused: a rule that is silently not
-held is worse than none. One thing is stricter than the standard: an integer is written without a fraction, so 5.0 is
-not one. `meant` is how models write all the same: 5.0 and "5" for an integer, one text for a list of texts.
+minimum, maximum, anyOf, oneOf. Any other keyword that would restrict a value is refused, because a rule that is
+silently ignored is worse than none. One thing is stricter than the standard: 5.0 is not an integer. `meant` reads what
+models write all the same: 5.0 and "5" for an integer, one text for a list of texts.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,16 +22,16 @@ JsonSchema: TypeAlias = Mapping[str, Any]  # Any: a JSON schema nests without en
 
 _ANNOTATIONS = frozenset({"$schema", "title", "description", "default", "examples", "format", "deprecated"})
 _DEEPEST = 64
-"""Levels of lists and objects: no tool of ours takes more than three."""
+"""Levels of lists and objects; our tools take at most three."""
 _TOO_DEEP = f"it nests too deeply: at most {_DEEPEST} levels are read"
 _MOST_FAULTS = 12
-"""That are named: a value may be wrong in a million places."""
+"""That are named; a value may be wrong in a million places."""
 _SHOWN = 80
 """Characters of a value that a message repeats."""
 _MOST_NOTES = 3
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 _SEVERAL = re.compile(r"[,;\n\[{]")
-"""What has a text that may be several, or a list that is broken."""
+"""Signs of a text with several items, or of a broken list."""
 
 
 def object_of(properties: Mapping[str, JsonSchema], *, optional: Sequence[str] = ()) -> dict[str, Any]:
@@ -47,13 +48,19 @@ def decode(text: str) -> JsonValue:
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
     except UnicodeEncodeError as error:
-        raise ValueError("it holds half of a surrogate pair, which is no character") from error
-    _check_depth(value)
-    return value
+        raise ValueError("it holds half of a surrogate pair, which is not a character") from error
+    # Level by level: whoever reads the value later does so by recursion.
+    level: list[JsonValue] = [value]
+    for _ in range(_DEEPEST):
+        nested = [outer for outer in level if isinstance(outer, list | dict)]
+        if not nested:
+            return value
+        level = [inner for outer in nested for inner in (outer.values() if isinstance(outer, dict) else outer)]
+    raise ValueError(_TOO_DEEP)
 
 
 def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:
-    """Say what is wrong with the value, a sentence for each of the first faults; nothing where it fits the schema."""
+    """Return the first faults of a value, a sentence each; empty if it fits the schema."""
     sentences: list[str] = []
     for keyword, rule in schema.items():
         if len(sentences) == _MOST_FAULTS:
@@ -64,7 +71,7 @@ def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str
             raise BadOption(f"the JSON schema keyword {keyword!r} is not understood; there are {', '.join(_CHECKS)}")
         sentences.extend(islice(_CHECKS[keyword](value, rule, schema, path), _MOST_FAULTS - len(sentences)))
         if keyword == "type" and sentences:
-            break  # what follows would complain of the same thing in other words
+            break  # later keywords would report the same fault in other words
     return tuple(sentences)
 
 
@@ -73,7 +80,7 @@ class Meant(NamedTuple):
 
     value: Any  # Any: JSON
     notes: tuple[str, ...] = ()
-    """What was read in another way than it is written."""
+    """What was read differently from how it is written."""
 
     @property
     def note(self) -> str:
@@ -83,7 +90,7 @@ class Meant(NamedTuple):
 
 
 def meant(value: JsonValue, schema: JsonSchema, *, path: str = "") -> Meant:
-    """Return a value as its schema means it, if there is one way to read it; else as it is.
+    """Return a value as its schema means it, if there is one way to read it; else unchanged.
 
     `{"k": "2", "types": "film", "where": null}` is `{"k": 2, "types": ["film"]}` where k is an integer, types a list of
     texts and where may be left out. Not read: "two", "film, person", 2.5 for an integer, 1 for true, 7 for a text.
@@ -121,7 +128,7 @@ def _object_meant(value: Mapping[str, JsonValue], schema: JsonSchema, path: str)
 
 
 def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
-    """Yield a text or a number as each type of a form."""
+    """Yield a text or a number, read as each type of a form."""
     types = form.get("type", ())
     for kind in (types,) if isinstance(types, str) else types:
         if isinstance(value, float) and kind == "integer" and value.is_integer():
@@ -141,21 +148,16 @@ def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
 
 
 def _lists(text: str) -> Iterator[JsonValue]:
-    """Yield the list that a text is: one of JSON, or the text alone."""
-    if not _SEVERAL.search(text):
-        if text.strip():
-            yield [text]
-        return
-    try:
-        value = decode(text)
-    except ValueError:
-        return
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        yield value
+    """Yield the list that a text means: a list in JSON, or the text alone."""
+    items: JsonValue = [text] if text.strip() and not _SEVERAL.search(text) else None
+    with suppress(ValueError):
+        items = decode(text) if items is None else items
+    if isinstance(items, list) and all(isinstance(item, str) for item in items):
+        yield items
 
 
 def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> Meant:
-    """Return the arguments of a call, an object. Raises `ValueError`, in words for the model, if it is not sound."""
+    """Return the arguments of a call, an object. Raises `ValueError`, worded for the model, if they are wrong."""
     specs = {tool.name: tool for tool in tools}
     if call.name not in specs:
         near = nearest(call.name, specs, most=1)
@@ -164,14 +166,14 @@ def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> Meant:
     try:
         arguments = decode(call.arguments or "{}")
     except ValueError as error:
-        raise ValueError(f"The arguments of {call.name} are no JSON: {error}.") from error
+        raise ValueError(f"The arguments of {call.name} are not JSON: {error}.") from error
     if not isinstance(arguments, dict):
         raise ValueError(f"The arguments of {call.name} must be a JSON object, not {call.arguments[:80]}.")
     return arguments_meant(call.name, arguments, specs[call.name].parameters)
 
 
 def arguments_meant(tool: str, arguments: Mapping[str, JsonValue], parameters: JsonSchema) -> Meant:
-    """Return the arguments of a tool as its parameters mean them. Raises `ValueError`, in words for the model."""
+    """Return the arguments of a tool as its parameters mean them. Raises `ValueError`, worded for the model."""
     schema = {"type": "object", **parameters}
     read = meant(dict(arguments), schema)
     if wrong := faults(read.value, schema):
@@ -179,19 +181,8 @@ def arguments_meant(tool: str, arguments: Mapping[str, JsonValue], parameters: J
     return read
 
 
-def _check_depth(value: JsonValue) -> None:
-    """Raise `ValueError` for a value that nests too deeply for whoever reads it by recursion."""
-    level: list[JsonValue] = [value]
-    for _ in range(_DEEPEST):
-        nested = [outer for outer in level if isinstance(outer, list | dict)]
-        if not nested:
-            return
-        level = [inner for outer in nested for inner in (outer.values() if isinstance(outer, dict) else outer)]
-    raise ValueError(_TOO_DEEP)
-
-
 def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _shown(value: JsonValue) -> str:
@@ -207,22 +198,20 @@ def _below(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _kind(value: JsonValue) -> str:
-    kinds: dict[type, str] = {
-        type(None): "null",
-        bool: "boolean",
-        int: "integer",
-        float: "number",
-        str: "string",
-        list: "array",
-        dict: "object",
-    }
-    return kinds[type(value)]
+_KINDS: dict[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
 
 
 def _type(value: JsonValue, rule: str | list[str], _schema: JsonSchema, path: str) -> Iterator[str]:
     allowed = [rule] if isinstance(rule, str) else rule
-    kind = _kind(value)
+    kind = _KINDS[type(value)]
     if kind not in allowed and not (kind == "integer" and "number" in allowed):
         yield f"{_at(path)} must be of type {' or '.join(allowed)}, is {_shown(value)}"
 
@@ -238,7 +227,7 @@ def _const(value: JsonValue, rule: JsonValue, _schema: JsonSchema, path: str) ->
 
 
 def _same(left: JsonValue, right: JsonValue) -> bool:
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)  # as Python has it, True == 1
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)  # in Python True == 1
 
 
 def _properties(value: JsonValue, rule: Mapping[str, JsonSchema], _schema: JsonSchema, path: str) -> Iterator[str]:

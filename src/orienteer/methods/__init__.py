@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = face(
         "ark": "Ark, ArkConfig",
         "bases": "KnowledgeBaseMethod",
         "card": "MethodCard",
-        "documents.abstention": "grounds as match_statistics, names_of as names_in_question",
+        "documents.abstention": "match_statistics, names_of as names_in_question, QuestionTerms",
         "documents.method": "asked_for as documents_asked_for",
         "flat": "Bm25, Dense, Hybrid, HybridConfig",
         "graphscout": "GraphScout, GraphScoutConfig",

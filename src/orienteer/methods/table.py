@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from orienteer.errors import BadOption, nearest
 from orienteer.methods.card import MethodCard, import_at
-from orienteer.plugins import load, refused, registered
+from orienteer.plugins import load, own, refused, registered
 from orienteer.settings import FILE, Settings
 
 AUTO = "auto"
@@ -69,15 +69,6 @@ _TABLE = (
     ),
     _HIPPO,
     MethodCard(
-        name="hyper",
-        target="orienteer.lab.bases.hyper:Hyper",
-        is_knowledge_base=True,
-        config="orienteer.lab.bases.hyper:HyperConfig",
-        model="optional",
-        summary="facts and the entities they tie together, expanded both ways, and the passages of both",
-        paper="HyperGraphRAG (Luo et al. 2025); GraphSearch (002), section 4.1",
-    ),
-    MethodCard(
         name="light",
         target="orienteer.retrieval.bases.light:Light",
         is_knowledge_base=True,
@@ -87,54 +78,12 @@ _TABLE = (
         paper="LightRAG (Guo et al. 2024); GraphSearch (002), section 4.1",
     ),
     MethodCard(
-        name="mini",
-        target="orienteer.lab.bases.mini:Mini",
-        is_knowledge_base=True,
-        config="orienteer.lab.bases.mini:MiniConfig",
-        model="optional",
-        summary="paths of two edges from what a question names vote for what may answer it",
-        paper="MiniRAG (Fan et al. 2025); GraphSearch (002), section 4.1",
-    ),
-    MethodCard(
-        name="msgraph-local",
-        target="orienteer.lab.bases.msgraph:MsGraph",
-        is_knowledge_base=True,
-        config="orienteer.lab.bases.msgraph:MsGraphConfig",
-        model="optional",
-        summary="entities, their relations and passages, and reports of their communities",
-        paper="GraphRAG (Edge et al. 2024), local search",
-    ),
-    MethodCard(
         name="naive",
         target="orienteer.retrieval.bases.gatherer:Naive",
         is_knowledge_base=True,
         config="orienteer.retrieval.bases.gatherer:NaiveConfig",
         summary="ranks passages by words and nearness; the floor of the retrievers of knowledge bases",
         paper="GraphSearch (002), section 4.1",
-    ),
-    MethodCard(
-        name="path",
-        target="orienteer.lab.bases.path:Paths",
-        is_knowledge_base=True,
-        config="orienteer.lab.bases.path:PathsConfig",
-        model="optional",
-        summary="paths among what a question names, pruned by flow, and the passages that state them",
-        paper="PathRAG (Chen et al. 2025); GraphSearch (002), section 4.1",
-    ),
-    MethodCard(
-        name="text-rag",
-        target="orienteer.lab.baselines.text_rag:TextRag",
-        config="orienteer.lab.baselines.text_rag:TextRagConfig",
-        needs_vectors=True,
-        summary="nodes and their edges as texts, ranked by meaning; a model answers from the best",
-        paper="TextRAG (Gao et al. 2023); GraphScout (003), A.4",
-    ),
-    MethodCard(
-        name="graph-rag",
-        target="orienteer.lab.baselines.text_rag:GraphRag",
-        config="orienteer.lab.baselines.text_rag:GraphRagConfig",
-        summary="two edges around what a question names, as text; a model answers from it",
-        paper="GraphRAG; GraphScout (003), A.4",
     ),
     MethodCard(
         name="ark",
@@ -166,90 +115,6 @@ _TABLE = (
         paper="SAGE (004), section 2.2.A",
     ),
     MethodCard(
-        name="react",
-        target="orienteer.lab.baselines.react:React",
-        config="orienteer.lab.baselines.react:ReactConfig",
-        model="required",
-        last_turns=1,
-        summary="one agent that thinks and searches in turn",
-        paper="Yao et al. 2023 (ReAct); SAGE (004), C.5",
-    ),
-    MethodCard(
-        name="ircot",
-        target="orienteer.lab.baselines.ircot:IrCot",
-        config="orienteer.lab.baselines.ircot:IrCotConfig",
-        model="required",
-        summary="a chain of thought, each sentence of which is searched with before the next",
-        paper="Trivedi et al. 2023 (IRCoT); GraphSearch (002), table 4",
-    ),
-    MethodCard(
-        name="search-o1",
-        target="orienteer.lab.baselines.ircot:SearchO1",
-        config="orienteer.lab.baselines.ircot:SearchO1Config",
-        model="required",
-        summary="reasoning that asks for searches; what they find is condensed before it goes in",
-        paper="Li et al. 2025 (Search-o1); GraphSearch (002), table 4",
-    ),
-    MethodCard(
-        name="vanilla",
-        target="orienteer.lab.baselines.react:Vanilla",
-        config="orienteer.lab.baselines.react:VanillaConfig",
-        model="required",
-        summary="the bare model: an answer without any search, and no ranking",
-        paper="GraphSearch (002), tables 1 and 4",
-    ),
-    MethodCard(
-        name="reflexion",
-        target="orienteer.lab.baselines.react:Reflexion",
-        config="orienteer.lab.baselines.react:ReflexionConfig",
-        model="required",
-        last_turns=1,
-        summary="episodes of react, judged by the model itself, with lessons carried over",
-        paper="Shinn et al. 2023; SAGE (004), C.6",
-    ),
-    MethodCard(
-        name="think-on-graph",
-        target="orienteer.lab.baselines.think_on_graph:ThinkOnGraph",
-        config="orienteer.lab.baselines.think_on_graph:ThinkOnGraphConfig",
-        model="required",
-        summary="a beam search over paths, scored by the model",
-        paper="Sun et al. 2024",
-    ),
-    MethodCard(
-        name="cypher",
-        target="orienteer.lab.baselines.focusedr:CypherAnswer",
-        config="orienteer.lab.baselines.focusedr:CypherConfig",
-        model="required",
-        works_in_place=True,
-        summary="retrieves nodes, has one Cypher query written, runs it, answers from its rows",
-        paper="GraphScout (003), A.4",
-    ),
-    MethodCard(
-        name="graph-cot",
-        target="orienteer.lab.baselines.graph_cot:GraphCot",
-        config="orienteer.lab.baselines.graph_cot:GraphCotConfig",
-        model="required",
-        works_in_place=True,
-        summary="thought, action and observation with four graph functions",
-        paper="Jin et al. 2024",
-    ),
-    MethodCard(
-        name="graph-counselor",
-        target="orienteer.lab.baselines.graph_cot:GraphCounselor",
-        config="orienteer.lab.baselines.graph_cot:GraphCounselorConfig",
-        model="required",
-        summary="plans, takes graph functions as far as the plan goes, and judges its own course",
-        paper="Gao et al. 2025 (Graph Counselor); GraphScout (003), A.4",
-    ),
-    MethodCard(
-        name="polyg",
-        target="orienteer.lab.baselines.polyg:PolyG",
-        config="orienteer.lab.baselines.polyg:PolyGConfig",
-        model="required",
-        summary="what a question leaves open decides how the graph is asked: surroundings, paths or Cypher",
-        paper="Liu et al. 2025 (PolyG); GraphScout (003), A.4",
-    ),
-    MethodCard(
         name="graphscout",
         target="orienteer.methods.graphscout:GraphScout",
         config="orienteer.methods.graphscout:GraphScoutConfig",
@@ -260,56 +125,30 @@ _TABLE = (
         summary="writes Python with read-only Cypher, grounds names with a retriever, answers in a line",
         paper="GraphScout (003), sections 3.2 and 3.4",
     ),
-    MethodCard(
-        name="4stepfocus",
-        target="orienteer.lab.baselines.triplet_pattern:FourStepFocus",
-        config="orienteer.lab.baselines.triplet_pattern:FourStepFocusConfig",
-        model="required",
-        summary="triplets from the question, intersected over the graph, reranked",
-        paper="Boer et al. 2024; SAGE (004), C.1",
-    ),
-    MethodCard(
-        name="focusedr",
-        target="orienteer.lab.baselines.focusedr:FocusedR",
-        config="orienteer.lab.baselines.focusedr:FocusedRConfig",
-        model="required",
-        summary="a small Cypher query, read and grounded with widening, reranked",
-        paper="Boer et al. 2025; SAGE (004), C.2",
-    ),
-    MethodCard(
-        name="kar",
-        target="orienteer.lab.baselines.listwise:Kar",
-        config="orienteer.lab.baselines.listwise:KarConfig",
-        model="required",
-        summary="expands the question by triples around what it names, then searches",
-        paper="Xia et al. 2024 (KAR); SAGE (004), C.4",
-    ),
-    MethodCard(
-        name="hyde",
-        target="orienteer.lab.baselines.text_rag:Hyde",
-        config="orienteer.lab.baselines.text_rag:HydeConfig",
-        model="required",
-        summary="searches with a passage that a model makes up, beside the question",
-        paper="Gao et al. 2023 (HyDE)",
-    ),
-    MethodCard(
-        name="agr",
-        target="orienteer.lab.baselines.listwise:Agr",
-        config="orienteer.lab.baselines.listwise:AgrConfig",
-        model="required",
-        summary="analyses the question, writes an expansion, refines it, searches with it",
-        paper="Chen et al. 2024 (AGR)",
-    ),
-    MethodCard(
-        name="rar",
-        target="orienteer.lab.baselines.listwise:Rar",
-        config="orienteer.lab.baselines.listwise:RarConfig",
-        model="required",
-        summary="searches, has answers written in the likeness of what was found, searches again",
-        paper="Shen et al. 2024 (LameR)",
-    ),
 )
-METHODS: Mapping[str, MethodCard] = {method.name: method for method in _TABLE}
+CORE: Mapping[str, MethodCard] = {method.name: method for method in _TABLE}
+
+
+class _OwnMethods(Mapping[str, MethodCard]):
+    """Orienteer's own methods by name: the core's, then the lab's. A card of the lab is loaded when it is asked for."""
+
+    def __getitem__(self, name: str) -> MethodCard:
+        if name in CORE:
+            return CORE[name]
+        if name not in own("methods"):
+            raise KeyError(name)
+        card: MethodCard = load("methods", name, CORE)
+        return card
+
+    def __iter__(self) -> Iterator[str]:
+        yield from CORE
+        yield from own("methods")
+
+    def __len__(self) -> int:
+        return len(CORE) + len(own("methods"))
+
+
+METHODS: Mapping[str, MethodCard] = _OwnMethods()
 
 
 def cards(refuse: Callable[[BadOption], None] | None = None) -> Mapping[str, MethodCard]:
@@ -336,7 +175,7 @@ def _card_of(name: str) -> MethodCard | None:
     """Return the card of a name alone, None where there is none. Raises `BadOption` for a package's that is broken."""
     if name in METHODS:
         return METHODS[name]
-    card = load("methods", name, METHODS)
+    card = load("methods", name, CORE)
     if card is None:
         return _card_of_retriever(name)
     if not isinstance(card, MethodCard):
@@ -348,7 +187,7 @@ def _card_of(name: str) -> MethodCard | None:
 
 def _card_of_retriever(name: str) -> MethodCard | None:
     """Return the card of a retriever that a package registers, None where there is none of this name."""
-    if name not in registered("retrievers", METHODS):
+    if name not in registered("retrievers", CORE):
         return None
     from orienteer.retrieval.bases.table import config_class, retriever_class  # only for those of packages
 
@@ -367,7 +206,7 @@ def _card_of_retriever(name: str) -> MethodCard | None:
 
 def _registered() -> list[str]:
     """Return the names of the methods and retrievers that installed packages register. Raises `BadOption`."""
-    return sorted({**registered("methods", METHODS), **registered("retrievers", METHODS)})
+    return sorted({*registered("methods", CORE), *registered("retrievers", CORE)}.difference(METHODS))
 
 
 def method_of(name: str) -> MethodCard:
@@ -376,11 +215,11 @@ def method_of(name: str) -> MethodCard:
     The name is Orienteer's own or that of an installed package; an import path is `package.module:CARD`. Raises
     `BadOption`.
     """
-    if (own := _card_of(name)) is not None:
-        return own
+    if (card := _card_of(name)) is not None:
+        return card
     outer, colon, inner = name.partition(":")
-    if colon and (own := _card_of(outer)) is not None:
-        return over(own, method_of(inner))
+    if colon and (card := _card_of(outer)) is not None:
+        return over(card, method_of(inner))
     if colon:
         card = import_at(name)
         if not isinstance(card, MethodCard):

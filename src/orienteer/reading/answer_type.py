@@ -211,7 +211,7 @@ def _told_apart(anchor: LinkedPhrase, reading: QuestionWords, graph: Graph, voca
     rows = np.array(sorted(node.row for node in anchor.candidates), np.int32)
     having = dict.fromkeys(rows.tolist(), 0)
     for posting in filter(None, map(vocabulary.posting, beside)):
-        for row in graph.arrays.text_index.having(posting, rows).tolist():
+        for row in graph.arrays.text_index.filter_rows(posting, rows).tolist():
             having[row] += 1
     most = max(having.values())
     candidates = [

@@ -115,7 +115,7 @@ class PartialNames:
             if posting is None:
                 return None
             index = self._arrays.text_index
-            rows = index.rows_of(posting) if rows is None else index.having(posting, rows)
+            rows = index.rows_of(posting) if rows is None else index.filter_rows(posting, rows)
         return rows
 
     def _has_in_row(self, name: str, phrase: list[str]) -> bool:

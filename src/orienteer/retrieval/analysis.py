@@ -21,7 +21,7 @@ from orienteer.errors import BadOption
 from orienteer.graph.reserved import PASSAGES, RESERVED
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
-from orienteer.index.searchers import Memo
+from orienteer.index.searchers import KeyedCache
 from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Trajectory
@@ -99,7 +99,7 @@ class NameAnalyzer:
         self._runs = Finder((), case)
         self._node_types = {name: self._spelled(name) for name in types if name not in RESERVED}
         self._edge_types = {name: self._spelled(name) for name in graph.arrays.types.edges if name not in _STRUCTURAL}
-        self._known = Memo[str, Query]()
+        self._known = KeyedCache[str, Query]()
 
     def analyze(self, text: str, run: Run) -> Query:
         """Return the names in a text, its themes, and the types that it asks for."""
@@ -169,7 +169,7 @@ class ModelAnalyzer:
     def __init__(self, graph: Graph, model: LanguageModel) -> None:
         self._model, self._by_names = model, NameAnalyzer(graph)
         self._types = [name for name in graph.schema.node_types if name not in RESERVED]
-        self._known: Memo[str, Query] = Memo(Query)
+        self._known: KeyedCache[str, Query] = KeyedCache(Query)
 
     def analyze(self, text: str, run: Run) -> Query:
         """Return what the model finds in a text, or what names alone give where its reply cannot be read.

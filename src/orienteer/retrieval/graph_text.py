@@ -218,8 +218,8 @@ class Presentation:
         return {term: posting.idf for term in terms if (posting := index.posting(term))}
 
     @cached_property
-    def _shown(self) -> Shown:
-        return shown_of(self._graph, self._query)
+    def _shown(self) -> SnippetTerms:
+        return snippet_terms(self._graph, telling_words(self._query))
 
 
 def header_lines(properties: Mapping[str, JsonValue], text: str) -> int:
@@ -235,12 +235,12 @@ def place_in(graph: Graph, row: int, begin: int) -> Source:
     return _source(properties, line=line, row=line - header if header else None)
 
 
-def shown_of(graph: Graph, query: str) -> Shown:
-    """Return the terms of a query's telling words with their idf, as an excerpt is chosen and marked by."""
+def snippet_terms(graph: Graph, words: Sequence[str]) -> SnippetTerms:
+    """Return the terms of a query's telling words with their idf: an excerpt is chosen and marked by them."""
     index, tokenizer = graph.arrays.text_index, graph.arrays.tokenizer
     weights: dict[str, float] = {}
     forms: dict[str, str] = {}  # by another form of a verb, the term that stands for all of them
-    for word in dict.fromkeys(telling_words(query)):
+    for word in dict.fromkeys(words):
         others = [form for form in FORMS.get(word, ()) if form != word]
         postings = [index.posting(term) for term in tokenizer.expand(word)]
         own = [posting for posting in postings if posting]
@@ -255,7 +255,7 @@ def shown_of(graph: Graph, query: str) -> Shown:
         terms = tokenizer.terms_of(word)
         return terms | {forms[word.casefold()]} if word.casefold() in forms else terms
 
-    return Shown(weights, terms_of)
+    return SnippetTerms(weights, terms_of)
 
 
 def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
@@ -338,7 +338,7 @@ class TextPiece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SnippetTerms:
     """The terms of a question and how to find them. For one question: it remembers the words of texts."""
 
     weights: Mapping[str, float]
@@ -379,7 +379,7 @@ class Shown:
         return sum(self.weights[term] for term in sorted(terms))
 
 
-def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST) -> PassageExcerpt:
+def excerpt(text: str, shown: SnippetTerms, *, header: int = 0, longest: int = LONGEST) -> PassageExcerpt:
     """Return the part of a text that fits a question best, at most `longest` characters and an ellipsis at each end.
 
     The first `header` lines are those of a table, and stand above what is shown of it, as far as `longest` goes.
@@ -397,7 +397,7 @@ def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST)
     return PassageExcerpt(text_shown, (begin, end), marks, best.begin)
 
 
-def centred(text: str, span: tuple[int, int], shown: Shown, longest: int) -> tuple[int, int]:
+def centred(text: str, span: tuple[int, int], shown: SnippetTerms, longest: int) -> tuple[int, int]:
     """Return a span, or of one that is too long the part around the rarest word of the question, cut at spaces."""
     begin, end = span
     if end - begin <= longest:
@@ -413,7 +413,7 @@ def centred(text: str, span: tuple[int, int], shown: Shown, longest: int) -> tup
     return first, last
 
 
-def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[TextPiece]:
+def pieces_of(text: str, shown: SnippetTerms, *, begin: int = 0) -> list[TextPiece]:
     """Return the sentences of a text, from a place in it on. A line ends one, unless it was only wrapped there."""
     pieces = []
     at = begin
@@ -450,7 +450,7 @@ def _parted(text: str, header: int) -> tuple[str, str]:
     return above, text[len(above) :]
 
 
-def _window(pieces: Sequence[TextPiece], best: TextPiece, shown: Shown, longest: int) -> tuple[int, int]:
+def _window(pieces: Sequence[TextPiece], best: TextPiece, shown: SnippetTerms, longest: int) -> tuple[int, int]:
     """Return the run of pieces around the best one that has most of the question's terms, and room."""
     at = pieces.index(best)
     low = high = at

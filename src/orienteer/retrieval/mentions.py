@@ -123,7 +123,7 @@ def word_shares(index: TextIndex, words: Iterable[Sequence[str]], rows: Rows, un
         weight = max((posting.idf for posting in postings), default=unknown)
         whole += weight
         if postings:
-            having = np.unique(np.concatenate([index.having(posting, rows) for posting in postings]))
+            having = np.unique(np.concatenate([index.filter_rows(posting, rows) for posting in postings]))
             weights[rows.searchsorted(having)] += weight
     return weights / whole if whole else weights
 

@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "chat.conversation": "COMMANDS as CHAT_COMMANDS",
-        "cli.app": "application as command_line, COMMANDS, main",
+        "cli.app": "registered_tables as command_tables, application as command_line, COMMANDS, main",
         "cli.arguments": "TotalBudgetFlags",
         "cli.background": "seconds_left, start_vectors, VectorsProcess",
         "cli.doctor": "does_answer as does_host_answer, EXTRAS as DOCTOR_EXTRAS",
@@ -27,16 +27,16 @@ __getattr__, __dir__, __all__ = face(
         "http.server": "configuration as uvicorn_configuration, Connection, listening as listening_socket, Workers",
         "http.site": "FeedbackFile, LOOK_UP_THREADS, Metrics, Site as HttpSite, Slots as QuestionSlots",
         "install.agents": (
-            "absolute as absolute_path, AGENTS as KNOWN_AGENTS, ALL as ALL_AGENTS, BLOCK as INSTRUCTIONS_BLOCK, "
-            "chosen_agents, DETECTED as DETECTED_AGENTS, entry_name, is_sealed as is_sealed_file, launcher, "
-            "name_for, own_names, Places as AgentPlaces, sealed as sealed_file, served_graphs, server_words, "
-            "skill as skill_file, with_block as with_instructions"
+            "absolute as absolute_path, AGENTS as KNOWN_AGENTS, ALL as ALL_AGENTS, chosen_agents, "
+            "DETECTED as DETECTED_AGENTS, entry_name, launcher, name_for, own_names, Places as AgentPlaces, "
+            "served_graphs, server_words"
         ),
-        "install.edits": (
-            "CannotEdit, cut_value, EDITOR as JSONC_EDITOR, NotOurs as NotOurEntry, parse as parse_jsonc, put_value"
+        "install.files": (
+            "CannotEdit, difference as unified_diff, edited as edited_file, FORMS as FILE_FORMS, "
+            "is_sealed as is_sealed_file, NotOurs as NotOurEntry, sealed as sealed_file, "
+            "with_block as with_instructions, write_change"
         ),
-        "install.plan": "difference as unified_diff, plan_install, plan_uninstall, write_change",
-        "install.toml_edit": "EDITOR as TOML_EDITOR",
+        "install.plan": "BLOCK as INSTRUCTIONS_BLOCK, plan_install, plan_uninstall, SKILL as SKILL_TEXT",
         "making": "Stage as BuildStage, told_of as build_progress_of",
         "mcp.http": "http_face as mcp_http_face, Sessions as McpSessions",
         "mcp.server": "serve as serve_stdio, server as mcp_server",

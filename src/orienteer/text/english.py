@@ -45,7 +45,7 @@ ENDING = _words(
 """Words that end the phrase with the kind of answer."""
 
 FILLING = STOP | _words("information details examples list lists")
-"""Words that may stand between a request and the kind of answer."""
+"""Words that may come between a request and the kind of answer."""
 
 PRONOUNS = _words("one ones it they these those them")
 """Words that stand for a kind of thing named elsewhere in the question."""
@@ -56,10 +56,10 @@ INTRODUCING = _words("what who is are was were s tell me us about show describe 
 DETERMINERS = _words("a an the this that these those its their any some each every all")
 
 JOINING = _words("and or both either as well nor plus the a an")
-"""Words that may stand between two names in a row: `X and the Y`."""
+"""Words that may come between two names in a row: `X and the Y`."""
 
 CLAUSE = _words("and or but that which who whom whose while where when also")
-"""Words that end the words beside an anchor (a node that the question names)."""
+"""Words that end the words next to an anchor (a node that the question names)."""
 
 NO_NAMES = _words("true false yes no i please answer question")
 """Words that are written with a capital and name nothing."""
@@ -82,19 +82,14 @@ withdraw withdrew withdrawn/ write wrote written"""
 FORMS = {word: group for group in map(_words, _VERBS.split("/")) for word in group}
 """The forms of verbs that no stemmer knows: *wrote* and *written* are one word."""
 
+REQUESTS = _words(
+    """explain summarise summarize describe tell show list find know need want looking search question
+    answer say says said mean means meaning define defines definition happen happens let please anyone
+    somebody someone anybody anything something possible able"""
+)
+"""Words of English that ask or speak of asking. They count as content only if nothing else does."""
 
-# Words that carry a question and not its matter: articles, pronouns, prepositions, auxiliaries, words that ask.
-#
-# They are closed classes, a hundred or so words a language. A question goes by the language of which it has the most;
-# where that is none, every word of it tells.
-
-
-_REQUESTS = """explain summarise summarize describe tell show list find know need want looking search question
-answer say says said mean means meaning define defines definition happen happens let please anyone
-somebody someone anybody anything something possible able"""
-REQUESTS = frozenset(Tokenizer.words(_REQUESTS))
-"""Words of English that ask or speak of asking. They tell something only where nothing else does."""
-
+# Stop words are closed classes, a hundred or so words a language.
 _TEXTS = {
     "de": """aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dein dem den der des dessen
     die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es
@@ -146,20 +141,14 @@ _TEXTS = {
     ona oni ono oraz po pod przed przez przy się są ta tak także tam te tego tej ten to tu tych tym tylko u
     w we wy z za ze że""",
 }
-_ENGLISH = "en"
-_LEAST_FOREIGN = 2
-"""Function words of a language other than English that make a question one of it."""
-
-
-LANGUAGES: Mapping[str, frozenset[str]] = {
-    _ENGLISH: STOP,
-    **{language: frozenset(text.casefold().split()) for language, text in _TEXTS.items()},
+LANGUAGES: Mapping[str, frozenset[str]] = {"en": STOP} | {
+    language: _words(text.casefold()) for language, text in _TEXTS.items()
 }
-"""The words of each language, folded as by `Tokenizer.words`, whose first word beyond ASCII takes 10 ms."""
+"""The stop words of each language, folded as by `Tokenizer.words`, whose first word beyond ASCII takes 10 ms."""
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the words of a question that tell what it is about, in order, repeats kept; all where none tells.
+    """Return the content words of a question, in order, repeats kept; all its words if none is one.
 
     >>> telling_words("How do I stop the child process, please?")
     ['stop', 'child', 'process']
@@ -177,15 +166,9 @@ def telling_words(text: str) -> list[str]:
 
 
 def language_words(words: Sequence[str]) -> frozenset[str]:
-    """Return the function words of the language of which a question has the most; none where it has none.
-
-    Among equals the first language counts, which is English. Another one needs two of its words: *war dates* is not
-    German for having a *war*.
-    """
-    counts = {
-        language: count if language == _ENGLISH or count >= _LEAST_FOREIGN else 0
-        for language, functions in LANGUAGES.items()
-        if (count := len(functions.intersection(words))) >= 0
-    }
-    language = max(counts, key=lambda name: counts[name])
-    return LANGUAGES[language] if counts[language] else frozenset()
+    """Return the stop words of a question's language: the one with the most stop words in it. Empty without any."""
+    counts = [len(functions.intersection(words)) for functions in LANGUAGES.values()]
+    # English comes first and wins ties. Another language needs two words: *war dates* is not German for its *war*.
+    counts[1:] = [count if count > 1 else 0 for count in counts[1:]]
+    best = counts.index(max(counts))
+    return list(LANGUAGES.values())[best] if counts[best] else frozenset()

@@ -1,9 +1,9 @@
-"""Names in texts, by statistics of the corpus alone: no model, no list of names.
+"""Names in texts, by statistics of the corpus: without a model or a list of names.
 
 Names have two sources. Titles: their words, with and without a trailing "(...)", are looked up in every text, the
-longest first. Runs of capitalised words: joined across `of`, `the`, `de` and the like. The corpus tells what a capital
-means: a word that it writes in lower case more often than in upper case is no name by itself, and is cut off at the
-beginning of a sentence. docs/documents.md describes the edges that come of names.
+longest first. Runs of capitalised words: joined across `of`, `the`, `de` and similar words. A word that the corpus
+writes in lower case more often than in upper case is not a name by itself, and is cut off at the beginning of a
+sentence. docs/documents.md describes the edges that names make.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import dropwhile
 
 LONGEST = 12
 """Words of the longest title that is looked up in texts: bounds the time."""
 LEAST_CHUNKS = 20
 """A name in this many chunks or fewer is never too common."""
-LONGEST_TITLE = 300
-"""Characters of the longest title; anything longer is a text."""
+LONGEST_TITLE = 300  # characters; anything longer is a text
 _WORD = re.compile(r"\w+")
 _QUOTES = '"“‘«(\\['
 _MARKS = ".!?:;•\n|"
@@ -43,9 +43,8 @@ _OPENING = frozenset(
         *("all", "some", "many", "most", "each", "every", "both", "one", "two", "other", "such", "see", "note"),
     ]
 )
-"""Words that begin sentences and no names, for corpora that are too small to tell."""
-_LAST_CASED = 0x1F200
-"""No letter from here on has a case."""
+"""Words that begin sentences and no names, for corpora with too few examples."""
+_LAST_CASED = 0x1F200  # no letter from here on has a case
 _CALENDAR = frozenset(
     [
         *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
@@ -57,25 +56,19 @@ _CALENDAR = frozenset(
 
 @lru_cache(maxsize=1)
 def _run() -> re.Pattern[str]:
-    """Return the pattern of a run of capitalised words, by Unicode's capitals. It is made once in a process."""
-    upper = _class(str.isupper)
+    """Return the pattern of a run of capitalised words, by Unicode's capitals. It is compiled once in a process."""
+    spans: list[list[int]] = []  # of capitals: the first and the last code
+    for code in filter(lambda code: chr(code).isupper(), range(_LAST_CASED)):
+        if spans and spans[-1][1] == code - 1:
+            spans[-1][1] = code
+        else:
+            spans.append([code, code])
+    upper = "".join(f"\\U{low:08x}" if low == high else f"\\U{low:08x}-\\U{high:08x}" for low, high in spans)
     # Not `(...)*+`: Python 3.11.2, which Debian 12 has, forgets the lookahead in a possessive group. Nothing behind it
     # can fail, so that no way back is ever tried.
     capital = rf"[{upper}]\w*+(?:['’\-](?!s\b)\w++)*"
     gap = r"(?:[ \-]|\. (?<=\b\w\. ))"  # after an initial, a full stop as well
     return re.compile(rf"(?<!\w){capital}(?:{gap}(?:(?:{_JOINING}) ){{0,2}}{capital})*")
-
-
-def _class(is_kind: Callable[[str], bool]) -> str:
-    """Return all characters of a kind, written for the brackets of a pattern."""
-    codes = [code for code in range(_LAST_CASED) if is_kind(chr(code))]
-    spans: list[list[int]] = []
-    for code in codes:
-        if spans and spans[-1][1] == code - 1:
-            spans[-1][1] = code
-        else:
-            spans.append([code, code])
-    return "".join(f"\\U{low:08x}" if low == high else f"\\U{low:08x}-\\U{high:08x}" for low, high in spans)
 
 
 def key_of(text: str) -> str:
@@ -84,12 +77,12 @@ def key_of(text: str) -> str:
 
 
 def without_bracket(title: str) -> str:
-    """Return a title without the bracket at its end, which tells it from others of its name: `Salt (film)`."""
+    """Return a title without the bracket at its end, which distinguishes equal names: `Salt (film)`."""
     return _BRACKETED.sub("", title)
 
 
 def surfaces(title: str) -> list[str]:
-    """Return the folded forms of a title in a text: as it is, and without a trailing bracket."""
+    """Return the folded forms of a title in a text: whole, and without a trailing bracket."""
     if len(title) > LONGEST_TITLE:
         return []
     keys = dict.fromkeys([key_of(title), key_of(without_bracket(unicodedata.normalize("NFC", title)))])
@@ -112,12 +105,12 @@ class CaseCounts:
         self._words.subtract(_FIRST.findall(text))
 
     def take_back(self, text: str) -> None:
-        """Count the words of a text no longer."""
+        """Subtract the words of a text from the counts."""
         self._words.subtract(_WORD.findall(text))
         self._words.update(_FIRST.findall(text))
 
     def settle(self) -> None:
-        """Add up the spellings of each word. To be called after the last `add`."""
+        """Add up the spellings of each word. Call it after the last `add`."""
         for word, count in self._words.items():
             if count and not word[0].isdigit():
                 counts = self.lower if word[0].islower() else self.upper
@@ -128,12 +121,12 @@ class CaseCounts:
         self._words.clear()
 
     def is_common(self, word: str) -> bool:
-        """Tell whether a folded word is written in lower case more often than with a capital."""
+        """Return whether a folded word is written in lower case more often than with a capital."""
         lower, upper = self.lower.get(word, 0), self.upper.get(word, 0)
         return lower > upper or (lower == upper and word in _OPENING)
 
     def is_unknown(self, word: str) -> bool:
-        """Tell whether a word has only begun sentences, where its capital says nothing."""
+        """Return whether a word has only begun sentences, so that its capital says nothing."""
         return word not in self.upper and word not in self.lower
 
 
@@ -164,7 +157,19 @@ class Finder:
     def find(self, text: str) -> TextNames:
         """Return the names in a piece of prose."""
         names = TextNames()
-        self._titles_in(text, names.titles)
+        for line in text.split("\n"):
+            words = _WORD.findall(line)
+            words_folded = " ".join(words).casefold().split(" ")
+            end = 0
+            for at, lengths in enumerate(map(self._lengths.get, words_folded)):
+                if lengths is None or at < end or words[at][0].islower():
+                    continue
+                for length in lengths:
+                    title = words_folded[at] if length == 1 else " ".join(words_folded[at : at + length])
+                    if title in self._titles and not (length == 1 and self._case.is_common(title)):
+                        end = at + length
+                        names.titles.setdefault(title, " ".join(words[at:end]))
+                        break
         for run in self._runs_in(text):
             parts = _JOINED.split(run)  # `University of Oxford` names Oxford as well
             for name in (run, *parts) if len(parts) > 1 else (run,):
@@ -182,27 +187,13 @@ class Finder:
         return names
 
     def _may_be_name(self, folded: str) -> bool:
-        """Tell whether folded words may be a name: several words with a letter, or a word that is no date or number."""
+        """Return whether folded words may be a name: several words with a letter, or a word but dates and numbers."""
         if " " in folded:
             return any(char.isalpha() for char in folded)
         return len(folded) > 1 and not _says_nothing(folded)
 
-    def _titles_in(self, text: str, into: dict[str, str]) -> None:
-        for line in text.split("\n"):
-            words = _WORD.findall(line)
-            folded = " ".join(words).casefold().split(" ")
-            end = 0
-            for at, lengths in enumerate(map(self._lengths.get, folded)):
-                if lengths is None or at < end or words[at][0].islower():
-                    continue
-                for length in lengths:
-                    title = folded[at] if length == 1 else " ".join(folded[at : at + length])
-                    if title in self._titles and not (length == 1 and self._case.is_common(title)):
-                        end = at + length
-                        into.setdefault(title, " ".join(words[at:end]))
-                        break
-
     def _runs_in(self, text: str) -> Iterator[str]:
+        """Yield the runs of capitalised words, without a common word at the beginning of a sentence."""
         firsts: set[int] | None = None
         for match in self._run.finditer(text):
             run = match[0]
@@ -213,13 +204,13 @@ class Finder:
                 if firsts is None:
                     firsts = {first.start(1) for first in _FIRST.finditer(text)}
                 if match.start() in firsts:
-                    run = _trimmed(rest)
-            if run and not (" " not in run and self._case.is_common(run.casefold())):
+                    run = " ".join(dropwhile(_PARTICLES.__contains__, rest.split(" ")))
+            if run and (" " in run or not self._case.is_common(run.casefold())):
                 yield run
 
 
 def idf(count: int, chunks: int) -> float:
-    """Return the inverse document frequency of a name that occurs in `count` of so many chunks."""
+    """Return the inverse document frequency of a name that occurs in `count` of `chunks` chunks."""
     return math.log(1 + chunks / count)
 
 
@@ -230,11 +221,3 @@ def most_chunks(chunks: int, share: float) -> int:
 
 def _says_nothing(word: str) -> bool:
     return word.isdigit() or word in _CALENDAR
-
-
-def _trimmed(run: str) -> str:
-    """Return a run without the particles at its beginning."""
-    words = run.split(" ")
-    while words and words[0] in _PARTICLES:
-        words.pop(0)
-    return " ".join(words)

@@ -1,4 +1,4 @@
-"""Text becomes terms, by the same function for the texts of a graph and for the queries.
+"""Words and terms of a text, by the same rules for the texts of a graph and for queries.
 
 A *word* is a run of letters, marks and digits after folding (NFKC, casefold); runs of Chinese, Japanese and Korean
 characters become overlapping pairs. A *term* is an entry of the index: words are stemmed, and a word of one run of
@@ -29,9 +29,10 @@ _LAST_MARK = 0x1F000
 @lru_cache(maxsize=1)
 def _unicode_word() -> re.Pattern[str]:
     """Return the pattern of a word in any script. `\\w` alone would break words at vowel signs and other marks."""
-    marks = [code for code in range(0x300, _LAST_MARK) if unicodedata.category(chr(code)).startswith("M")]
-    spans: list[list[int]] = []
-    for code in marks:
+    spans: list[list[int]] = []  # of marks: the first and the last code
+    for code in range(0x300, _LAST_MARK):
+        if not unicodedata.category(chr(code)).startswith("M"):
+            continue
         if spans and spans[-1][1] == code - 1:
             spans[-1][1] = code
         else:
@@ -45,18 +46,28 @@ class Tokenizer:
 
     def __init__(self, *, stem: bool = True) -> None:
         self.stems = stem
-        self._stemmer = Stemmer.Stemmer("english")
-        self._lock = threading.Lock()
-        self.stem = lru_cache(_REMEMBERED)(partial(_stem, self._stemmer, self._lock) if stem else str)
-        """Return the English stem of a word; numbers and words of other scripts stay as they are."""
-        self.expand = partial(_expand, self.stem, {})
-        """Return the terms of a word: its stem; where it mixes digits and letters, the whole word and its parts."""
-        self.terms_of = lru_cache(_REMEMBERED)(partial(_terms_of, self.expand))
+        self._stemmer = stemmer = Stemmer.Stemmer("english")
+        self._lock = lock = threading.Lock()
+
+        # The cached functions refer to no tokenizer: one that is no longer used is freed at once, without a collection.
+        def stem_of(word: str) -> str:
+            if not word.isascii():
+                return word
+            with lock:  # a stemmer keeps state
+                return str(stemmer.stemWord(word))
+
+        self.stem = lru_cache(_REMEMBERED)(stem_of if stem else str)
+        """Return the English stem of a word; numbers and words of other scripts stay unchanged."""
+        self.expand = expand = partial(_expand, self.stem, {})
+        """Return the terms of a word: its stem; if it mixes digits and letters, the whole word and its parts."""
+        self.terms_of = lru_cache(_REMEMBERED)(
+            lambda token: frozenset(term for word in Tokenizer.words(token) for term in expand(word))
+        )
         """Return the distinct terms of a short piece of text, which texts repeat."""
 
     @property
     def id(self) -> str:
-        """Return the name of the rules, for the manifest; a graph with other rules must be ingested again."""
+        """Return the name of the rules, for the manifest; a graph with other rules must be rebuilt."""
         return "unicode-1/english-3" if self.stems else "unicode-1"
 
     @staticmethod
@@ -65,9 +76,18 @@ class Tokenizer:
         if text.isascii():
             return _ASCII_WORD.findall(text.lower())
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold())
-        runs = _unicode_word().findall(folded)
-        # Nearly every run is ASCII, whatever else the text holds: only others may have parts.
-        return [part for run in runs for part in ((run,) if run.isascii() else _parts(run))]
+        words: list[str] = []
+        for run in _unicode_word().findall(folded):
+            if run.isascii():  # as nearly every run is, whatever else the text holds
+                words.append(run)
+                continue
+            # Runs in scripts without spaces, at the odd places, become overlapping pairs of characters.
+            for index, piece in enumerate(_CJK_RUN.split(run)):
+                if index % 2 and len(piece) > 1:
+                    words.extend(piece[at : at + 2] for at in range(len(piece) - 1))
+                elif piece:
+                    words.append(piece)
+        return words
 
     def stems_of(self, words: Sequence[str]) -> list[str]:
         """Return the stems of many words, each as `stem` returns it."""
@@ -86,13 +106,6 @@ class Tokenizer:
         return list(dict.fromkeys(self.terms(text)))
 
 
-def _stem(stemmer: Stemmer.Stemmer, lock: threading.Lock, word: str) -> str:
-    if not word.isascii():
-        return word
-    with lock:  # a stemmer keeps state
-        return str(stemmer.stemWord(word))
-
-
 def _expand(stem: Callable[[str], str], known: dict[str, tuple[str, ...]], word: str) -> tuple[str, ...]:
     terms = known.get(word)
     if terms is None:
@@ -101,27 +114,6 @@ def _expand(stem: Callable[[str], str], known: dict[str, tuple[str, ...]], word:
         if len(known) < _REMEMBERED * 8:
             known[word] = terms
     return terms
-
-
-def _terms_of(expand: Callable[[str], tuple[str, ...]], token: str) -> frozenset[str]:
-    return frozenset(term for word in Tokenizer.words(token) for term in expand(word))
-
-
-def _parts(run: str) -> list[str]:
-    """Split a word at the borders of scripts without spaces; those runs become overlapping pairs of characters."""
-    parts: list[str] = []
-    for index, piece in enumerate(_CJK_RUN.split(run)):
-        if index % 2 == 0:
-            if piece:
-                parts.append(piece)
-        elif len(piece) == 1:
-            parts.append(piece)
-        else:
-            parts.extend(piece[at : at + 2] for at in range(len(piece) - 1))
-    return parts
-
-
-# English plurals, by rule and by a table of those that no rule knows.
 
 
 _PAIRS = """
@@ -134,20 +126,15 @@ _IRREGULAR = dict(pair.split(":") for pair in _PAIRS.split())
 
 
 def plural(noun: str) -> str:
-    """Return the plural of a noun phrase: of its last word, or of each where slashes part it."""
+    """Return the plural of a noun phrase: of its last word, or of each alternative between slashes."""
     if "/" in noun:
         return "/".join(map(plural, noun.split("/")))
-    head, space, last = noun.rpartition(" ")
-    return head + space + _plural(last)
-
-
-def _plural(word: str) -> str:
+    head, space, word = noun.rpartition(" ")
     if word.lower() in _IRREGULAR:
-        return _IRREGULAR[word.lower()]
-    if word.isupper() and len(word) > 1:
-        return f"{word}s"
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return f"{word}es"
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
-        return f"{word[:-1]}ies"
-    return f"{word}s"
+        return head + space + _IRREGULAR[word.lower()]
+    if not (word.isupper() and len(word) > 1):
+        if word.endswith(("s", "x", "z", "ch", "sh")):
+            return f"{noun}es"
+        if word.endswith("y") and word[-2:-1] not in "aeiou":
+            return f"{noun[:-1]}ies"
+    return f"{noun}s"

@@ -1,4 +1,4 @@
-"""Units of measurement by their words and signs, and texts that are a number with one: `5400 kg`, `€20`."""
+"""Units of measurement by words and symbols, and texts that are a number with a unit: `5400 kg`, `€20`."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ UNITS: Mapping[str, tuple[str, float]] = {
     for name in names.split()
     for unit in ((name, f"{name}s") if len(name) > 3 and not name.endswith("s") else (name,))
 }
-"""By word, what a unit measures and how much of the dimension's base it is."""
+"""A unit's dimension, and its size in the dimension's base unit, by word."""
 CURRENCIES: Mapping[str, str] = {"€": "eur", "$": "usd", "£": "gbp"}
 SIGNS: Mapping[str, str] = {"%": "percent", **CURRENCIES}
-"""Units by the sign that stands beside a number."""
+"""Units by the symbol next to a number."""
 _WRITTEN: Mapping[str, str] = {**SIGNS, "km/h": "kmh", "m²": "sqm", "km²": "sqkm", "°c": "celsius"}
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _BEHIND = re.compile(rf"({_NUMBER})(\s?)([A-Za-z%€$£°²/]{{1,12}}\d?)")
 _BEFORE = re.compile(rf"([€$£])\s?({_NUMBER})")
 _GLUED = frozenset("mgl")
-"""Units of one letter that may stand right behind the digits: the others are rather the end of a code, `12b`."""
+"""Units of one letter that may directly follow the digits: the others are rather the end of a code, `12b`."""
 
 
 def measured(text: str) -> tuple[str, str] | None:
-    """Return the number and the unit that a text is, both as written in English: `("5400", "kg")`; None for others."""
+    """Return number and unit of a text, in English notation: `("5400", "kg")`; None if it is not such a text."""
     text = text.strip()
     if match := _BEFORE.fullmatch(text):
         return match[2].replace(",", ""), CURRENCIES[match[1]]

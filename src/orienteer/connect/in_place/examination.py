@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.connect.bolt import Server, complaint
 from orienteer.connect.in_place.edges import full_text_index
 from orienteer.connect.in_place.graph import require_read_only
 from orienteer.connect.source import DatabaseCounts, count_all, unique_property
 from orienteer.errors import BadInput, DatabaseAway, DatabaseRefused, Error, QueryStopped
+from orienteer.ingest.databases import Finding
 
-State: TypeAlias = Literal["well", "warning", "problem"]
-"""Whether questions are answered as they should be, less well than they might, or not at all."""
 ASKED_SECONDS = 1.0
 """The server is asked to stop the trial statement after so long."""
 TRIAL_SECONDS = 5.0
@@ -21,16 +19,6 @@ TRIAL_ROWS = 20_000
 """The server is asked for so many, to see whether it cuts results."""
 _BUSY = "UNWIND range(1, 1000) AS a UNWIND range(1, $n) AS b WITH a, b WHERE (a * b) % 7 = 3 RETURN count(*) AS count"
 _LEAST_PASSES, _MOST_PASSES = 200, 2_000_000  # `$n` in it
-
-
-class Finding(NamedTuple):
-    """What one look has found."""
-
-    about: str
-    state: State
-    told: str
-    remedy: str = ""
-    """What to do; empty where all is well."""
 
 
 def examine(server: Server) -> tuple[Finding, ...]:

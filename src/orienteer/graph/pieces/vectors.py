@@ -22,7 +22,7 @@ from orienteer.graph.format import FileName
 from orienteer.index.arrays import Folder
 from orienteer.index.embedders import SERVED, open_embedder
 from orienteer.index.embedders.onnx import unit
-from orienteer.index.searchers import Memo
+from orienteer.index.searchers import KeyedCache
 from orienteer.index.vectors import Vector, VectorIndex
 from orienteer.llm.budget import cut_off_by
 from orienteer.protocols import Batching, Embedded, Embedder, Metered, OpenEmbedder, Run
@@ -73,8 +73,8 @@ class GraphVectors:
         self.index = VectorIndex(Folder(folder, about.files), about.dimension, is_exact=about.is_exact)
         self._open = open_
         self._opening = Lock()
-        self._encoded = Memo[tuple[str, ...], Vector]()
-        self._together = Memo[tuple[str, ...], "Vectors"]()
+        self._encoded = KeyedCache[tuple[str, ...], Vector]()
+        self._together = KeyedCache[tuple[str, ...], "Vectors"]()
 
     def encode(self, query: str, passages: Sequence[str] = ()) -> Vector:
         """Return the vector of a query, (dimension,); with passages, the mean of all vectors. Raises `ModelError`."""

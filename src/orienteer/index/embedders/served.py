@@ -9,23 +9,19 @@ import hashlib
 import json
 import threading
 import time
-import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from orienteer.errors import ModelError, ModelRefused
+from orienteer.errors import ModelError
 from orienteer.index.embedders.onnx import unit, whole
-from orienteer.llm.openai import OPENAI_URL, OpenAIConfig, OpenAIModel, open_client
-from orienteer.llm.transport import show
+from orienteer.llm.openai import OpenAIConfig, Server
 from orienteer.llm.wire import plausible
 from orienteer.protocols import Embedded
 from orienteer.records import Usage
 
 if TYPE_CHECKING:
-    import openai
-
     from orienteer.protocols import Vectors
 
 LONGEST = 8_000  # characters of a text that are sent: below 8,191 tokens, OpenAI's limit, in any script
@@ -39,14 +35,13 @@ class ServedEmbedder:
     def __init__(self, model: str, config: OpenAIConfig | None = None) -> None:
         self.name, self._model = f"openai:{model}", model
         self.config = config if config is not None else OpenAIConfig()
-        self.base_url = show(self.config.base_url or OPENAI_URL)
+        self._server = Server(model, self.config)
+        self.base_url = self._server.url
         self.fingerprint = hashlib.sha256(f"{self.base_url}\0{model}\0{LONGEST}".encode()).hexdigest()
         self.concurrency = self.config.concurrency
-        self._server = OpenAIModel(model, self.config)
         self.price = self._server.price
-        """What the model costs, None where that is not known."""
+        """What the model costs, or None if that is not known."""
         self._lock = threading.Lock()
-        self._client: openai.OpenAI | None = None
         self._usage = Usage()
 
     @property
@@ -85,23 +80,17 @@ class ServedEmbedder:
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self._server.close()
 
     def _ask(self, texts: Sequence[str]) -> Embedded:
-        import openai
-
         # An empty text is refused by OpenAI; a space is the nearest thing to it that is not.
         sent = [whole(text[:LONGEST]) or " " for text in texts]
         started = time.monotonic()
-        try:
-            create = self._connect().embeddings.with_raw_response.create
-            body: str = create(model=self._model, input=sent, encoding_format="float").text
-        except openai.OpenAIError as error:
-            raise self._server.failure(error, offers="embeddings") from error
-        vectors, tokens = self._read(body, len(texts))
+        body = {"model": self._model, "input": sent, "encoding_format": "float"}
+        reply = self._server.post("embeddings", body)
+        if not reply.is_success:
+            raise self._server.failure(reply, offers="embeddings")
+        vectors, tokens = self._read(reply.text, len(texts))
         seconds, price = time.monotonic() - started, self.price if tokens is not None else None
         usd = None if price is None else price.usd(prompt_tokens=tokens or 0, cached_tokens=0, completion_tokens=0)
         spent = Usage(calls=1, prompt_tokens=tokens or 0, seconds=seconds, usd=usd)
@@ -127,15 +116,3 @@ class ServedEmbedder:
         if vectors.ndim != 2 or len(vectors) != count or not vectors.size:
             raise ModelError(f"{self.base_url} gave vectors of the shape {vectors.shape} for {count} texts")
         return vectors, tokens
-
-    def _connect(self) -> openai.OpenAI:
-        with self._lock:
-            if self._client is None:
-                if self.config.api_key is None and self.config.base_url is None:
-                    raise ModelRefused(
-                        f"No API key for {self.name!r}: set ORIENTEER_API_KEY or OPENAI_API_KEY, or name a server "
-                        "that needs none by its base URL."
-                    )
-                self._client = open_client(self.config)
-                weakref.finalize(self, self._client.close)
-            return self._client

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from orienteer.errors import BadOption
-from orienteer.llm.transport import is_address, is_loopback, show
+from orienteer.llm.address import is_address, is_loopback, show
 
 ENDPOINT = "AWS_ENDPOINT_URL"
 """The variable that names another store of the kind S3 than Amazon's."""
@@ -86,3 +87,11 @@ def _check_bare(text: str, host: str) -> None:
         raise BadOption(f"the address {show(text)} has a user name or a password in it: leave them out, {_KEYS}")
     if "?" in text or "#" in text:
         raise BadOption(f"the address {show(text)} goes on after a ? or a #: leave that out, {_KEYS}")
+
+
+def endpoint() -> str:
+    """Return the store that the environment names in place of Amazon's, or nothing. Raises `BadOption`."""
+    url = os.environ.get(ENDPOINT, "").strip()
+    if url and (show(url) != url or not is_address(url)):
+        raise BadOption(f"{ENDPOINT} is {show(url)!r}: write http(s)://HOST:PORT, with no user name, password or query")
+    return url.rstrip("/")

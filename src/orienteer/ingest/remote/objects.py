@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from orienteer.errors import BadOption, NotAGraph, StoreFailed
 from orienteer.ingest.remote.address import Address
-from orienteer.llm.transport import OFFLINE, is_loopback, is_offline
+from orienteer.llm.address import OFFLINE, is_loopback, is_offline
 
 SMALL_BYTES, SMALL_SECONDS = 1 << 20, 10.0
 """A file of at most this size, as a pointer, comes whole within so many seconds, with all tries to get it."""
@@ -121,17 +121,3 @@ class Objects(ABC):
         return StoreFailed(
             f"{self.name(name)} comes too slowly (the next part not in {pace.seconds:g} s): try again later"
         )
-
-
-# The files at an address, to be read.
-
-
-def objects_at(address: Address) -> Objects:
-    """Return the files at an address; nothing is asked yet. Raises `MissingExtra`, `BadOption`."""
-    if address.is_bucket:
-        from orienteer.connect.bucket import Bucket
-
-        return Bucket(address)
-    from orienteer.ingest.remote.site import Site  # with a client for HTTP, which nothing else here needs
-
-    return Site(address)

@@ -15,7 +15,8 @@ import httpcore2
 from orienteer.errors import BadOption, ModelError, ObjectMissing, StoreFailed
 from orienteer.ingest.remote.address import Address
 from orienteer.ingest.remote.objects import Objects, Pace, Reply
-from orienteer.llm.transport import pool_to, show, time_limit
+from orienteer.llm.address import show
+from orienteer.llm.transport import pool_to, time_limit
 
 _HOPS = 3  # redirects that are followed one after another
 _TRIES, _FIRST_PAUSE = 3, 0.2  # seconds, twice as many before the third

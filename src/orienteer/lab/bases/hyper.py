@@ -4,7 +4,7 @@
     facts      60 by search                          -> the entities they tie together
     passages   what states the facts and names the entities, weighed against a search: H * v^.3
 
-`orienteer.retrieval.expansion.bipartite` defines the facts of each kind of graph.
+`orienteer.lab.bases.bipartite` defines the facts of each kind of graph.
 
 Deviations from HyperGraphRAG's public code:
 1. Its query goes through the extraction prompt, and finds nothing if that yields no fact; here facts are searched for
@@ -32,16 +32,27 @@ from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import ScoredRows
+from orienteer.lab.bases.bipartite import (
+    TITLES,
+    Bipartite,
+    EdgesAsFacts,
+    Floats,
+    NamesInPassages,
+    SparseScores,
+    added,
+    fused,
+    searched,
+    shares,
+    titled_spaces,
+)
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.bipartite import Bipartite, EdgesAsFacts, Handed, NamesInPassages, added
 from orienteer.retrieval.expansion.incidence import open_incidence
 from orienteer.retrieval.expansion.votes import HOLDING
 from orienteer.retrieval.expansion.walk import NONE, Seeds, because, fact_of, name_of
-from orienteer.retrieval.fusion import TITLES, Floats, fused, searched, shares, titled_spaces
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.text.sentences import tokens as count_tokens
 
@@ -114,7 +125,9 @@ class Hyper(Gatherer[HyperConfig]):
         best = self.config.facts
         tied, named = self._sides.to_entities(_sharp(facts.rows[:best], facts.scores[:best])), self._named(query)
         share = self.config.names if len(named.items) and len(tied.items) else float(len(named.items) > 0)
-        entities = added([Handed(tied.items, tied.values * (1 - share)), Handed(named.items, named.values * share)])
+        entities = added(
+            [SparseScores(tied.items, tied.values * (1 - share)), SparseScores(named.items, named.values * share)]
+        )
         reached = self._sides.to_facts(entities.most(_EXPANDED))
         if not self._has_facts:
             passages = fused(self.spaces, query.text, reached, hits, query.k, among=answers)
@@ -124,28 +137,28 @@ class Hyper(Gatherer[HyperConfig]):
         passages = fused(self.spaces, query.text, stating, hits, query.k, among=answers)
         return self._evidence(facts, entities, passages)
 
-    def _named(self, query: Query) -> Handed:
+    def _named(self, query: Query) -> SparseScores:
         """Return the entities that the query names: names by how rare they are, nodes by how well they fit."""
         if self._incidence is None or self._naming is None or self._has_nodes:
             nodes = self._seeds.find(query.low, query.text, self.config.entities, self.spaces.entities)
             return _sharp(*nodes)
         names = np.unique(np.concatenate([self._incidence.find(text) for text in (query.text, *query.low)]))
         weights = self._naming.weights(names)
-        return Handed(names.astype(np.int64), weights / weights.sum())
+        return SparseScores(names.astype(np.int64), weights / weights.sum())
 
-    def _stating(self, facts: ScoredRows, entities: Handed) -> Handed:
+    def _stating(self, facts: ScoredRows, entities: SparseScores) -> SparseScores:
         """Return the passages that state some facts and those that name the entities, each by the most of its kind."""
         by_row = np.argsort(facts.rows)
         entries = self.graph.arrays.adjacency.entries(facts.rows[by_row], self._states)
         entries = entries.where(self.spaces.passages[entries.neighbor])
         scores = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
-        stating = added([Handed(entries.neighbor.astype(np.int64), scores)])
+        stating = added([SparseScores(entries.neighbor.astype(np.int64), scores)])
         parts = [stating] if self._naming is None else [stating, self._naming.to_facts(entities.most(_EXPANDED))]
-        return added([Handed(part.items, shares(part.values)) for part in parts])
+        return added([SparseScores(part.items, shares(part.values)) for part in parts])
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
-    def _evidence(self, facts: ScoredRows, entities: Handed, passages: ScoredRows) -> Evidence:
+    def _evidence(self, facts: ScoredRows, entities: SparseScores, passages: ScoredRows) -> Evidence:
         why = self._reasons(facts, entities.most(_EXPANDED))
         nodes = [self.spaces.node(row, score, why(row)) for row, score in zip(*passages, strict=True)]
         nodes += self._cut(facts.rows, facts.scores, "a fact")
@@ -160,7 +173,7 @@ class Hyper(Gatherer[HyperConfig]):
             edges = self.spaces.joining(passages.rows[:_BETWEEN], passages.scores[:_BETWEEN], _MOST_EDGES)
         return Evidence.joined([Evidence(tuple(nodes), edges, reason="; ".join(filter(None, notes)))])
 
-    def _reasons(self, facts: ScoredRows, entities: Handed) -> Callable[[int], str]:
+    def _reasons(self, facts: ScoredRows, entities: SparseScores) -> Callable[[int], str]:
         """Return the function for an answer's reason: the facts it states, else the entities that led to it."""
         place = {row: at for at, row in enumerate(facts.rows.tolist())}
         share = dict(zip(entities.items.tolist(), entities.values.tolist(), strict=True))
@@ -196,8 +209,8 @@ class Hyper(Gatherer[HyperConfig]):
         return nodes
 
 
-def _sharp(rows: Rows, scores: Floats) -> Handed:
+def _sharp(rows: Rows, scores: Floats) -> SparseScores:
     """Return found rows with their shares of the whole, the best ones' raised."""
     order = np.argsort(rows)
     values = scores[order] ** SHARPNESS
-    return Handed(rows[order].astype(np.int64), values / (values.sum() or 1.0))
+    return SparseScores(rows[order].astype(np.int64), values / (values.sum() or 1.0))

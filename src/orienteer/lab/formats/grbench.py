@@ -25,6 +25,7 @@ from orienteer.graph.edges import EdgeBatch, EdgeTable
 from orienteer.ingest.bounds import DEEPEST, MOST_RECORD, is_deep, too_long
 from orienteer.ingest.formats.files import opened_text
 from orienteer.ingest.formats.table import EDGE_ROWS
+from orienteer.ingest.layouts import KnownLayout
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.labels import Labels
@@ -242,3 +243,6 @@ def _are_inverse(edges: EdgeTable, first: NDArray[np.int64], second: NDArray[np.
 
 def _keys(source: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.int64]:
     return source.astype(np.int64) << 32 | target
+
+
+LAYOUT = KnownLayout(graph=lambda source, columns, tally: recognize(source, tally))

@@ -19,10 +19,14 @@ from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.bounds import parsed
+from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Prose
+from orienteer.ingest.documents.read.files import File
+from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.formats import Format, format_of
 from orienteer.ingest.formats.files import opened_text, stem, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import NODE_ROWS, refusing
+from orienteer.ingest.layouts import KnownLayout, KnownSource
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.plan import listing
@@ -293,3 +297,49 @@ def texts(file: Path) -> list[str]:
     if not isinstance(read, list) or not all(isinstance(text, str) for text in read):
         raise BadInput(f"{file} is no list of texts: a corpus of passages with titles is called NAME_corpus.json")
     return read
+
+
+def documents(source: Path) -> KnownSource | None:
+    """Return the documents of a source: tables and passages, a corpus of passages, or long texts; None for others."""
+    tables = recognize(source)
+    if tables is not None:
+        return KnownSource(_files(tables.files, source), lambda: _tables_and_passages(tables))
+    passages = recognize_corpus(source)
+    if passages is not None:
+        return KnownSource(_files(passages.files, source), lambda: _passages(passages))
+    long_texts = recognize_texts(source)
+    return None if long_texts is None else KnownSource(_files((long_texts,), source), lambda: _contexts(long_texts))
+
+
+def _files(paths: tuple[Path, ...], source: Path) -> tuple[File, ...]:
+    root = source if source.is_dir() else source.parent
+    return tuple(File(path, path.relative_to(root).as_posix(), "table") for path in paths)
+
+
+def _tables_and_passages(tables: Tables) -> Iterator[Document]:
+    for link, text in tables.passages():
+        yield _document(link, title_of(link), text, tables.files[-1].name)
+    for table in tables.tables():
+        # As SAGE's code cuts them, and as the gold segments of its questions are counted.
+        blocks: list[Block] = [Grid(table.header, table.rows, caption=table.section, rest_joins=True)]
+        yield Document(table.id, table.title, blocks, tables.files[0].name)
+
+
+def _passages(corpus: Corpus) -> Iterator[Document]:
+    for node in corpus.passages():
+        yield _document(node.id, node.name if node.name != node.id else "", node.text, corpus.file.name)
+
+
+def _contexts(file: Path) -> Iterator[Document]:
+    """Yield long texts without titles, to be cut like any document; each is named by its place in the list."""
+    for place, text in enumerate(texts(file)):
+        yield Document(f"{file.name}#{place}", "", read_plain(text), file.name, has_title=False)
+
+
+def _document(node_id: str, title: str, text: str, file: str) -> Document:
+    return Document(node_id, title, [Prose(text)], file, is_whole=True, is_row=True, has_title=bool(title))
+
+
+LAYOUT = KnownLayout(
+    graph=lambda source, columns, tally: recognize(source) or recognize_corpus(source), documents=documents
+)

@@ -27,6 +27,9 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.ingest.formats.table import EDGE_ROWS
+from orienteer.ingest.layouts import KnownLayout
+from orienteer.ingest.report import Tally
+from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.values import plain, text_of
@@ -243,3 +246,10 @@ def _tables(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node
 def _cell(value: JsonValue) -> str:
     content = plain(value)
     return "" if content is None else text_of(content)
+
+
+def _opened(source: Path, columns: Columns, tally: Tally) -> StarkBase | None:
+    return recognize(source, explode=columns.explode, private=columns.private) if source.is_dir() else None
+
+
+LAYOUT = KnownLayout(graph=_opened, takes_fields=True)

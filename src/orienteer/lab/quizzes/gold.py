@@ -105,7 +105,7 @@ def holding(graph: Graph, constraint: Constraint, rows: Rows) -> Rows:
         return rows[graph.arrays.properties.mask((condition,))[rows]]
     for term in constraint.terms:
         posting = graph.arrays.text_index.posting(term)
-        rows = graph.arrays.text_index.having(posting, rows) if posting is not None else rows[:0]
+        rows = graph.arrays.text_index.filter_rows(posting, rows) if posting is not None else rows[:0]
     return rows
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, MissingExtra
+from orienteer.llm.address import LOCAL, PACKAGED
 from orienteer.llm.local import check_packaged, path_of
-from orienteer.llm.transport import LOCAL, PACKAGED
 
 _LONGEST_REASON = 200  # characters of what a library says
 BASE = "base"

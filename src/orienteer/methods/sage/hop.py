@@ -19,7 +19,7 @@ from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import WEIGHT, Memo, Mode, Searcher, TitleBonus
+from orienteer.index.searchers import WEIGHT, KeyedCache, Mode, Searcher, TitleBonus
 from orienteer.options import Options
 from orienteer.records import JsonValue, Question
 from orienteer.remembered import remembered
@@ -186,7 +186,7 @@ class LinkingRows:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._number = graph.arrays.types.nodes.index(TABLE) if TABLE in graph.arrays.types.nodes else None
-        self._fits = Memo[str, _RowFits]()
+        self._fits = KeyedCache[str, _RowFits]()
 
     def shares(self, query: str, entries: Entries) -> NDArray[np.float64]:
         """Return, (edges,), the share of the question that the row of each edge holds; NaN for an edge without a row.

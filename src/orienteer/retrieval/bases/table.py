@@ -17,12 +17,8 @@ from orienteer.retrieval.query import GatherConfig, KnowledgeBase, Query
 
 BASES: Mapping[str, str] = {
     "hippo": "orienteer.retrieval.bases.hippo:Hippo",
-    "hyper": "orienteer.lab.bases.hyper:Hyper",
     "light": "orienteer.retrieval.bases.light:Light",
-    "mini": "orienteer.lab.bases.mini:Mini",
-    "msgraph-local": "orienteer.lab.bases.msgraph:MsGraph",
     "naive": "orienteer.retrieval.bases.gatherer:Naive",
-    "path": "orienteer.lab.bases.path:Paths",
 }
 """Where the class of each is: `package.module:Class`, with a configuration beside it named `ClassConfig`."""
 _BETWEEN = 30

@@ -18,12 +18,12 @@ from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.index.searchers import Memo, ranking_of
+from orienteer.index.searchers import KeyedCache, ranking_of
 from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
-from orienteer.retrieval.expansion.votes import Held
+from orienteer.retrieval.expansion.votes import PassageMembership
 from orienteer.retrieval.spaces import Spaces
 
 Floats = NDArray[np.float32]
@@ -180,7 +180,7 @@ class Seeds:
         self._titles = TitleFinder(graph.arrays, lower=True)
         lexical = ranking_of(spaces.mode).kind == "lexical"
         self._dense = None if lexical else graph.arrays.searcher("dense")
-        self._top = Memo[str, float]()
+        self._top = KeyedCache[str, float]()
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best of the marked rows for a text, the best 1, less those that are not near it at all."""
@@ -330,6 +330,6 @@ def because(said: str, names: Iterable[str], otherwise: str) -> str:
     return f"{said} {', '.join(first)}" if first else otherwise
 
 
-def holds(held: Held, row: int) -> Iterator[int]:
+def holds(held: PassageMembership, row: int) -> Iterator[int]:
     """Yield the places of the items that a passage holds, the best first."""
     yield from np.unique(held.item[held.passage == row]).tolist()

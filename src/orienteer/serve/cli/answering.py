@@ -29,7 +29,7 @@ _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each w
 
 
 class _Retries(logging.Handler):
-    """Notes that a model's server is asked again, once for agents side by side; ignores all else that the SDK logs."""
+    """Notes that a model's server is asked again, once for agents side by side."""
 
     def __init__(self, out: Output) -> None:
         super().__init__()
@@ -47,8 +47,8 @@ class _Retries(logging.Handler):
 
 @contextmanager
 def retries_shown(out: Output) -> Iterator[None]:
-    """Show the SDK's retries, which only its log tells of."""
-    logger, handler = logging.getLogger("openai._base_client"), _Retries(out)
+    """Show the retries of a model's server, which are only logged."""
+    logger, handler = logging.getLogger("orienteer.llm.openai.retries"), _Retries(out)
     level, propagates = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any, cast
 
@@ -17,11 +17,12 @@ from typer.exceptions import TyperException
 
 from orienteer.display import clean
 from orienteer.errors import Error, UsageError
+from orienteer.plugins import load, refused, registered
 from orienteer.serve.cli.output import DISK_ERRORS, drop_output
 
 INTERRUPTED = 130
-COMMANDS = {
-    "ask": {
+COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "orienteer.serve.cli.ask": {
         "demo": (
             "Answer three questions over a small graph about programming languages: how each was "
             "read, and its evidence."
@@ -31,60 +32,25 @@ COMMANDS = {
             "List the methods, with what each needs and does; of one also its options, their defaults and values."
         ),
     },
-    "chat": {
+    "orienteer.serve.cli.chat": {
         "chat": (
             "Talk with a graph: questions, follow-ups, and a look at what was found. Without a "
             "terminal, a line a question."
         ),
     },
-    "evaluation": {
-        "eval run": "Ask every method every question and store the results; an interrupted run is continued.",
-        "eval sweep": "Ask a method every question with each combination of option values, as one run.",
-        "eval show": (
-            "Print a row for each method: every measure with its interval, n, milliseconds, work "
-            "done, failed tool calls."
-        ),
-        "eval compare": "Say whether the graph helped on these questions and by how much, then show the evidence.",
-        "eval report": "Write a report on runs as one HTML page: figures, plots, every question with its trajectory.",
-        "eval judge": "Let a model judge the answers of a run; no answer is judged twice.",
-    },
-    "quiz": {
-        "questions": "Generate questions with complete gold answers from a graph; no model is used unless named here.",
-        "quiz": "Generate questions balanced by answer type, pattern and difficulty, each proved by a query.",
-        "eval quiz": (
-            "Describe a quiz: the kinds of its questions, as assigned or as judged by a model; lengths; clues."
-        ),
-    },
-    "train": {
-        "train collect": "Collect a teacher's trajectories over the questions of graphs, for train sft and train grpo.",
-        "train sft": "Distil: a student learns the trajectories of a collection, the loss on its own tokens alone.",
-        "train sweep": (
-            "Distil once for each combination of values, as the paper varies questions, samples and "
-            "graphs (ARK, table 5)."
-        ),
-        "train grpo": "Train by reward: groups of episodes on real tools, each measured against its group.",
-        "train export": (
-            "Write a student as a GGUF file with its card, for --model local:FILE and servers of llama.cpp."
-        ),
-    },
-    "graph_files": {
+    "orienteer.serve.cli.graph_files": {
         "import": (
             "Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."
         ),
         "validate": "Print the report of an import without writing a graph.",
         "export": "Write a graph as files for other programs.",
     },
-    "push": {
-        "push": (
-            "Put a graph in a bucket, where any command and any server reads it: what is there already is not sent."
-        ),
-    },
-    "build": {
+    "orienteer.serve.cli.build": {
         "build": "Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning.",
         "link": "Join nodes with similar texts, in a layer beside the graph's own edges that can be made again.",
         "embed": "Embed every node, so that search, tools and methods can compare meanings.",
     },
-    "graph": {
+    "orienteer.serve.cli.graph": {
         "info": "Describe a graph: its nodes and edges by type, its size, its sources.",
         "schema": "List the node types and edge types, which types each edge joins, and their labels.",
         "search": "Rank the nodes that best match some words.",
@@ -94,17 +60,18 @@ COMMANDS = {
         "show": "Print one node in full.",
         "cypher": "Query a graph in Cypher, read-only. Needs the extra `cypher`.",
     },
-    "listing": {
+    "orienteer.serve.cli.listing": {
         "list": "List, count, sort and group nodes by type and property. Those without a value come last.",
     },
-    "mcp": {
+    "orienteer.serve.cli.mcp": {
         "mcp": "Serve graphs as tools for other agents (MCP), over standard input and output.",
     },
-    "serve": {
+    "orienteer.serve.cli.serve": {
         "serve": "Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /.",
         "open": "Serve a graph or a folder on this machine, and open the browser.",
     },
-    "trace": {
+    "orienteer.serve.cli.trace": {
+        "trace": "Read, replay and compare what agents did.",
         "trace show": "Print trajectories: every call, its observation, and the selected nodes.",
         "trace requests": (
             "Print every request to a model exactly as it was sent: messages, tools, sampling; "
@@ -116,16 +83,17 @@ COMMANDS = {
             "Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."
         ),
     },
-    "install": {
+    "orienteer.serve.cli.install": {
         "install": "Tell agents of the MCP server of a graph, in their configuration files.",
         "uninstall": "Take out of agents' configuration files what install put there.",
     },
-    "doctor": {
+    "orienteer.serve.cli.doctor": {
         "doctor": (
             "Report what is installed and configured, what a model's server does, and whether a graph is undamaged."
         ),
     },
-    "cache": {
+    "orienteer.serve.cli.cache": {
+        "cache": "Show or clear the cached graphs, vectors and replies of models.",
         "cache info": (
             "Show where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."
         ),
@@ -134,35 +102,67 @@ COMMANDS = {
         ),
     },
 }
-"""The line that the help has for each command, by the module that holds it, in the order of the help."""
+"""The line that the help has for each command and group, by the module that holds it, in the order of the help."""
 _OF_MODULES = ("callback", "params", "help", "epilog")  # attributes of a command for which its module is loaded
-GROUPS = {
-    "eval": "Compare methods on questions whose answers are known.",
-    "train": "Collect trajectories, and train small models on them.",
-    "trace": "Read, replay and compare what agents did.",
-    "cache": "Show or clear the cached graphs, vectors and replies of models.",
-}
 
 
 def application() -> TyperGroup:
     """Return the command line. What a command takes and does is loaded at the first look at it."""
     root = _group(
         _root,
+        cls=_Root,
         help="Find evidence in a knowledge graph.",
         epilog="\b\nBegin with:\n  orienteer demo\n  orienteer ask FOLDER 'your question'",
         context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
     )
-    groups = {
-        name: _group(_help, name=name, help=text, short_help=text, add_completion=False)
-        for name, text in GROUPS.items()
-    }
-    for module, commands in COMMANDS.items():
+    _add(root, COMMANDS)
+    return root
+
+
+def registered_tables() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Return the tables of commands that packages register, by the name of the entry point. Raises `BadOption`."""
+    return {name: load("commands", name) for name in registered("commands")}
+
+
+def _add(root: TyperGroup, table: Mapping[str, Mapping[str, str]]) -> None:
+    """Add the commands of a table: help lines of commands and groups, by the module whose `COMMANDS` has the rest."""
+    names = {name for commands in table.values() for name in commands}
+    for module, commands in table.items():
         for name, text in commands.items():
             first, _, last = name.rpartition(" ")
-            (groups[first] if first else root).add_command(_Command(last, module, name, text))
-    for group in groups.values():
-        root.add_command(group)
-    return root
+            parent = root.commands[first] if first else root
+            assert isinstance(parent, TyperGroup)
+            if any(other.startswith(f"{name} ") for other in names):
+                parent.add_command(_group(_help, name=name, help=text, short_help=text, add_completion=False))
+            else:
+                parent.add_command(_Command(last, module, name, text))
+
+
+class _Root(TyperGroup):
+    """The commands of the core. Those that packages register are added when the help or an unknown name needs them."""
+
+    _is_complete = False
+
+    def list_commands(self, ctx: Any) -> list[str]:  # Any: typer does not export the type of its contexts
+        """Return the names of all commands."""
+        self._complete()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # Any: as above
+        """Return a command by its name, or None."""
+        if cmd_name not in self.commands:
+            self._complete()
+        return super().get_command(ctx, cmd_name)
+
+    def _complete(self) -> None:
+        """Add the registered commands. Raises `BadOption` for a package that is broken or takes a name of the core."""
+        if not self._is_complete:
+            self._is_complete = True
+            for package, table in registered_tables().items():
+                taken = self.commands.keys() & {name for commands in table.values() for name in commands}
+                if taken:
+                    raise refused("commands", package, f"{min(taken)!r} is a command of Orienteer's own")
+                _add(self, table)
 
 
 def _group(callback: Callable[..., None], **about: Any) -> TyperGroup:  # Any: what typer takes
@@ -235,7 +235,7 @@ class _Command(TyperCommand):
             raise AttributeError(name)
         from orienteer.serve.cli.arguments import with_output
 
-        function, example = import_module(f"orienteer.serve.cli.{self._module}").COMMANDS[self._path]
+        function, example = import_module(self._module).COMMANDS[self._path]
         app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
         app.command(epilog=f"\b\nExample:\n  orienteer {example}")(with_output(function))
         loaded = typer.main.get_command(app)

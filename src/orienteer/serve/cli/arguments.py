@@ -281,10 +281,10 @@ def open_place(path: Path, out: Output) -> Graph:
     address = address_in(path)
     if address is None:
         return open_graph(path, out)
-    from orienteer.connect.in_place.graph import SECONDS, GraphInPlace
+    from orienteer.ingest.databases import open_database
 
     out.note(f"reading {Address.parse(address)} in place")
-    graph = GraphInPlace.of(settings().open_database(address, seconds=SECONDS))
+    graph = open_database(address, settings()).in_place()
     out.opened.append(graph)
     return graph
 
@@ -399,9 +399,12 @@ def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]
     if address is None:
         yield Threads()
         return
-    from orienteer.connect.cluster import Cluster
+    from orienteer.plugins import load
 
-    with redirect_stdout(sys.stderr), Cluster(address, configured) as cluster:  # where Ray tells of nodes that died
+    with (
+        redirect_stdout(sys.stderr),
+        load("executors", "ray")(address, configured) as cluster,
+    ):  # where Ray tells of nodes that died
         yield cluster
 
 

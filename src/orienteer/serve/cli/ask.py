@@ -190,10 +190,14 @@ def demo(out: Output) -> None:
 
 
 def methods(
-    out: Output, name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")] = None
+    out: Output,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")] = None,
+    all_methods: Annotated[
+        bool, typer.Option("--all", help="List the baselines of papers and the methods of packages, too.")
+    ] = False,
 ) -> None:
     """List the methods, with what each needs and does; of one also its options, their defaults and values."""
-    from orienteer.methods.table import AUTO, cards, method_of
+    from orienteer.methods.table import AUTO, CORE, cards, method_of
     from orienteer.options import options_of
 
     if name == AUTO:
@@ -201,7 +205,7 @@ def methods(
     if name is not None:
         _show_method(out, method_of(name))
         return
-    installed = cards(lambda error: out.note(f"note: left out: {error}"))
+    installed = cards(lambda error: out.note(f"note: left out: {error}")) if all_methods else CORE
     if out.as_json:
         listed = ((method, options_of(method.config_class())) for method in installed.values())
         out.json(
@@ -212,7 +216,8 @@ def methods(
     out.print(_AUTO)
     out.print()
     out.table(rows, header=("method", "needs", "what it does"))
-    out.note("orienteer methods NAME shows the options of one")
+    more = "" if all_methods else "; --all lists the baselines of papers and the methods of packages, too"
+    out.note(f"orienteer methods NAME shows the options of one{more}")
 
 
 def _show_method(out: Output, method: MethodCard) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ from orienteer.addresses import address_in
 from orienteer.display import counted
 from orienteer.errors import Error, ModelError, NotAGraph
 from orienteer.files import cache_folder
-from orienteer.llm.transport import URL, show
+from orienteer.llm.address import URL, show
 from orienteer.records import Manner, Usage
 from orienteer.serve.cli.arguments import ModelFlags, graph_of, settings
 from orienteer.serve.cli.output import Output
@@ -117,13 +118,10 @@ def _examine_database(address: str) -> dict[str, Any]:
 
     Raises `DatabaseAway`, `DatabaseRefused`, `MissingExtra`.
     """
-    from orienteer.connect.in_place.examination import examine
+    from orienteer.ingest.databases import open_database
 
-    server = settings().open_database(address)
-    try:
-        return {"address": str(server.address), "findings": [finding._asdict() for finding in examine(server)]}
-    finally:
-        server.close()
+    with closing(open_database(address, settings())) as database:
+        return {"address": str(database.address), "findings": [finding._asdict() for finding in database.examine()]}
 
 
 def _installation(configured: Settings) -> dict[str, Any]:
@@ -132,7 +130,7 @@ def _installation(configured: Settings) -> dict[str, Any]:
 
     return {
         "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "openai", "pydantic", "typer")},
+        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "httpx2", "pydantic", "typer")},
         "extras": {
             extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
             for extra, module in EXTRAS.items()

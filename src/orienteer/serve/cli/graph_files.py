@@ -19,7 +19,7 @@ from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writ
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.connect.bolt import Server
+    from orienteer.ingest.databases import Database
     from orienteer.ingest.importer import ImportOptions
     from orienteer.ingest.report import Report
 
@@ -151,19 +151,19 @@ def _updated(out: Output, sources: list[str], target: Path, options: ImportOptio
                 "--changed-by is about databases: leave it out, for rows of files tell by themselves what changed"
             )
         return update_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
-    from orienteer.connect.update import update_database
-
-    with _database(sources) as server:
-        return update_database(server, target, options=options, progress=out.progress)
+    with _database(sources) as database:
+        return database.update_graph(target, options, out.progress)
 
 
 @contextmanager
-def _database(sources: list[str]) -> Iterator[Server]:
+def _database(sources: list[str]) -> Iterator[Database]:
     """Open the database that is the only source. Raises `UsageError` where it is not."""
     if len(sources) > 1:
         raise UsageError("a database is imported alone: name its address and nothing beside it")
-    with closing(settings().open_database(sources[0])) as server:
-        yield server
+    from orienteer.ingest.databases import open_database
+
+    with closing(open_database(sources[0], settings())) as database:
+        yield database
 
 
 def _imported(out: Output, sources: list[str], target: Path | None, options: ImportOptions) -> Report:
@@ -173,13 +173,12 @@ def _imported(out: Output, sources: list[str], target: Path | None, options: Imp
 
     if not any(map(is_address, sources)):
         return import_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
-    from orienteer.connect.source import import_database
     from orienteer.graph.publication import check_target
 
     if target is not None:
         check_target(target, force=options.force)  # before anybody is asked
-    with _database(sources) as server:
-        return import_database(server, target, options=options, progress=out.progress)
+    with _database(sources) as database:
+        return database.import_graph(target, options, out.progress)
 
 
 def validate(

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from orienteer.serve.install.agents import Agent, Places
     from orienteer.serve.install.plan import Change
 
-_UNFINISHED = "left alone"
-
 AgentNames = Annotated[
     list[str] | None,
     typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
@@ -81,8 +79,7 @@ def uninstall(
 ) -> int:
     """Take out of agents' configuration files what install put there.
 
-    Without --write nothing is touched, and each file's difference is shown. Where nothing else has changed since, a
-    file holds the same bytes as before.
+    Without --write nothing is touched, and each file's difference is shown. All else in a file stays.
     """
     from orienteer.serve.install.agents import ALL, absolute, chosen_agents
     from orienteer.serve.install.plan import plan_uninstall
@@ -151,11 +148,10 @@ def _hint(out: Output, directory: Path, changes: Sequence[Change]) -> None:
 
 
 def _carry_out(out: Output, changes: Sequence[Change], *, graph: str | None, write: bool) -> int:
-    """Show what changes, write it where that is asked for, and return the exit code."""
-    from orienteer.serve.install.edits import CannotEdit
+    """Show the changes, write them with `write`, and return the exit code."""
+    from orienteer.serve.install.files import CannotEdit
 
-    copies: list[Path | None] = []
-    outcomes: list[Change] = []
+    outcomes: list[tuple[Change, Path | None]] = []
     for change in changes:
         copy = None
         if write:
@@ -163,18 +159,25 @@ def _carry_out(out: Output, changes: Sequence[Change], *, graph: str | None, wri
                 copy = change.write()
             except CannotEdit as error:
                 change = replace(change, state="left alone", reason=str(error))
-        outcomes.append(change)
-        copies.append(copy)
+        outcomes.append((change, copy))
     if out.as_json:
-        _print_json(out, outcomes, copies, graph=graph, written=write)
+        listed = [_record(change, copy) for change, copy in outcomes]
+        out.json({"graph": graph, "written": write, "changes": listed})
     else:
-        for change, copy in zip(outcomes, copies, strict=True):
+        for change, copy in outcomes:
             _print_change(out, change, copy, written=write)
         if not changes:
             out.print("there is nothing of orienteer in agents' files")
         elif not write and any(change.is_due for change in changes):
             out.note("nothing was written: add --write to do it")
-    return 1 if any(change.state == _UNFINISHED for change in outcomes) else 0
+    return 1 if any(change.state == "left alone" for change, _ in outcomes) else 0
+
+
+_VERBS = {
+    "add": ("adds", "added", "to"),
+    "update": ("updates", "updated", "in"),
+    "remove": ("removes", "removed", "from"),
+}
 
 
 def _print_change(out: Output, change: Change, copy: Path | None, *, written: bool) -> None:
@@ -184,11 +187,15 @@ def _print_change(out: Output, change: Change, copy: Path | None, *, written: bo
         out.print(f"{change.agent}: put in by hand, in {change.where}:")
     elif change.state == "same":
         out.print(f"{change.agent}: {file} has {what} already")
-    elif change.is_due and written:
-        out.print(f"{change.agent}: {_verb(change, done=True)} {what} {_joint(change)} {file}{_after(change, copy)}")
     elif change.is_due:
-        out.print(f"{change.agent}: {_verb(change, done=False)} {what} {_joint(change)} {file}")
-        for line in change.difference():
+        does, did, joint = _VERBS[change.state]
+        joint = joint if change.after is not None else "with"
+        line = f"{change.agent}: {did if written else does} {what} {joint} {file}"
+        if written:
+            line += f"; as it first was: {copy}" if copy is not None else ""
+            line += f"; {change.then}" if change.then else ""
+        out.print(line)
+        for line in () if written else change.difference():
             out.print(line.rstrip("\r").replace("\t", "    "))
     else:
         by_hand = "; put in by hand:" if change.paste else ""
@@ -197,47 +204,20 @@ def _print_change(out: Output, change: Change, copy: Path | None, *, written: bo
         out.print(change.paste)
 
 
-def _verb(change: Change, *, done: bool) -> str:
-    return change.state.removesuffix("e") + ("ed" if done else "es" if change.state.endswith("e") else "s")
-
-
-def _joint(change: Change) -> str:
-    """Return what stands between what changes and its file."""
-    if change.after is None:
-        return "with"
-    return {"add": "to", "update": "in"}.get(change.state, "from")
-
-
-def _after(change: Change, copy: Path | None) -> str:
-    """Say where the copy of a file is, and what is left to do."""
-    kept = f"; as it first was: {copy}" if copy is not None else ""
-    return kept + (f"; {change.then}" if change.then else "")
-
-
-def _print_json(
-    out: Output, changes: Sequence[Change], copies: Sequence[Path | None], *, graph: str | None, written: bool
-) -> None:
-    out.json(
-        {
-            "graph": graph,
-            "written": written,
-            "changes": [
-                {
-                    "agent": change.agent,
-                    "what": change.what,
-                    "state": change.state,
-                    "file": None if change.file is None else str(change.file),
-                    "names": change.names,
-                    "reason": change.reason or None,
-                    "difference": "".join(f"{line}\n" for line in change.difference()) or None,
-                    "paste": change.paste or None,
-                    "then": change.then or None,
-                    "copy": None if copy is None else str(copy),
-                }
-                for change, copy in zip(changes, copies, strict=True)
-            ],
-        }
-    )
+def _record(change: Change, copy: Path | None) -> dict[str, object]:
+    """Return a change as JSON: null for what it does not have."""
+    return {
+        "agent": change.agent,
+        "what": change.what,
+        "state": change.state,
+        "file": None if change.file is None else str(change.file),
+        "names": change.names,
+        "reason": change.reason or None,
+        "difference": "".join(f"{line}\n" for line in change.difference()) or None,
+        "paste": change.paste or None,
+        "then": change.then or None,
+        "copy": None if copy is None else str(copy),
+    }
 
 
 COMMANDS = {

@@ -141,15 +141,14 @@ def lint(
 
 def _read(file: Path) -> tuple[Trajectory, ...]:
     """Return the trajectories of a file, or those of the agents in the folder of a run. Raises `BadInput`."""
-    from orienteer.agents.replay import read
-    from orienteer.lab.evaluation.running.runs import MANIFEST, read_run
+    from orienteer.agents.replay import read, read_run
 
-    if not (file / MANIFEST).is_file():
+    if not file.is_dir():
         return read(file)
-    told = tuple(one for *_, some in read_run(file).trajectories() for one in some if one.model is not None)
-    if not told:
+    trajectories = tuple(trajectory for trajectory in read_run(file) if trajectory.model is not None)
+    if not trajectories:
         raise BadInput(f"no agent has a trajectory in the run {file}: methods without a model have nothing to lint")
-    return told
+    return trajectories
 
 
 def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:

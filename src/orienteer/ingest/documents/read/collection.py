@@ -6,8 +6,7 @@ OTT-QA's tables and passages, corpora in one JSON file, and HyperGraphRAG's text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,10 +17,10 @@ from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.formats import Drop
 from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.layouts import KnownSource, layouts_of
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.plan import Table, asks, table_of
 from orienteer.ingest.tables.values import identifier, number, plain, text_of
-from orienteer.lab.formats import ottqa
 from orienteer.records import JsonValue
 
 TEXTS = (
@@ -138,53 +137,9 @@ def _text(value: Any) -> str:  # Any: whatever a file format can hold
     return "" if cell is None else text_of(cell)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSource:
-    """A source in a layout of its own. A passage is one chunk under its own id."""
-
-    files: tuple[File, ...]
-    documents: Callable[[], Iterator[Document]]
-
-
 def recognize(sources: Sequence[Path]) -> KnownSource | None:
     """Return the layout of the one source, or None if the files of the sources are read one by one."""
     if len(sources) != 1 or not sources[0].exists():
         return None
-    source = sources[0]
-    tables = ottqa.recognize(source)
-    if tables is not None:
-        return KnownSource(_files(tables.files, source), lambda: _ottqa(tables))
-    passages = ottqa.recognize_corpus(source)
-    if passages is not None:
-        return KnownSource(_files(passages.files, source), lambda: _passages(passages))
-    texts = ottqa.recognize_texts(source)
-    return None if texts is None else KnownSource(_files((texts,), source), lambda: _contexts(texts))
-
-
-def _files(paths: tuple[Path, ...], source: Path) -> tuple[File, ...]:
-    root = source if source.is_dir() else source.parent
-    return tuple(File(path, path.relative_to(root).as_posix(), "table") for path in paths)
-
-
-def _ottqa(tables: ottqa.Tables) -> Iterator[Document]:
-    for link, text in tables.passages():
-        yield _passage(link, ottqa.title_of(link), text, tables.files[-1].name)
-    for table in tables.tables():
-        # As SAGE's code cuts them, and as the gold segments of its questions are counted.
-        blocks: list[Block] = [Grid(table.header, table.rows, caption=table.section, rest_joins=True)]
-        yield Document(table.id, table.title, blocks, tables.files[0].name)
-
-
-def _passages(passages: ottqa.Corpus) -> Iterator[Document]:
-    for node in passages.passages():
-        yield _passage(node.id, node.name if node.name != node.id else "", node.text, passages.file.name)
-
-
-def _contexts(file: Path) -> Iterator[Document]:
-    """Yield long texts without titles, to be cut like any document; each is named by its place in the list."""
-    for place, text in enumerate(ottqa.texts(file)):
-        yield Document(f"{file.name}#{place}", "", read_plain(text), file.name, has_title=False)
-
-
-def _passage(node_id: str, title: str, text: str, file: str) -> Document:
-    return Document(node_id, title, [Prose(text)], file, is_whole=True, is_row=True, has_title=bool(title))
+    known = (layout.documents(sources[0]) for layout in layouts_of(sources[0]) if layout.documents is not None)
+    return next((source for source in known if source is not None), None)

@@ -1,4 +1,4 @@
-"""Benchmarks and files of questions: one module each, one line each in the table, recognised by their content."""
+"""Benchmarks and files of questions, each a line in the table, recognised by their content."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from pathlib import Path
 
 from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.datasets import grbench, hypergraphrag, multihop, ottqa, rows, stark, trec
+from orienteer.lab.evaluation.datasets import knowledge_bases, passages, rows
 from orienteer.lab.evaluation.datasets.rows import Dataset
 from orienteer.lab.evaluation.examples import QuestionSet
 from orienteer.plugins import load, refused, registered
 
 DATASETS: tuple[Dataset, ...] = (
-    stark.DATASET,
-    grbench.DATASET,
-    ottqa.DATASET,
-    *multihop.DATASETS,
-    hypergraphrag.DATASET,
-    trec.DATASET,
+    knowledge_bases.STARK,
+    knowledge_bases.GRBENCH,
+    *passages.DATASETS,
+    knowledge_bases.TREC,
     rows.DATASET,
 )
 """In the order in which they are tried: the particular before the general."""
@@ -50,7 +48,7 @@ def named(name: str) -> Dataset:
 
 
 def recognise(path: Path) -> Dataset:
-    """Return the data set that lies at a path. Raises `BadInput` that says what was looked for."""
+    """Return the data set at a path. Raises `BadInput` that lists what was looked for."""
     dataset = next((dataset for dataset in DATASETS if dataset.recognises(path)), None)
     if dataset is None:
         looked = "; ".join(f"{dataset.name}: {dataset.looks_for}" for dataset in DATASETS)

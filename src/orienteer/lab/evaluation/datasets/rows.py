@@ -48,8 +48,10 @@ def keys(path: Path) -> frozenset[str]:
             return frozenset(form.reader.columns(path))
         if suffix(path) != ".json":
             return frozenset()
-        first = _first(path)
-    except Error:
+        with opened(path) as raw:
+            head = raw.read(PEEKED_BYTES).decode("utf-8-sig", "ignore").lstrip()
+        first = json.JSONDecoder().raw_decode(head.removeprefix("[").lstrip())[0]
+    except (Error, ValueError, RecursionError):
         return frozenset()  # reading it will say what is wrong with it
     return frozenset(first) if isinstance(first, dict) else frozenset()
 
@@ -150,16 +152,6 @@ def unique(ids: Iterable[str], *, path: Path) -> None:
             raise BadInput(f"{path}: two questions have the id {question_id!r}; give each its own")
 
 
-def _first(path: Path) -> Any:  # Any: JSON
-    """Return the first object of a JSON list or of JSON lines, None for anything else; reads only the beginning."""
-    with opened(path) as raw:
-        head = raw.read(PEEKED_BYTES).decode("utf-8-sig", "ignore").lstrip()
-    try:
-        return json.JSONDecoder().raw_decode(head.removeprefix("[").lstrip())[0]
-    except (ValueError, RecursionError):
-        return None
-
-
 def _json_rows(path: Path) -> Iterator[QuestionRow]:
     """Read a `.json` file: a list of objects, or JSON lines under that name, as some benchmarks publish them."""
     if suffix(path) != ".json":
@@ -192,11 +184,16 @@ def _promised(path: Path) -> str | None:
     return None
 
 
-def the_one(candidates: Sequence[Path], path: Path, *, of: str) -> Path:
-    """Return the one file that was found. Raises `BadInput` where there are none, or several."""
+def with_columns(files: Iterable[Path], columns: frozenset[str], *suffixes: str) -> list[Path]:
+    """Return the files that have these columns, of these suffixes if any are given."""
+    return [file for file in files if (not suffixes or suffix(file) in suffixes) and keys(file) >= columns]
+
+
+def the_one(candidates: Sequence[Path], path: Path, *, of: str, or_name: str = "") -> Path:
+    """Return the one file that was found. Raises `BadInput` if there are none, or several."""
     if len(candidates) != 1:
         names = ", ".join(file.name for file in candidates) or "none"
-        raise BadInput(f"{path} holds {len(candidates)} files of {of} ({names}): name the file itself")
+        raise BadInput(f"{path} holds {len(candidates)} files of {of} ({names}): name the file itself{or_name}")
     return candidates[0]
 
 
@@ -225,101 +222,87 @@ class Dataset:
     url: str = ""
 
 
-def of_split(examples: Sequence[Example], split: str | None, *, path: Path, field: str = "split") -> list[Example]:
-    """Return the examples of one split, all of them for None. Raises `BadOption` that lists the splits."""
-    if split is None:
-        return list(examples)
-    chosen = [example for example in examples if example.fields.get(field) == split]
-    if not chosen:
-        raise unknown_split(
-            split, {str(example.fields[field]) for example in examples if field in example.fields}, path=path
-        )
+def of_split(examples: Sequence[Example], split: str | None, *, path: Path) -> list[Example]:
+    """Return the examples of one split, or all of them for None. Raises `BadOption` that lists the splits."""
+    chosen = [example for example in examples if split is None or example.fields.get("split") == split]
+    if split is not None and not chosen:
+        splits = {str(example.fields["split"]) for example in examples if "split" in example.fields}
+        raise unknown_split(split, splits, path=path)
     return chosen
 
 
 def unknown_split(split: str, splits: Iterable[str], *, path: Path) -> BadOption:
     """Return the error for a split that the questions do not have."""
-    names = sorted(splits)
-    if not names:
-        return BadOption(f"{path} has no splits: leave out --split {split}")
-    return BadOption(f"{path} has no split {split!r}. There are: {', '.join(names)}.")
+    names = ", ".join(sorted(splits))
+    there = f"no split {split!r}. There are: {names}." if names else f"no splits: leave out --split {split}"
+    return BadOption(f"{path} has {there}")
 
 
 # Plain JSON lines, the form that is written here too: `{"id", "question", "nodes", "answers", ...}`.
 
 
-SUFFIXES = (".jsonl", ".ndjson")
-OWN = ("id", "question", "nodes", "answers", "answer_type")
+_OWN = ("id", "question", "nodes", "answers", "answer_type")
 
 
-def _question_files(path: Path) -> list[Path]:
-    return [file for file in files_in(path) if suffix(file) in SUFFIXES and "question" in keys(file)]
-
-
-def recognises(path: Path) -> bool:
-    """Say whether there is one file of JSON lines with questions."""
-    return len(_question_files(path)) == 1
+def _jsonl_files(path: Path) -> list[Path]:
+    return with_columns(files_in(path), frozenset({"question"}), ".jsonl", ".ndjson")
 
 
 def read(path: Path, *, split: str | None, graph: Graph | None) -> QuestionSet:
     """Read the questions; one without an id gets its place in the file, from 1."""
-    file = the_one(_question_files(path), path, of="questions")
-    examples = [_example(row, number, file) for number, row in enumerate(rows(file), 1)]
+    file = the_one(_jsonl_files(path), path, of="questions")
+    examples = []
+    for number, row in enumerate(rows(file), 1):
+        try:
+            examples.append(_example(row, number))
+        except ValueError as error:
+            raise BadInput(f"{file}, question {number}: {error}") from error
     unique((example.question.id for example in examples), path=file)
     return QuestionSet("jsonl", tuple(of_split(examples, split, path=file)), digest([file]))
 
 
-def _example(row: QuestionRow, number: int, file: Path) -> Example:
-    text = row.get("question")
+def _example(row: QuestionRow, number: int) -> Example:
+    text, own_id, nodes, answers, answer_type = (row.get(name) for name in ("question", "id", *_OWN[2:]))
+    types: tuple[AnswerType, ...] = get_args(AnswerType)
     if not isinstance(text, str) or not text.strip():
-        raise BadInput(f"{file}, question {number}: question is {text!r}; it must be text")
-    if isinstance(row.get("id"), list | dict | bool):
-        raise BadInput(f"{file}, question {number}: the id is {row['id']!r}; it must be text or a number")
-    question = Question(id=identifier(row.get("id")) or str(number), text=text)
-    gold = Gold(
-        nodes=_nodes(row.get("nodes"), number, file),
-        answers=_answers(row.get("answers"), number, file),
-        answer_type=_answer_type(row.get("answer_type"), number, file),
+        raise ValueError(f"question is {text!r}; it must be text")
+    if isinstance(own_id, list | dict | bool):
+        raise ValueError(f"the id is {own_id!r}; it must be text or a number")
+    if answer_type is not None and answer_type not in types:
+        raise ValueError(f"answer_type is {answer_type!r}; it must be one of: {', '.join(types)}")
+    # An empty text among the answers is refused, since every answer would contain it.
+    if answers is not None and not _are_texts(answers, list | dict):
+        raise ValueError(f"answers is {answers!r}; it must be a list of texts")
+    return Example(
+        question=Question(id=identifier(own_id) or str(number), text=text),
+        gold=Gold(nodes=_nodes(nodes), answers=tuple(map(identifier, answers or ())), answer_type=answer_type),
+        fields=fields(row, but=_OWN),
     )
-    return Example(question=question, gold=gold, fields=fields(row, but=OWN))
 
 
-def _nodes(value: Any, number: int, file: Path) -> dict[str, float]:  # Any: JSON
+def _are_texts(value: Any, refused: Any) -> bool:  # Any: JSON, and types
+    return isinstance(value, list) and not any(
+        isinstance(item, refused) or not identifier(item).strip() for item in value
+    )
+
+
+def _nodes(value: Any) -> dict[str, float]:  # Any: JSON
     if value is None:
         return {}
-    if isinstance(value, list) and not any(isinstance(item, list | dict | bool) for item in value):
-        ids = list(map(identifier, value))
-        if all(node_id.strip() for node_id in ids):
-            return dict.fromkeys(ids, 1.0)
+    if _are_texts(value, list | dict | bool):
+        return dict.fromkeys(map(identifier, value), 1.0)
     if isinstance(value, dict) and all(
         isinstance(relevance, int | float) and not isinstance(relevance, bool) and math.isfinite(relevance)
         for relevance in value.values()
     ):
         return {node: float(relevance) for node, relevance in value.items() if relevance > 0}
-    raise BadInput(f"{file}, question {number}: nodes is {value!r}; it must be a list of ids, or ids with relevances")
-
-
-def _answers(value: Any, number: int, file: Path) -> tuple[str, ...]:  # Any: JSON
-    if value is None:
-        return ()
-    if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
-        texts = tuple(map(identifier, value))
-        if all(text.strip() for text in texts):  # every answer would contain an empty one
-            return texts
-    raise BadInput(f"{file}, question {number}: answers is {value!r}; it must be a list of texts")
-
-
-def _answer_type(value: Any, number: int, file: Path) -> AnswerType | None:  # Any: JSON
-    types: tuple[AnswerType, ...] = get_args(AnswerType)
-    if value is not None and value not in types:
-        raise BadInput(f"{file}, question {number}: answer_type is {value!r}; it must be one of: {', '.join(types)}")
-    return next((name for name in types if name == value), None)
+    raise ValueError(f"nodes is {value!r}; it must be a list of ids, or ids with relevances")
 
 
 DATASET = Dataset(
     name="jsonl",
     about='JSON lines: {"id", "question", "nodes": [ids] or {id: relevance}, "answers": [texts], ...}, also as .gz.',
     looks_for="one .jsonl file whose lines have a 'question'",
-    recognises=recognises,
+    recognises=lambda path: len(_jsonl_files(path)) == 1,
     read=read,
 )

@@ -30,7 +30,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.lab.evaluation.examples import QuizItem
 from orienteer.lab.evaluation.running.asker import ReplyFolder
-from orienteer.lab.evaluation.running.runs import LOCK, held
+from orienteer.lab.evaluation.running.runs import LOCK, lock
 from orienteer.lab.quizzes.explore.report import (
     SCHEMA,
     CheckedReport,
@@ -347,7 +347,7 @@ def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episo
             yield Episodes(Path(place))
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with held(folder):
+    with lock(folder):
         file = folder / CONDITIONS
         if file.exists():
             _check_same(file, conditions)

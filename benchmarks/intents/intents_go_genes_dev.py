@@ -1,7 +1,0 @@
-"""No questions of go_genes: all of them are kept from whoever builds the reader."""
-
-from __future__ import annotations
-
-from .intent import Intent
-
-INTENTS: tuple[Intent, ...] = ()
