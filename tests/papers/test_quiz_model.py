@@ -227,7 +227,7 @@ def test_a_tool_call_that_fails_is_told_and_recovered_from(films, served):
     seen = [one for step in episode.trajectories[0].steps for one in step.observations]
     assert "film" in seen[0].text
     assert seen[0].error
-    assert "no JSON" in seen[1].text
+    assert "not JSON" in seen[1].text
     assert "code_interpreter" in seen[2].text
     assert seen[3].error is None
     assert "film" in server.bodies[1]["messages"][-1]["content"], "what went wrong goes back to the model"
