@@ -30,7 +30,7 @@ from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.run import build_graph
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example
-from orienteer.lab.evaluation.scores.measures import recall
+from orienteer.lab.evaluation.scores.measures import rank_measure
 from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
 from orienteer.llm.budget import Allowance
 from orienteer.methods.sage.hop import Expander, SageConfig
@@ -192,7 +192,7 @@ def recalls(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Seque
     rows = []
     for example, found in zip(examples, ranked.rows, strict=True):
         ids = [graph.arrays.ids[row] for row in found]
-        rows.append([recall(ids, example.gold.nodes, k) for k in ks])
+        rows.append([rank_measure(f"Recall@{k}")(ids, example.gold.nodes) for k in ks])
     return 100 * np.array(rows)
 
 
