@@ -286,7 +286,7 @@ class NameMap:
 
     def node_types(self, name: str) -> frozenset[str]:
         """Return the node types with a name. Raises `UnknownType`."""
-        types = _look_up(name, self._node_words)
+        types = _look_up(name, self._type_words[0])
         if not types:
             raise self._unknown("node type", name, list(self.schema.node_types))
         return types
@@ -296,7 +296,7 @@ class NameMap:
 
         Raises `UnknownType`.
         """
-        if types := _look_up(name, self._edge_words):
+        if types := _look_up(name, self._type_words[1]):
             return frozenset(triple for triple in self.triples if triple.type in types)
         triples = self._joining.get(_bare(name), frozenset())
         if not triples:
@@ -304,14 +304,9 @@ class NameMap:
         return triples
 
     @cached_property
-    def _node_words(self) -> list[Mapping[str, frozenset[str]]]:
-        """The node types by each name that a query may use."""
-        return self._words(self.schema.node_types)
-
-    @cached_property
-    def _edge_words(self) -> list[Mapping[str, frozenset[str]]]:
-        """The edge types by each name that a query may use."""
-        return self._words(self.schema.edge_types)
+    def _type_words(self) -> tuple[list[Mapping[str, frozenset[str]]], list[Mapping[str, frozenset[str]]]]:
+        """The node types, and the edge types, by each name that a query may use."""
+        return self._words(self.schema.node_types), self._words(self.schema.edge_types)
 
     def _words(self, types: Iterable[str]) -> list[Mapping[str, frozenset[str]]]:
         """Return the types by name on three levels: exact, case-folded, and letters and digits only."""

@@ -73,11 +73,7 @@ def as_calls(calls: Iterable[ToolCall]) -> str:
 
 def number_of_calls(text: str) -> int:
     """Return the number of calls, sound or not, in an object of calls; 0 for any other text."""
-    try:
-        value = decode(text)
-    except ValueError:
-        return 0
-    calls = value.get(_CALLS) if isinstance(value, dict) else None
+    calls = _json_object(text).get(_CALLS)
     return len(calls) if isinstance(calls, list) else 0
 
 
@@ -88,12 +84,17 @@ def before_calls(text: str) -> str:
 
 def words_in(text: str) -> str | None:
     """Return the words of a reply that is an object of words, or None."""
+    members = _json_object(text)
+    words = members.get("words") if len(members) == 1 else None
+    return words if isinstance(words, str) else None
+
+
+def _json_object(text: str) -> dict[str, JsonValue]:
     try:
         value = decode(text)
     except ValueError:
-        return None
-    words = value.get("words") if isinstance(value, dict) and len(value) == 1 else None
-    return words if isinstance(words, str) else None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def in_words(
