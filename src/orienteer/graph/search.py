@@ -316,7 +316,7 @@ class QueryWords:
             pairs = self._pairs[word] if word.isdecimal() else ()
             joined = [mark.join(pair) for pair in pairs for mark in ("", *MARKS.values())]
             phrases = map(self._arrays.tokenizer.words, dict.fromkeys((*spellings(word), *joined)))
-            keep &= np.logical_or.reduce([read.having(phrase) for phrase in phrases])
+            keep &= np.logical_or.reduce([read.contains(phrase) for phrase in phrases])
         return rows[keep]
 
     def full_in(self, among: Rows | None, *, reads: bool = True) -> Rows:
@@ -406,7 +406,7 @@ class ReadWords:
             np.maximum.at(heaviest, self._nodes[ends], run[ends])
         return heaviest
 
-    def having(self, phrase: Sequence[str]) -> Mask:
+    def contains(self, phrase: Sequence[str]) -> Mask:
         """Mark the nodes that contain a phrase, word by word: (n,)."""
         return np.asarray(self.heaviest_runs(phrase, [1] * len(phrase)) == len(phrase))
 
@@ -462,7 +462,7 @@ class ValueSearch:
         properties = self._arrays.properties
         text = single_spaced(text)
         matches = []
-        for name in properties.having(text) if text else ():
+        for name in properties.names_with_value(text) if text else ():
             rows = np.flatnonzero(properties.mask([Condition(name, "=", text)])).astype(np.int32)
             if len(rows := _restricted(rows, among, mask)):
                 matches.append(ValueMatch(name, text, rows, is_whole))

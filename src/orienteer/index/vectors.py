@@ -210,7 +210,7 @@ class VectorIndex:
         is_scan = best == 1 and not self.is_exact and count > max(_FEW, 4 * k)
         if is_scan:
             # The places whose signs differ least from the query's: enough of them to have `k` rows.
-            apart, near, searched = self._apart(query, places), max(_NEAR, 10 * k), places
+            apart, near, searched = self._sign_distances(query, places), max(_NEAR, 10 * k), places
             while True:
                 places = _lowest(apart, near) if searched is None else searched[_lowest(apart, near)]
                 if self._is_plain or near >= count or len(np.unique(self._owner[places])) >= 4 * k:
@@ -251,7 +251,7 @@ class VectorIndex:
         if not count:
             return ScoreRange(0.0, 0.0)
         if not self.is_exact and best == 1 and count > _FEW:
-            apart = self._apart(query, places)
+            apart = self._sign_distances(query, places)
             farthest = np.uint16(self.dimension)
             extreme = np.concatenate([_lowest(apart, _NEAR), _lowest(farthest - apart, _NEAR)])
             places = self._places(np.unique(self._owner[extreme if places is None else places[extreme]]))[0]
@@ -299,7 +299,7 @@ class VectorIndex:
             slack=float(np.abs(steps).sum()) / 2 + _ROUNDING,
         )
 
-    def _apart(self, query: _QueryVector, places: Places | None = None) -> NDArray[np.uint16]:
+    def _sign_distances(self, query: _QueryVector, places: Places | None = None) -> NDArray[np.uint16]:
         """Count the signs in which vectors differ from a query."""
         return distances(self._signs, signs((query.vector - self._center.mean)[None])[:, 0], places)
 
