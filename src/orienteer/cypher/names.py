@@ -20,7 +20,7 @@ import numpy as np
 
 from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, constant, list_of, quoted, rendered
 from orienteer.errors import BadOption, BadQuery, UnknownProperty, UnknownType, nearest
-from orienteer.graph.nodes import Nodes
+from orienteer.graph.arrays import GraphArrays
 from orienteer.records import JsonValue, Record, Schema, Triple
 
 # The answer to a query, and its bounds.
@@ -127,7 +127,7 @@ class Identifiers:
     Reading them takes time in a large graph: `identifiers` remembers them.
     """
 
-    def __init__(self, graph: Nodes, view: View) -> None:
+    def __init__(self, graph: GraphArrays, view: View) -> None:
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
         self._by_row = _texts_of(graph, view.identifier)
         self.property = view.identifier if self._by_row else None
@@ -180,12 +180,12 @@ class Identifiers:
         return frozenset(name for number, name in enumerate(self._type_names) if having[number] == counts[number])
 
 
-def identifiers(graph: Nodes, view: View) -> Identifiers:
+def identifiers(graph: GraphArrays, view: View) -> Identifiers:
     """Return the map between nodes and the ids that a view shows; it is read once for each property."""
     return graph.once(("identifiers", view.identifier), lambda: Identifiers(graph, view))
 
 
-def _texts_of(graph: Nodes, name: str) -> dict[int, str]:
+def _texts_of(graph: GraphArrays, name: str) -> dict[int, str]:
     """Return the values of a property by row; empty unless all are texts that are short enough for the copy."""
     if name not in graph.properties.names or name in _HIDDEN:
         return {}
