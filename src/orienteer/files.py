@@ -90,10 +90,7 @@ def append_line(path: Path, line: str) -> None:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the complete lines of a file, none if it is missing; a truncated last line is skipped.
-
-    Raises `BadInput` for a pipe or a device.
-    """
+    """Yield the complete lines of a file, none if it is missing. Raises `BadInput` for a pipe or a device."""
     if not path.exists():
         return
     check_ordinary(path)

@@ -159,7 +159,6 @@ class Common:
 
     id: str
     members: int
-    """The number of given nodes that it joins."""
     edges: tuple[Edge, ...]
 
 
@@ -285,7 +284,6 @@ class Raw(Record):
     prompt_token_ids: tuple[int, ...] | None = None
     """Token ids of the request in the server's chat template, if the server returns them."""
     token_ids: tuple[int, ...] | None = None
-    """Token ids of the reply."""
     logprobs: tuple[float, ...] | None = None
     """Natural logarithm of each token's probability, in the order of the tokens."""
 
@@ -327,7 +325,6 @@ class Reply(Record):
     message: Message
     """The parsed reply: calls separate from words, each with its own id, at most as many as may be run."""
     raw: Raw | None = None
-    """The unparsed reply."""
     lacks: tuple[str, ...] = ()
     """Parameters that the request lacked, because the server does not support them; tools and schema are then written
     in words (`llm.wire.body_of`)."""
@@ -339,7 +336,6 @@ class Reply(Record):
     """The parameters that the same request lacked each time that the server refused it."""
     usage: Usage = Field(default_factory=Usage)
     truncated: bool = False
-    """The server cut the reply at its length limit."""
     repaired: int = 0
     """The number of repair turns before a valid call."""
     calls_left_out: int = 0
@@ -374,7 +370,6 @@ class Step(Record):
     error: str | None = None
     """The reason of a failed request. Neither its notice nor its reply became part of the conversation."""
     offers_tools: bool = True
-    """Whether the trajectory's tools were offered."""
     reply_schema: dict[str, Any] | None = None  # Any: a JSON schema
     """The schema of the requested object; None for words or calls."""
     observations: tuple[Observed, ...] = ()
@@ -417,7 +412,6 @@ class Reading(Record):
     complete: bool = False
     """Every word was understood and every condition was met exactly."""
     total: int | None = None
-    """The number of nodes that meet every condition."""
 
 
 class Refusal(Record):
@@ -429,7 +423,6 @@ class Refusal(Record):
     near: tuple[str, ...] = ()
     """Names of the graph with a similar spelling."""
     text: str = ""
-    """The reason in words."""
 
 
 class Trajectory(Record):
@@ -443,7 +436,6 @@ class Trajectory(Record):
     """The name of its prompt, `prompts/NAME.md`; None without a model."""
     prompt_version: int | None = None
     prompt_hash: str | None = None
-    """The sha256 of the prompt's text."""
     sampling: Sampling = Field(default_factory=Sampling)
     dialect: Dialect = "native"
     """The form of calls and observations for the model."""
@@ -568,9 +560,7 @@ class Citation(Record):
     end: int
     """The characters of the text, the end excluded. In a model's text they are the brackets around the ids."""
     ids: tuple[str, ...]
-    """The cited nodes."""
     source: Source | None = None
-    """The origin of a quotation."""
     text: Literal["answer", "long_answer"] = "answer"
     """The text that the characters are in."""
 

@@ -216,10 +216,7 @@ class GraphArrays:
 
     @telling_damage
     def named_in_part(self, name: str) -> int | None:
-        """Return the only row whose name contains the words of `name` in a row, or None.
-
-        Stop words alone, such as `the`, are not part of a name.
-        """
+        """Return the only row whose name contains the words of `name` in a row, or None; stop words do not count."""
         if len(name.strip()) < _SHORTEST_PART or STOP.issuperset(self.tokenizer.words(name)):
             return None
         rows = named_in_part(self, name[:_LONGEST_NAME])
@@ -287,10 +284,7 @@ class GraphArrays:
         return frozenset(self.types.nodes[int(number)] for number in numbers)
 
     def rows_with(self, name: str, most: int) -> dict[str, Rows]:
-        """Return at most `most` nodes that have a property, by type, evenly spread; each is (n,), ascending.
-
-        Raises `UnknownProperty`.
-        """
+        """Return at most `most` nodes with a property, by type, evenly spread. Raises `UnknownProperty`."""
         rows = self.properties.rows(name)
         types = self.node_types[rows]
         spread = {}
@@ -313,10 +307,7 @@ class GraphArrays:
         direction: Direction | None = None,
         where: Sequence[str] = (),
     ) -> Entries:
-        """Return the edges of some rows that pass the filters, in the order of `Entries`.
-
-        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-        """
+        """Return the edges of some rows that pass the filters. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
         entries = self.adjacency.entries(rows, self.kind_mask(edge_types, direction))
         if where:
             keep = np.asarray(self.mask(node_types, where))[entries.neighbor]
@@ -437,10 +428,7 @@ class TypeNames:
         return mask
 
     def kind_mask(self, names: Collection[str] | None, direction: Direction | None) -> KindMask | None:
-        """Mark the kinds of edges to walk: (2 * edge types,); None for all kinds. A symmetric edge has no direction.
-
-        Raises `UnknownType`, `BadOption`.
-        """
+        """Mark the kinds of edges to walk, (2 * edge types,); None for all. Raises `UnknownType`, `BadOption`."""
         if names is None and direction is None:
             return None
         if direction not in (None, "out", "in"):

@@ -54,10 +54,7 @@ def damaged_files(path: Path) -> list[str]:
 
 
 def contradicting(path: Path) -> NotAGraph | None:
-    """Return the error for a generation whose files have the right hashes but contradict one another, or None.
-
-    Raises `NotAGraph`, `FileNotFoundError`.
-    """
+    """Return the error for a generation whose files contradict one another, or None. Raises `NotAGraph`, `OSError`."""
     pointer = format.read_pointer(path)
     folder = format.generation_of(path, pointer)
     from orienteer.graph.soundness import contradiction  # only after a failure

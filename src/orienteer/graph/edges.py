@@ -43,10 +43,7 @@ class NodeBatch:
 
 
 class CodedColumn(Sequence[str]):
-    """A column of repeated texts: `values[codes[i]]` is the text of row i.
-
-    Batches that share the same `values` object have its values looked up once.
-    """
+    """A column of repeated texts, `values[codes[i]]`. A `values` object that batches share is looked up once."""
 
     def __init__(self, values: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
         self.values, self.codes = values, codes

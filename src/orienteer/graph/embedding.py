@@ -62,10 +62,7 @@ class EmbeddingRecipe:
 def embedded_blocks(
     executor: Executor, embedder: Embedder, writer: CacheWriter, blocks: Iterable[Block]
 ) -> Generator[EmbeddedBlock, None, None]:
-    """Yield each block when its vectors are in the cache. Started blocks are finished and cached, whatever ends this.
-
-    Raises `ModelError`.
-    """
+    """Yield each block when its vectors are cached. Started blocks are always finished. Raises `ModelError`."""
     is_served = isinstance(embedder, Metered)
     job = Job(
         name="embed",

@@ -62,10 +62,7 @@ class _Order(NamedTuple):
 
 
 def matching(arrays: GraphArrays, node_types: Collection[str] | None, where: Sequence[str]) -> Rows:
-    """Return the rows that pass the filters: (n,) int32, ascending.
-
-    Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-    """
+    """Return the rows that pass the filters, ascending. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
     mask = arrays.mask(node_types, where)
     return np.arange(len(arrays), dtype=np.int32) if mask is None else np.flatnonzero(mask).astype(np.int32)
 

@@ -278,10 +278,7 @@ class Properties:
         return [read[place] for place in at[rows].tolist()]
 
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
-        """Return the number of each of these nodes in a property: (rows,); NaN for none, the first of a list.
-
-        Raises `UnknownProperty`.
-        """
+        """Return the first number of each row, (rows,), NaN for none. Raises `UnknownProperty`."""
         column = self._columns[self.spelling_of(name)]
         if not len(column.entries):
             return np.full(len(rows), np.nan)
@@ -290,20 +287,14 @@ class Properties:
         return np.where(there, column.numbers.take(at, mode="clip"), np.nan)
 
     def extremes(self, name: str, rows: Rows, *, largest: bool = False) -> NDArray[np.float64]:
-        """Return the smallest, or largest, number of each node in a property: (rows,), NaN for none.
-
-        Raises `UnknownProperty`.
-        """
+        """Return the smallest, or largest, number of each row: (rows,), NaN for none. Raises `UnknownProperty`."""
         column = self._columns[self.spelling_of(name)]
         numbers = np.full(self._nodes, np.nan)
         (np.fmax if largest else np.fmin).at(numbers, column.entries, column.numbers)
         return numbers[rows]
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
-        """Mark the nodes that meet every condition: (nodes,). A node without the property meets no condition on it.
-
-        Raises `UnknownProperty`.
-        """
+        """Mark the nodes, (nodes,), that have the properties and meet all conditions. Raises `UnknownProperty`."""
         mask = np.ones(self._nodes, np.bool_)
         for condition in conditions:
             meets = np.zeros(self._nodes, np.bool_)
@@ -347,10 +338,7 @@ class Properties:
         return hashes[order], np.repeat(np.arange(len(own)), [len(texts) for texts in own])[order]
 
     def spelling_of(self, name: str, others: Sequence[str] = ()) -> str:
-        """Return a property in the graph's spelling, given in any case; or one of `others`, fields of every node.
-
-        Raises `UnknownProperty` with near names.
-        """
+        """Return the spelling of a property, or of one of `others`, in the graph. Raises `UnknownProperty`."""
         return spelling_of(name, (*self.names, *others))
 
 

@@ -323,10 +323,7 @@ def layout_of(ids: Strings, gone: Rows, new: Sequence[bytes]) -> Layout:
 def write_strings(
     folder: Path, name: str, old: Strings | None, origin: NDArray[np.int64], new: Sequence[bytes]
 ) -> None:
-    """Write strings in the order of `origin`: indexes of old ones, or -1 - n for the n-th new one.
-
-    Consecutive old strings are copied together, unread.
-    """
+    """Write strings in the order of `origin`: indexes of old ones, or -1 - n for the n-th new one."""
     breaks = np.flatnonzero((origin[1:] != origin[:-1] + 1) | (origin[:-1] < 0)) + 1  # between two runs
     with StringWriter(folder, name) as writer:
         for low, high in zip([0, *breaks.tolist()], [*breaks.tolist(), len(origin)], strict=True):

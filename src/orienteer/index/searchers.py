@@ -71,10 +71,7 @@ class Searcher(Protocol):
     """Ranks rows for a query. Safe among threads."""
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
-        """Return the `k` best rows; ties go to the smaller row.
-
-        `among`, ascending rows, and `mask`, (nodes,), restrict the rows.
-        """
+        """Return the `k` best rows of `among`, ascending, and under `mask`, (nodes,); ties go to the smaller row."""
 
     def scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
         """Score each of these ascending rows as `search` would: (rows,)."""
