@@ -53,16 +53,6 @@ def damaged_files(path: Path) -> list[str]:
     return [*wrong, *damaged_among(folder, manifest.files)]
 
 
-def contradicting(path: Path) -> NotAGraph | None:
-    """Return the error for a generation whose files contradict one another, or None. Raises `NotAGraph`, `OSError`."""
-    pointer = format.read_pointer(path)
-    folder = format.generation_of(path, pointer)
-    from orienteer.graph.soundness import contradiction  # only after a failure
-
-    fault = contradiction(folder, format.read_manifest(path, pointer))
-    return None if fault is None else format.damaged(folder / fault[0], fault[1], format.AGAIN)
-
-
 def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
     """Return the folder of each piece with its damaged files, or None for a piece from before hashes were recorded.
 
@@ -80,17 +70,19 @@ def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
 def find_damage(path: Path, generation: str) -> NotAGraph | None:
     """Return an error naming damage and remedy, or None for a sound generation."""
     try:
-        if (
-            not format.is_graph(path) or format.read_pointer(path).generation != generation
-        ):  # the files that failed are gone
+        # The files that failed may be gone.
+        if not format.is_graph(path) or (pointer := format.read_pointer(path)).generation != generation:
             return None
-        folder = format.generation_of(path, format.read_pointer(path))
+        generation_folder = format.generation_of(path, pointer)
         for name in damaged_files(path):
-            return format.damaged(folder / name, format.CHANGED, format.AGAIN)
+            return format.damaged(generation_folder / name, format.CHANGED, format.AGAIN)
         for folder, names in damaged_pieces(path).items():
             if names:
                 return format.damaged(folder / names[0], format.CHANGED, remedy(path, folder))
-        return contradicting(path)
+        from orienteer.graph.soundness import contradiction  # only after a failure
+
+        fault = contradiction(generation_folder, format.read_manifest(path, pointer))
+        return None if fault is None else format.damaged(generation_folder / fault[0], fault[1], format.AGAIN)
     except NotAGraph as error:
         return error
     except FileNotFoundError:  # it is being replaced

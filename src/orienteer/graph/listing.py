@@ -155,31 +155,6 @@ def _groups(counts: Iterable[tuple[JsonValue, int]], missing: int = 0) -> list[L
     return [*groups, *([ListedGroup(None, missing)] if missing else [])]
 
 
-def listing(
-    arrays: GraphArrays,
-    *,
-    node_types: Collection[str] | None = None,
-    where: Sequence[str] = (),
-    sort: str | None = None,
-    descending: bool = False,
-    group_by: str | None = None,
-    k: int = 20,
-    offset: int = 0,
-) -> NodeListing:
-    """Return the nodes that pass the filters: their number, and a page in order, or of the groups by a field.
-
-    Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-    """
-    rows = matching(arrays, node_types, where)
-    if group_by is not None:
-        groups = grouped(arrays, rows, group_by, sort=sort, descending=descending)
-        missing = groups[-1].count if groups and groups[-1].value is None else 0
-        return NodeListing(len(rows), offset, (), groups[offset : offset + k], missing, len(groups))
-    order = ordered(arrays, rows, sort, descending=descending)
-    page = order.rows[offset : offset + k].tolist()
-    return NodeListing(len(rows), offset, tuple(arrays.node_at(row) for row in page), missing=order.missing)
-
-
 def _field_values(arrays: GraphArrays, field: str, rows: Rows) -> list[JsonValue]:
     """Return a field that every node has, in the order of the rows."""
     if field == "degree":
