@@ -161,7 +161,7 @@ class NameSearch:
                 yield link.row, Rank.SPELLED if name.casefold() == folded else Rank.NAME
 
     def _containing(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes with a phrase, or all its words, in the name, or with a phrase of several words in the text."""
+        """Yield the nodes with a phrase, or all its words, in their name, or with a phrase of words in their text."""
         for spelling in spellings(phrase):
             own = self._arrays.tokenizer.words(spelling)
             places = phrase_places(self._arrays, self._arrays.names, having_words(self._arrays, own), own)
