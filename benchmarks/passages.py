@@ -50,8 +50,7 @@ from orienteer.records import Node, Question, Result
 from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
 from orienteer.retrieval.bases.table import BASES
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Query, Spaces
 from orienteer.retriever import Retriever
 from rankings import (
     FORMS,
