@@ -19,7 +19,7 @@ import numpy as np
 
 from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, constant, list_of, quoted, rendered
 from orienteer.errors import BadOption, BadQuery, UnknownProperty, UnknownType, nearest
-from orienteer.graph.nodes import Nodes
+from orienteer.graph.arrays import GraphArrays
 from orienteer.records import JsonValue, Record, Schema, Triple
 
 MOST_ROWS = 100_000
@@ -115,7 +115,7 @@ class Identifiers:
     They take time to read in a large graph, so `identifiers` caches them.
     """
 
-    def __init__(self, graph: Nodes, view: View) -> None:
+    def __init__(self, graph: GraphArrays, view: View) -> None:
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
         self._by_row: dict[int, str] = {}
         if view.identifier in graph.properties.names and view.identifier not in _HIDDEN:
@@ -169,7 +169,7 @@ class Identifiers:
         return rows
 
 
-def identifiers(graph: Nodes, view: View) -> Identifiers:
+def identifiers(graph: GraphArrays, view: View) -> Identifiers:
     """Return the cached map between nodes and the ids that a view shows."""
     return graph.once(("identifiers", view.identifier), lambda: Identifiers(graph, view))
 

@@ -18,7 +18,7 @@ from orienteer.connect.in_place.seen import NODE_COLUMNS, SeenNodes, Unsupported
 from orienteer.connect.opencypher.names import ServerNames
 from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
-from orienteer.graph.properties import Condition, known, meets, number_of
+from orienteer.graph.properties import Condition, meets, number_of, spelling_of
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import K1, B, Mask, Posting, ScoredRows
 from orienteer.index.names import ALIKE, SHORTEST_SPELLED, Link, NameKind
@@ -75,7 +75,7 @@ class MaskInPlace(UnsupportedInPlace):
 
 def conditions_of(tests: Sequence[Condition], names: ServerNames, properties: Sequence[str]) -> Conditions:
     """Return conditions on properties that the database has. Raises `UnknownProperty`."""
-    own = tuple(test._replace(property=known(test.property, properties)) for test in tests)
+    own = tuple(test._replace(property=spelling_of(test.property, properties)) for test in tests)
     asked, parameters = [], dict[str, float]()
     for place, test in enumerate(own):
         column = names.catalog.node_columns.get(test.property)

@@ -39,7 +39,7 @@ from orienteer.errors import BadInput, BadOption, DatabaseRefused, nearest
 from orienteer.graph.adjacency import Entries, Meeting, meet
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.format import EdgeCount, Manifest
-from orienteer.graph.properties import known, parse
+from orienteer.graph.properties import parse, spelling_of
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.index.arrays import Rows
@@ -191,11 +191,11 @@ class ArraysInPlace(GraphArrays):
 
     def types_with(self, name: str) -> frozenset[str]:
         """Return the types of the nodes with a property. Raises `UnknownProperty`."""
-        return frozenset(self.described.having[known(name, self.properties.names)])
+        return frozenset(self.described.having[spelling_of(name, self.properties.names)])
 
     def rows_with(self, name: str, most: int) -> dict[str, Rows]:
         """Return some nodes with a property, by type. Raises `UnknownProperty`."""
-        having = self.described.having[known(name, self.properties.names)]
+        having = self.described.having[spelling_of(name, self.properties.names)]
         return {node_type: rows[:most] for node_type, rows in having.items()}
 
     @property
@@ -244,12 +244,12 @@ class PropertiesInPlace(UnsupportedInPlace):
 
     def values(self, name: str, rows: Rows) -> list[Any]:  # Any: JSON
         """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
-        own = known(name, self.names)
+        own = spelling_of(name, self.names)
         return [self._seen.nodes[row].properties.get(own) for row in rows.tolist()]
 
-    def known(self, name: str, others: Sequence[str] = ()) -> str:
-        """Return the database's spelling of a property, or one of `others`, as `Properties.known` does."""
-        return known(name, (*self.names, *others))
+    def spelling_of(self, name: str, others: Sequence[str] = ()) -> str:
+        """Return the database's spelling of a property, or one of `others`, as `Properties.spelling_of` does."""
+        return spelling_of(name, (*self.names, *others))
 
 
 def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:

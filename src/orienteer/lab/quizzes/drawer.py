@@ -161,7 +161,7 @@ class Drawer:
         some = reached[:_MOST_BETWEEN]
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
         sources = self._steps.table(step.turned).rows
-        near = np.intersect1d(self._graph.arrays.adjacency.around(some), sources) if len(some) else sources
+        near = np.intersect1d(self._graph.arrays.adjacency.other_ends(some), sources) if len(some) else sources
         ways = (take(self._graph, alike, step), near, sources)
         misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
         return next((rows for rows in misses if len(rows)), np.array([], np.int32))

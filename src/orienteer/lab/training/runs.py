@@ -29,7 +29,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, BadOption, Error
-from orienteer.files import append_line, mend, read_lines, whole, write_whole
+from orienteer.files import append_line, mend, read_lines, replacing, write_whole
 from orienteer.lab.training.collect import MANIFEST as COLLECTION
 from orienteer.lab.training.student import BASE, Student, torch
 from orienteer.options import Options
@@ -336,7 +336,7 @@ def write_curves(target: Path, trainings: Mapping[str, Path]) -> None:
         "summary": f"{counted(steps, 'step')}. Each point is the mean of the steps since the last one.",
         "pictures": pictures,
     }
-    with whole(target) as out:
+    with replacing(target) as out:
         out.writelines(pieces(__package__ or "", "curves.html", style="curves.css", **texts))
 
 

@@ -122,7 +122,7 @@ class OneHop:
         """Return all nodes one edge away from these seeds, ascending."""
         rows = np.unique(seeds)
         own = self._entries(rows).neighbor
-        return np.unique(own if self._layer is None else np.append(own, self._layer.around(rows).neighbor))
+        return np.unique(own if self._layer is None else np.append(own, self._layer.neighbors_of(rows).neighbor))
 
     def from_(self, seeds: NDArray[np.int32], strength: Floats, query: str) -> SeedNeighbors:
         """Return all nodes one edge away from these seeds: SAGE, section 2.2.B.
@@ -164,7 +164,7 @@ class OneHop:
         own = SeedEdges(entries.owner, entries.neighbor, entries.at, kinds, counted)
         if self._layer is None:
             return own
-        alike = self._layer.around(seeds)
+        alike = self._layer.neighbors_of(seeds)
         beside = np.full(len(alike.owner), LAYER, np.int64)
         weights = self._similar * (alike.weight / (self._layer.greatest or 1.0)).astype(np.float64).clip(0, 1)
         return SeedEdges(

@@ -25,8 +25,8 @@ from orienteer.graph.pieces.incidence import (
     Lists,
     NameIncidence,
     Numbers,
+    distinct_lists,
     incidence_of,
-    listed,
     read_names,
     write_names,
 )
@@ -109,7 +109,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
     if not len(entries.owner):
         return None
     holder, name = passages.searchsorted(entries.owner), rows.searchsorted(entries.neighbor)
-    listing = listed(holder, name, len(passages), len(rows))
+    listing = distinct_lists(holder, name, len(passages), len(rows))
     is_title = np.isin(entries.kind >> 1, [graph.arrays.types.edges.index(name) for name in kinds if name == TITLED])
     titles = TitleFinder(graph.arrays)
 
@@ -122,7 +122,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
         written=lambda number: str(graph.arrays.names[int(rows[number])]),
         held=listing,
         holders=listing.inverted(len(rows)),
-        titled=listed(name[is_title], holder[is_title], len(rows), len(passages)),
+        titled=distinct_lists(name[is_title], holder[is_title], len(rows), len(passages)),
         find=find,
         rows=rows,
     )
