@@ -160,20 +160,16 @@ class GraphScout:
     def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
         """Return the hits with notes, none if the database of a graph in place has gone away."""
         try:
-            reasons, notes = self._reasons(trajectory)
+            shown = _shown_nodes(self._graph, trajectory.steps)
+            linked = self._linker.link(trajectory.answer or "", shown)
+            named = dict.fromkeys(linked.rows, "named in the answer")
+            reasons = named | {row: why for row, why in shown.items() if row not in named}
+            notes = [f"the answer names what is not a node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
             return present_all(self._graph, question, reasons), notes
         except DatabaseAway:
             if trajectory.stopped_by != "error":
                 raise
             return (), []
-
-    def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
-        """Return the rows of the ranking, each with its reason, and notes on parts of the answer that name no node."""
-        shown = _shown_nodes(self._graph, trajectory.steps)
-        linked = self._linker.link(trajectory.answer or "", shown)
-        named = dict.fromkeys(linked.rows, "named in the answer")
-        notes = [f"the answer names what is not a node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
-        return named | {row: why for row, why in shown.items() if row not in named}, notes
 
     def _plainly(self, result: Result, question: Question, run: Run) -> Result:
         """Return the result with the hits of one search by the question's words."""
