@@ -330,13 +330,13 @@ class AnswerLine(NamedTuple):
 
 
 def answer_in(text: str) -> str | None:
-    r"""Return the content of a reply's last `\answer{...}`, or None if there is none."""
+    r"""Return the content of a reply's last `\answer{...}`, or None."""
     line = read(text)
     return None if line is None else line.text
 
 
 def read(text: str) -> AnswerLine | None:
-    """Return the answer of a reply and its form, or None if there is none."""
+    """Return the answer of a reply and its form, or None."""
     spoken = _without_asides(text)
     for wrapper in reversed(list(_WRAPPER.finditer(spoken))[-_MOST:]):
         end = _closing(spoken, wrapper.end())

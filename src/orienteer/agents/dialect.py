@@ -85,7 +85,7 @@ class Native:
         return ModelRequest(tuple(_with_harmless_results(messages)), tuple(offered))
 
     def read(self, message: Message, *, turn: int) -> Read:
-        """Return the reply as it is, or with its calls in words."""
+        """Return the reply unchanged, or with its calls in words."""
         return read_calls(message, turn=turn) if self._reads_words else Read(message)
 
 

@@ -121,7 +121,7 @@ def read(path: Path) -> tuple[Trajectory, ...]:
         except ValidationError as error:
             fault = error.errors()[0]
             place = ".".join(map(str, fault["loc"]))
-            raise BadInput(f"{path}, line {number}, is no trajectory: {place} {fault['msg']}") from error
+            raise BadInput(f"{path}, line {number}, is not a trajectory: {place} {fault['msg']}") from error
     if not trajectories:
         raise BadInput(f"{path} holds no trajectory: write one with: orienteer ask DIR QUESTION --trace {path}")
     return tuple(trajectories)

@@ -113,7 +113,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def indented(text: str) -> list[str]:
-    """Return the lines of a text, indented: none of them can be mistaken for one of ours."""
+    """Return the lines of a text, indented, so that none looks like a line of ours."""
     return [f"  {line}" for line in plain_lines(text)]
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
 from orienteer.graph.listing import ListedGroup, grouped, matching, ordered
 from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
@@ -20,7 +19,7 @@ from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
 from orienteer.tools import texts
-from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
+from orienteer.tools.session import ReplyLines, Session, counted, shown_range
 
 _GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to answer descriptive questions, and to "
@@ -226,7 +225,8 @@ class SearchInNeighborhood:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         reference = texts.text(arguments, "node") or ""
-        node_types, edge_types = self._types(reference, arguments, notes)
+        nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
+        node_types, edge_types = session.type_filters(nodes, edges, notes, around=[reference])
         direction = cast(Direction | None, arguments.get("direction"))  # checked against the schema
         mask = graph.arrays.mask(node_types, texts.texts(arguments, "where") or ())
         kinds = graph.arrays.kind_mask(edge_types, direction)
@@ -244,19 +244,6 @@ class SearchInNeighborhood:
         reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.arrays.counts(entries))}")
         self._page(reply, arguments, rows, entries, start)
         return reply.observation()
-
-    def _types(
-        self, reference: str, arguments: Mapping[str, JsonValue], notes: list[str]
-    ) -> tuple[list[str] | None, list[str] | None]:
-        session = self._session
-        nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
-        try:
-            return (
-                session.node_types(nodes, notes) if nodes else None,
-                session.edge_types(edges, notes) if edges else None,
-            )
-        except UnknownType as error:
-            raise near_types(error, session.graph, session.rows(reference, [])) from error
 
     def _page(
         self, reply: ReplyLines, arguments: Mapping[str, JsonValue], rows: Rows, entries: Entries, start: Rows

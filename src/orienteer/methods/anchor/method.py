@@ -170,11 +170,11 @@ class QuestionRanking(Understanding):
     scores: Scores
 
     def best(self, at: int) -> Traversal | None:
-        """Return the best of an anchor's paths to the wanted types, or None if there is none."""
+        """Return the best of an anchor's paths to the wanted types, or None."""
         return next((reach for reach in self.reached[at] if reach.way is not None), None)
 
     def reasons(self, at: int, rows: NDArray[np.int32]) -> list[Traversal | None]:
-        """Return by row the strongest connection from an anchor to a node, or None if there is none."""
+        """Return by row the strongest connection from an anchor to a node, or None."""
         best: list[Traversal | None] = [None] * len(rows)
         most = np.zeros(len(rows))
         for reach in self.reached[at]:

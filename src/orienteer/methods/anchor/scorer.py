@@ -216,7 +216,7 @@ class NodeScorer:
         return total
 
     def _named(self, rows: Rows) -> NDArray[np.float64]:
-        """Return how well a phrase of the question names each node: (rows,), 0 if none does."""
+        """Return by node the quality of its name in the question: (rows,), 0 for none."""
         named = np.zeros(len(rows))
         for anchor in self._anchors:
             for row, quality in anchor.candidates:
@@ -272,7 +272,7 @@ class DegreePrior:
         return any(posting is None for posting in self._content(question))
 
     def dullness(self, question: Understanding) -> float:
-        """Return how little the texts of the wanted types say about the question: 0 to 1.
+        """Return the dullness of the wanted types' texts for the question: 0 (informative) to 1.
 
         What counts is the greatest share of the question's content, by idf, that one node of these types holds. Names
         that are linked are no part of that content, nor are the schema's words; a word that no node has counts as the
@@ -356,7 +356,7 @@ class EmbeddingPayment(NamedTuple):
 
 
 class Meaning:
-    """Nearness over one graph; there is none without vectors or without their embedder."""
+    """Nearness over one graph, if it has vectors and their embedder is at hand."""
 
     def __init__(self, graph: Graph, config: AnchorConfig) -> None:
         self._graph = graph

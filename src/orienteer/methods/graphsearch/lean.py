@@ -333,7 +333,7 @@ def _taken_up(query: SubQuery, reader: SubAnswer, earlier: Sequence[SubAnswer]) 
 
 
 def _short_answers(answers: Sequence[SubAnswer]) -> dict[str, str]:
-    """Return the short answers by sub-query: they can stand in another sub-query as they are."""
+    """Return the short answers by sub-query; they replace references literally."""
     return {answer.query.name: answer.answer for answer in answers if answer.answer and _is_short(answer.answer)}
 
 

@@ -167,7 +167,7 @@ class _GraphSearchCourse:
         self._inquiries[0].answers.append(SubAnswer("Q", query, findings, findings.text, is_asked=False))
 
     def _concluded(self, *, is_cut_short: bool) -> Conclusion:
-        """Return the answer; without any evidence there is none, and no call is made for it."""
+        """Return the answer; without any evidence no call is made for it."""
         answers = self._answers()
         if not any(answer.summary or answer.answer for answer in answers):
             is_unread = any(answer.findings.read and not answer.findings.labels for answer in answers)

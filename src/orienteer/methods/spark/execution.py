@@ -199,7 +199,7 @@ class Execution:
 
 
 def before_jump(scores: list[float]) -> int:
-    """Return the number of scores, best first, before the first wide gap, or all if there is none.
+    """Return the number of scores, best first, before the first wide gap, or of all scores.
 
     A gap is wide from 0.01 and from the 95th percentile of all gaps on, as in the paper's code.
     """

@@ -165,7 +165,7 @@ class Hippo(Gatherer[HippoConfig]):
     ) -> None:
         config = config if config is not None else HippoConfig()
         if config.filter and model is None:
-            raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
+            raise BadOption("filter=true has a model choose among facts, and no model is given: name one (--model)")
         spaces = Spaces(graph, config.mode, telling=config.telling)
         super().__init__(config, spaces, analyzer, model=model)
         self._titles = TitleFinder(graph.arrays)
