@@ -219,8 +219,7 @@ class AnchorWalker:
     # ---------------------------------------------------------------------------------------- paths over the schema
 
     def _ways(self, source: int, wanted: Wanted) -> Iterator[SchemaWalk]:
-        """Yield the paths to the wanted types: of one step, or of more if types between are named or no step leads
-        there."""
+        """Yield the paths to the wanted types: of one step, or of more if types between are named or it fails."""
         longest = min(self._config.most_hops, 2 + len(wanted.via)) if wanted.via else 1
         for target, sureness in wanted.types.items():
             walks = list(self._type_walks(source, target, longest)) or list(self._type_walks(source, target, 2))
