@@ -697,13 +697,6 @@ class Result(Record):
         return [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
 
 
-def with_graph(result: Result, graph: GraphAtHand) -> Result:
-    """Return a result whose picture in a notebook may ask a graph for neighbours."""
-    known = result.model_copy()
-    known._graph = graph
-    return known
-
-
 def _walked(hit: Ranked) -> list[tuple[str, str, str]]:
     return [(edge.source, edge.type, edge.target) for edge in hit.edges]
 

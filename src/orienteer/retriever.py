@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
-from orienteer.records import Manner, Question, Result, Trajectory, with_graph
+from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -409,7 +410,7 @@ class Retriever:
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
         adapted = (manner.why,) if manner.dialect in spoken - {"native"} else ()
         result = result.model_copy(update={"usage": usage, "notes": (*self.notes, *adapted, *result.notes)})
-        result = with_graph(result, GraphAtHand(self.graph, drawn_neighbours))
+        result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
