@@ -144,7 +144,9 @@ class Anchor:
             connections = connect(understanding, reached)
         # 5. One score for each node.
         nearness = self._meaning.of(question.text) if by_meaning else None
-        scorer = NodeScorer(graph, config, understanding, mask, question.k, prior=self._prior, nearness=nearness)
+        scorer = NodeScorer(
+            graph, config, understanding, mask, question.k, prior=self._prior, nearness=nearness, text=question.text
+        )
         return QuestionRanking(understanding.reading, understanding.anchors, wanted, reached, scorer.score(connections))
 
 

@@ -34,6 +34,7 @@ _UNSAID = 0.5  # share of the prior where a way leads to the wanted type and no 
 _POPULAR = 0.2  # weight of a node's degree where nothing is linked; worth .02 Hit@1 on PKG
 _MOST_SCORED = 1_000  # nodes that get to the words, best connected first
 _BY_WORDS = 100  # nodes that words alone bring in
+_BY_MEANING = 100  # nodes that nearness alone brings in; the prototype's, not varied
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,12 @@ class NodeScorer:
         k: int,
         *,
         prior: DegreePrior,
-        nearness: Nearness | None = None,
+        nearness: HybridSearcher | None = None,
+        text: str = "",
     ) -> None:
         self._graph, self._config, self._mask, self._k = graph, config, mask, k
         self._question, self._prior = question, prior
-        self._nearness = nearness
+        self._nearness, self._text = nearness, text
         self._anchors, self._wanted, reading = question.anchors, question.wanted, question.reading
         tokenizer, index = graph.arrays.tokenizer, graph.arrays.text_index
         content = [word.text for word in reading.words if not word.is_stop]
@@ -117,7 +119,7 @@ class NodeScorer:
         if wanted.yes_or_no or wanted.about:
             total += _NAMED_FIRST * (1 + total.max(initial=0)) * self._named(rows)
         order = np.lexsort((rows, -total))[: self._k]
-        cosines = None if self._nearness is None or is_most else self._nearness.cosines(rows[order])
+        cosines = None if self._nearness is None or is_most else self._nearness.dense.scores(self._text, rows[order])
         return Scores(rows[order], total[order], by_degree > 0, cosines)
 
     def _by_degree(self, *, joint: bool, leads: bool) -> float:
@@ -142,7 +144,7 @@ class NodeScorer:
             if by_degree and degree.any():
                 total += by_degree * (config.prior_weight * self.whole * degree - words) * (kind > 0)
         if self._nearness is not None:
-            total += config.meaning_weight * self.whole * self._nearness.shares(rows)
+            total += config.meaning_weight * self.whole * self._nearness.shares(self._text, rows)[1]
         return total
 
     def _is_joint(self, connections: Connections) -> bool:
@@ -172,7 +174,7 @@ class NodeScorer:
         if by_degree:
             pools.append(self._prior.most_connected(wanted.types, self._k, self._mask))
         if wanted.types and self._nearness is not None:  # without a type, what is merely near is no answer
-            pools.append(self._nearness.nearest(self._allowed()))
+            pools.append(self._nearness.dense.search(self._text, _BY_MEANING, mask=self._allowed()).rows)
         pool = distinct(np.sort(np.concatenate(pools))).astype(np.int32)
         pool = pool if self._mask is None else pool[self._mask[pool]]
         return pool if len(pool) else self._most_touched()
@@ -325,28 +327,6 @@ class DegreePrior:
 # How near nodes are to a question in meaning, where the graph has been embedded.
 
 
-_BY_MEANING = 100  # nodes that nearness alone brings in; the prototype's, not varied
-
-
-class Nearness:
-    """The nearness of a graph's nodes to one question."""
-
-    def __init__(self, searcher: HybridSearcher, text: str) -> None:
-        self._searcher, self._text = searcher, text
-
-    def nearest(self, mask: Mask | None) -> Rows:
-        """Return the 100 nearest nodes that the mask allows, (n,), nearest first."""
-        return self._searcher.dense.search(self._text, _BY_MEANING, mask=mask).rows
-
-    def shares(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the nearness of each of these ascending rows: (rows,), from 0 to 1 over the whole graph."""
-        return self._searcher.shares(self._text, rows)[1]
-
-    def cosines(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the cosine of each row: (rows,), -1 for a node without a vector."""
-        return self._searcher.dense.scores(self._text, rows)
-
-
 class EmbeddingPayment(NamedTuple):
     """What embedding a question has cost."""
 
@@ -380,6 +360,6 @@ class Meaning:
         except BudgetExhausted as error:
             return EmbeddingPayment(lack=f"not ranked by meaning, the question could not be embedded: {error}")
 
-    def of(self, text: str) -> Nearness | None:
-        """Return the nearness to a question, or None."""
-        return None if self._searcher is None or not text.strip() else Nearness(self._searcher, text)
+    def of(self, text: str) -> HybridSearcher | None:
+        """Return the searcher for a question's nearness, or None."""
+        return self._searcher if text.strip() else None
