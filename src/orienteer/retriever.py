@@ -495,7 +495,7 @@ class Retriever:
             self._require_price(budget)
         budget = self.budget if budget is None else budget
         inner = self.method.over
-        if inner is not None and self.method.slot == "seeds":  # where it starts from another, that one asks
+        if inner is not None and self.method.slot == "seeds":  # if it starts from another, that one asks
             agents = inner.turns_kept(self._inner_options)
         else:
             agents = self.method.turns_kept(self._options)

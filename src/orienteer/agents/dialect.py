@@ -41,7 +41,7 @@ _MARKS = re.compile(
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 REPLY_TOKENS = 1_024
 """Room that a request leaves for its reply: a call takes some 50 tokens, a script of GraphScout's some 300."""
-# Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it.
+# Characters a token of replies that are mostly ids: if the context is known, none of them may go beyond it.
 _DENSEST = 2.75
 # Tokens of messages below which nothing more is left out: the prompt and the last result.
 _LEAST_ROOM = 512
@@ -165,7 +165,7 @@ def dialect_for(model: LanguageModel) -> DialectName:
 def room_for(model: LanguageModel, tools: Sequence[ToolSpec], most_tokens: int | None) -> int | None:
     """Return the token limit for a request's messages, `most_tokens` or less, or None.
 
-    Where the model's context is known, the tools, which every request has, and a reply fit in beside them.
+    If the model's context is known, the tools, which every request has, and a reply fit in beside them.
     """
     known = manner_of(model).context_tokens
     if known is None:
@@ -185,8 +185,8 @@ def write_words(
 ) -> tuple[Message, ...]:
     """Return a conversation in Qwen's form: tools in the system message, calls and results between their marks.
 
-    `rules` say how tools are called, and hold a `line` for each: its JSON schema where no other is given. `write_reply`
-    writes an earlier reply with its calls: between marks where no other way is given.
+    `rules` say how tools are called, and hold a `line` for each: its JSON schema if no other is given. `write_reply`
+    writes an earlier reply with its calls: between marks if no other way is given.
 
     The thoughts of earlier replies are left out, for they take much room.
     """

@@ -173,7 +173,7 @@ def _counted(wording: Wording, walk: _Walk) -> str:
 def _anchor_pattern(
     wording: Wording, variable: str, node_type: str, row: int, *, parameter: str = "name"
 ) -> tuple[str, dict[str, str]]:
-    """Return the pattern for a node that is given by its name, or by its id where the name is long, and its value."""
+    """Return the pattern for a node that is given by its name, or by its id if the name is long, and its value."""
     name = wording.graph.arrays.names[row]
     key, value = ("name", name) if len(name) <= _LONGEST_NAME else ("id", wording.identifier(row))
     return wording.node(variable, node_type, f" {{{key}: ${parameter}}}"), {parameter: value}

@@ -1,6 +1,6 @@
 """`search_in_graph` and `search_in_neighborhood`: the whole graph, and one hop from a node, ranked by words.
 
-By meaning too where the graph has vectors. ARK, section 3.1.
+By meaning too if the graph has vectors. ARK, section 3.1.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class SearchInGraph:
         most = max((coverage.number for coverage in coverages), default=0)
         sure = {*named, *of_values}
         rows = zip(best.tolist(), coverages, strict=True)
-        least = 1 if most or not words.common else 0  # by common words alone rows are found where none has others
+        least = 1 if most or not words.common else 0  # by common words alone rows are found if none has others
         # A row is weak with fewer words than the least, or with one of many if another row has more.
         weak = [
             bool(has.of) and (has.number < least or (has.number == 1 < most and has.of >= _MANY)) and row not in sure

@@ -29,7 +29,7 @@ _DESCRIPTION = (
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "contains")
 AGGREGATES = ("count", "sum", "mean", "min", "max")
 OWN = ("name", "text")
-"""Fields of every node, which are read where no property has the name."""
+"""Fields of every node, which are read if no property has the name."""
 _TEXT = {"type": "string"}
 _CONDITION = {
     "type": "object",

@@ -25,13 +25,13 @@ from orienteer.remembered import remembered
 from orienteer.text import english
 
 # Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
-_NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
-_BY_COUNT = 0.01  # weight of words where the question asks for the most: they only break ties between equal counts
-_NAMED_FIRST = 2.0  # times the best score: what is named stands first where the question asks about it
+_NAMED_JOINT = 0.3  # weight of the anchors' own words if nodes join anchors: else their namesakes win
+_BY_COUNT = 0.01  # weight of words if the question asks for the most: they only break ties between equal counts
+_NAMED_FIRST = 2.0  # times the best score: what is named stands first if the question asks about it
 _COVERED = 0.3  # weight of the idf of the words that a node has, where no way leads anywhere: worth .03 Hit@5 on PKG
 # beside the prior, .02 with vectors; without both it costs .02 MRR there, and where anchors lead .01 Hit@1 on HET
-_UNSAID = 0.5  # share of the prior where a way leads to the wanted type and no node has some word: .02 Hit@5 on PKG
-_POPULAR = 0.2  # weight of a node's degree where nothing is linked; worth .02 Hit@1 on PKG
+_UNSAID = 0.5  # share of the prior if a way leads to the wanted type and no node has some word: .02 Hit@5 on PKG
+_POPULAR = 0.2  # weight of a node's degree if nothing is linked; worth .02 Hit@1 on PKG
 _MOST_SCORED = 1_000  # nodes that get to the words, best connected first
 _BY_WORDS = 100  # nodes that words alone bring in
 _BY_MEANING = 100  # nodes that nearness alone brings in; the prototype's, not varied
@@ -46,7 +46,7 @@ class Scores:
     by_degree: bool = False
     """Texts could not tell: the nodes of the wanted types are in the order of their edges."""
     cosines: NDArray[np.float64] | None = None
-    """By node, its cosine with the question; None where meaning has no part in the scores."""
+    """By node, its cosine with the question; None without meaning."""
 
 
 class NodeScorer:
@@ -165,7 +165,7 @@ class NodeScorer:
             rows = rows[highest_places(promise, _MOST_SCORED)]
         named = np.array([candidate.row for anchor in self._anchors for candidate in anchor.candidates], np.int32)
         pools = [rows, named]
-        # Words alone cannot outdo what joins anchors, where there is enough of it.
+        # Words alone cannot outdo what joins anchors if there is enough of it.
         is_enough = joint and np.count_nonzero(self._kind(connections.rows[connections.joined])) >= self._k
         if wanted.types and not is_enough:
             pools.append(self._by_words(self._allowed()))
@@ -205,7 +205,7 @@ class NodeScorer:
     def _words(self, rows: Rows, *, leads: bool) -> NDArray[np.float64]:
         """Return the BM25 of each node, words that linking has used up counting less: (rows,).
 
-        Where no way leads anywhere, having a word counts too, however often a long text says the others.
+        If no way leads anywhere, having a word counts too, however often a long text says the others.
         """
         index = self._graph.arrays.text_index
         named = {term for anchor in self._anchors for term in anchor.terms} if leads else set()
@@ -236,7 +236,7 @@ def highest_places(values: NDArray[np.float64], count: int) -> NDArray[np.int64]
 def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Scores:
     """Return a ranking of `k` nodes with these rows in front, above the scores of all others.
 
-    They keep their own order where it `is_ordered`; else the ranking's, those that it lacks behind, by id.
+    They keep their own order if it `is_ordered`; else the ranking's, those that it lacks behind, by id.
     """
     is_first = np.isin(scores.rows, rows, assume_unique=True)
     front = rows[:k]
@@ -257,7 +257,7 @@ def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Score
 
 # Tuned on PKG, where questions for a cellular component lie at 0 to .1 and all others at .2 to .6; chosen anew in five
 # folds of it, the settings around give .626 Hit@5 against .637 (docs/anchor.md, "Constants").
-_TELLING = 0.2  # share of the question's content that one node of the wanted type holds, where texts tell
+_TELLING = 0.2  # share of the question's content that one node of the wanted type holds if texts tell
 _SAYING_NOTHING = english.NO_NAMES | english.ASKING | english.FILLING  # no content, whether a node has them or not
 _MOST_CONNECTED = 1_000  # nodes of a type that are kept in order: more than are asked for
 _MOST_TYPES = 256  # whose order is remembered
@@ -332,7 +332,7 @@ class EmbeddingPayment(NamedTuple):
 
     usage: Usage = Usage()
     lack: str | None = None
-    """Why the question is not ranked by meaning though the graph has vectors; None where it is, or has none."""
+    """Why the question is not ranked by meaning though the graph has vectors; None if it is, or if it has none."""
 
 
 class Meaning:

@@ -77,7 +77,7 @@ class EdgeWeight:
     def of(self, entries: Entries, query: str) -> Floats:
         """Return the count of each of these edges, (edges,): 0 to 1.
 
-        Where the graph does not tell the greatest weight of an edge type, the greatest of these edges stands for it. A
+        If the graph does not tell the greatest weight of an edge type, the greatest of these edges stands for it. A
         mention in a row of a table counts the more, the more of the question that row holds.
         """
         types = entries.kind.astype(np.int64) >> 1
@@ -144,7 +144,7 @@ class OneHop:
         return SeedNeighbors(rows, evidence, edges.owner[best], edges.at[best], edges.kind[best])
 
     def _entries(self, rows: NDArray[np.int32]) -> Entries:
-        """Return the edges of the graph; where entities were extracted from texts, those between texts alone."""
+        """Return the edges of the graph; if entities were extracted from texts, those between texts alone."""
         entries = self._graph.arrays.adjacency.entries(rows, self._kinds)
         return entries if self._read is None else entries.where(self._read[entries.neighbor])
 
@@ -343,12 +343,12 @@ class Expander:
         self.mode: Mode = "hybrid" if graph.arrays.searcher.has_vectors else "lexical"
         plain = graph.arrays.searcher(self.mode, weight=config.weight)
         self.searcher: Searcher = plain
-        """Gives the hybrid score; BM25 where there are no vectors."""
+        """Gives the hybrid score; BM25 if there are no vectors."""
         titles = config.titles
         if titles is None:
             titles = _TITLES if graph.arrays.is_made_of_documents else 0.0
         self.titled = TitleBonus(plain, TitleFinder(graph.arrays), titles) if titles else None
-        """Ranks seeds, where those whose title stands in the question have a bonus."""
+        """Ranks seeds with a bonus for titles in the question; None without such a bonus."""
         trust = config.trust
         if trust is None:
             trust = _TEXT_TRUST if graph.arrays.is_made_of_documents else _GRAPH_TRUST
@@ -395,7 +395,7 @@ class Expansion:
         return [int(row) for row in searcher.search(self._query, count, mask=mask).rows]
 
     def scores(self, rows: NDArray[np.int32]) -> Floats:
-        """Return the hybrid score of each row, (rows,) in the order given; BM25 where there are no vectors."""
+        """Return the hybrid score of each row, (rows,) in the order given; BM25 if there are no vectors."""
         ordered, place = np.unique(rows, return_inverse=True)
         return self._expander.searcher.scores(self._query, ordered).clip(min=0)[place]
 

@@ -53,7 +53,7 @@ class PlanOutcome(NamedTuple):
     """The result of a plan."""
 
     set_name: str | None
-    """The session's name of the set that answers; None where the plan gave nothing."""
+    """The session's name of the set that answers; None if the plan gave nothing."""
     rows: tuple[int, ...] = ()
     is_ordered: bool = False
     """The order of the rows is the plan's own."""
@@ -185,7 +185,7 @@ class Execution:
         return start
 
     def _call(self, step: PlanStep, tool: str, **arguments: JsonValue) -> str:
-        """Run a tool and return the session's name of the set that it made. Raises `_Ended` where it made none."""
+        """Run a tool and return the session's name of the set that it made. Raises `_Ended` if it made none."""
         sets = len(self._session.sets)
         observation = self._use(tool, **arguments)
         if observation.error is not None:

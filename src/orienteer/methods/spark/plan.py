@@ -113,7 +113,7 @@ class SparkPlan(Record):
     version: Literal[1] = 1
     steps: tuple[Annotated[PlanStep, Field(discriminator="op")], ...]
     answer: str
-    """The set whose nodes are the result, in its own order where a step made one, else ranked by the question."""
+    """The set whose nodes are the result, in its own order if a step made one, else ranked by the question."""
 
 
 def reads(step: PlanStep) -> tuple[str, ...]:
@@ -305,7 +305,7 @@ class _Checker:
         self._planned = planned
         self._graph, self._session, self._offers_cypher = graph, Session(graph), offers_cypher
         self.sets: dict[str, Types | None] = {}
-        """Node types by set; None where they are not known."""
+        """Node types by set; None if they are not known."""
         self.notes: list[str] = []
 
     def step(self, written: Mapping[str, Any]) -> PlanStep:
@@ -350,7 +350,7 @@ class _Checker:
         return step, starts[0]
 
     def _types_of(self, name: str) -> Types | None:
-        """Return the node types that a reference may hold. Raises `_Refused` where it means nothing."""
+        """Return the node types that a reference may hold. Raises `_Refused` if it means nothing."""
         graph = self._graph
         if name in self._planned and name not in self.sets:
             raise _Refused("plan", f"the set {name!r} is not made before it: put the step that makes it first")

@@ -32,8 +32,8 @@ class Gatherer(ABC, Generic[_C]):
     def gather(self, query: Query, run: Run) -> Evidence:
         """Return the evidence for a query, best first; without any, its `reason` says why.
 
-        Where the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
-        where a model is asked.
+        If the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
+        if a model is asked.
         """
         original, query = query, self._analyzed(query, run)
         try:

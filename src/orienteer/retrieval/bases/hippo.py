@@ -14,12 +14,12 @@ names lead to (`orienteer.retrieval.expansion.incidence`).
 No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its code:
 1. A walk begins from the `depth` best passages, not from all: the rest rank the same, and cost less.
 2. A passage restarts by its score over the best one's, a fact by its score over the best fact's. The code stretches the
-   facts at hand to 0 and 1, and stops with an error where the worst of them is kept.
+   facts at hand to 0 and 1, and stops with an error if the worst of them is kept.
 3. Facts that statistics made are left alone (`facts`). Without facts the restart is the passages' score to the power
    `sharpness`, and the names of the question: with the first power the walk drowns in the corpus.
 4. Parallel edges add up; in the code a synonym overwrites what stood there.
-5. A passage and an entity are joined by 1 for each edge, one more where its title names it; the code has no titles.
-6. Facts are ranked as everything else is, by words and meaning where the graph has vectors; the code by vectors alone.
+5. A passage and an entity are joined by 1 for each edge, one more if its title names it; the code has no titles.
+6. Facts are ranked as everything else is, by words and meaning if the graph has vectors; the code by vectors alone.
 7. A reply of the model that cannot be read leaves the facts as they were; the code then takes none, and says nothing.
 """
 
@@ -62,11 +62,11 @@ from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
 _LEAST_FIT = 0.1
 # Names that a reason tells.
 _CARRIERS = 3
-# Passages whose edges among one another are evidence, where there are no entities.
+# Passages whose edges among one another are evidence if there are no entities.
 _BETWEEN = 20
 # Edges in the evidence.
 _EDGES = 30
-# Passages that open words put in order, where few are wanted: first ones of the walk, and of the search by itself.
+# Passages that open words put in order if few are wanted: first ones of the walk, and of the search by itself.
 _WALKED, _FLAT = 60, 20
 _UNPAID = "the budget has no call left for the meaning of open words: they are compared by words"
 
@@ -133,7 +133,7 @@ class _Reached(NamedTuple):
     at: Floats
     """By row."""
     walked: WalkShares | None = None
-    """The same by names and passages, where it went over names."""
+    """The same by names and passages if it went over names."""
     facts: FactSeeds | None = None
     reason: str = ""
 
@@ -220,7 +220,7 @@ class Hippo(Gatherer[HippoConfig]):
         passages[places] = share * _in_all(starts.scores**self.config.sharpness)
         names = np.zeros(len(incidence.holders.begins) - 1, np.float32)
         names[named] = own * _in_all(self._weights[named])
-        # Where fewer are found than the walk begins from, the others share no word with the question at all.
+        # If fewer are found than the walk begins from, the others share no word with the question at all.
         least = max(_LEAST_FIT, float(starts.scores[-1]) if len(places) == self.config.depth else 0.0)
         fit = np.full(len(passages), least, np.float32)
         fit[places] = starts.scores.clip(min=least)

@@ -13,7 +13,7 @@ Deviations:
 3. The ends of local relations are picked as entities too, so that a passage on the far end can be found; in the public
    code a local relation leads no further than the passages that state it.
 4. Themes are searched together with the whole query, without which a theme such as `mother` finds any mother. In a
-   graph without facts, where no index holds relations, those of the nodes found so are ranked.
+   graph without facts, whose index holds no relations, those of the nodes found so are ranked.
 5. A graph without entities has its passages for nodes, and a node of a graph without passages is one. What holds itself
    casts no vote: such nodes stand as they were picked.
 6. Passages are merged by turns of three lists: of entities, of relations and, in mix, of the search; k in all.
