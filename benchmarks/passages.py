@@ -147,7 +147,7 @@ def _among(incidence: Incidence, keep: NDArray[np.bool_]) -> Incidence:
     return replace(
         incidence,
         held=held,
-        holders=held.turned(len(keep)),
+        holders=held.inverted(len(keep)),
         titled=lists_of(named[titles], incidence.titled.members[titles], len(keep)),
         find=lambda text: (found := incidence.find(text))[keep[found]],
     )

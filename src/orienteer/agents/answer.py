@@ -19,7 +19,7 @@ from orienteer.llm import arguments_of
 from orienteer.llm.conversation import ask as ask_model
 from orienteer.llm.conversation import begin, prompt_of
 from orienteer.llm.spoken import THINK, after_thinking
-from orienteer.protocols import Heard, LanguageModel, Run
+from orienteer.protocols import LanguageModel, Run, StreamingRun
 from orienteer.records import AnswerPart, Citation, Question, Result, Sampling
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
@@ -120,7 +120,7 @@ def ask(
         method="answer",
         sampling=sampling or Sampling(),
     )
-    stream = AnswerStream(run, read) if isinstance(run, Heard) and run.hears_parts else None
+    stream = AnswerStream(run, read) if isinstance(run, StreamingRun) and run.hears_parts else None
     hear = None if stream is None else stream.on_text
     try:
         reply, _, done = ask_model(model, run.final(), begun, agent=None, hear=hear)

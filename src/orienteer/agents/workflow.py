@@ -91,7 +91,7 @@ class Workflow:
         return self._toolbox.session
 
     @property
-    def asked(self) -> tuple[Trajectory, ...]:
+    def model_calls(self) -> tuple[Trajectory, ...]:
         """The trajectories of all model calls so far, by the course and by agents that it sent out."""
         return tuple(self._asked)
 
@@ -241,7 +241,7 @@ class Workflow:
         """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
         return present_all(self.graph, self.question, reasons)
 
-    def plain(self) -> dict[int, str]:
+    def plain_search(self) -> dict[int, str]:
         """Return the rows that one search with the question's own words finds, best first, each with that reason."""
         question = self.question
         rows = self.search(question.text, question.k, node_types=question.node_types, where=question.where)

@@ -175,7 +175,7 @@ class GraphScout:
         """Return the result with the hits of one search by the question's words."""
         config = WorkflowConfig(mode=self.mode)
         workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
-        plain = workflow.follow(lambda: workflow.present(workflow.plain()))
+        plain = workflow.follow(lambda: workflow.present(workflow.plain_search()))
         return result.model_copy(
             update={
                 "hits": plain.hits,

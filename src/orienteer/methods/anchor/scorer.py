@@ -21,7 +21,7 @@ from orienteer.reading.answer_type import Understanding
 from orienteer.reading.linker import AnchorConfig
 from orienteer.reading.words import SchemaWords
 from orienteer.records import Usage
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.text import english
 
 # Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
@@ -312,7 +312,7 @@ class DegreePrior:
         lists = [self._in_order(number) if mask is None else self._marked(number, mask) for number in types]
         return np.concatenate([np.zeros(0, np.int32), *(rows[:k] for rows in lists)])
 
-    @remembered(_MOST_TYPES)
+    @cached_method(_MOST_TYPES)
     def _in_order(self, number: int) -> Rows:
         """Return the best connected nodes of a type, the most edges first, ties by id."""
         return self._marked(number, np.ones(len(self._graph), np.bool_))

@@ -22,7 +22,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import WEIGHT, KeyedCache, Mode, Searcher, TitleBonus
 from orienteer.options import Options
 from orienteer.records import JsonValue, Question
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 Floats = NDArray[np.float64]
 
@@ -215,7 +215,7 @@ class LinkingRows:
                 shares[index] = max(share_of(table, row) for row in rows)
         return shares
 
-    @remembered(_REMEMBERED)
+    @cached_method(_REMEMBERED)
     def _words(self, table: int) -> dict[int, frozenset[str]]:
         """Return the terms of each row of a table, by its number in the table's file."""
         properties = self._graph.arrays.properties.of(table)

@@ -107,7 +107,7 @@ class Spark:
 
         def plain() -> dict[int, str]:
             workflow.marks.append(FALLBACK)
-            return workflow.plain()
+            return workflow.plain_search()
 
         def course() -> Any:  # Any: hits
             plan = self._plan(workflow)
@@ -120,7 +120,9 @@ class Spark:
                 # A plan that failed has no edges to its credit.
                 workflow.marks = [mark for mark in workflow.marks if mark != EDGES]
                 return workflow.present(plain())
-            return workflow.present(reasons | {row: why for row, why in workflow.plain().items() if row not in reasons})
+            return workflow.present(
+                reasons | {row: why for row, why in workflow.plain_search().items() if row not in reasons}
+            )
 
         return workflow.follow(course, instead=lambda: workflow.present(plain()))
 

@@ -121,7 +121,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
         passages=passages,
         written=lambda number: str(graph.arrays.names[int(rows[number])]),
         held=listing,
-        holders=listing.turned(len(rows)),
+        holders=listing.inverted(len(rows)),
         titled=listed(name[is_title], holder[is_title], len(rows), len(passages)),
         find=find,
         rows=rows,
@@ -440,7 +440,7 @@ class _Links:
 
     def __init__(self, incidence: Incidence) -> None:
         self._incidence = incidence
-        self._titles = incidence.titled.turned(len(incidence.passages))  # the names that title each passage
+        self._titles = incidence.titled.inverted(len(incidence.passages))  # the names that title each passage
         self._weights = incidence.weights() / np.log1p(len(incidence.passages) / 2)  # (names,)
 
     def __call__(self, seeds: Rows, pool: Rows, named: Numbers) -> Scores:

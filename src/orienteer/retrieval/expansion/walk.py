@@ -54,7 +54,7 @@ class NameWalk:
         self._weights = incidence.weights()
         self._over_holders, self._over_titled = ListSums(incidence.holders), ListSums(incidence.titled)
         self._over_held = ListSums(incidence.held)
-        self._over_titles = ListSums(incidence.titled.turned(len(incidence.passages)))
+        self._over_titles = ListSums(incidence.titled.inverted(len(incidence.passages)))
         self._said = _inverse(self._over_held(self._weights))  # (passages,): 1 / what the names of each say together
         self._to_titled = np.where(incidence.titled.counts() > 0, tau, 0).astype(np.float32)  # (names,)
 
