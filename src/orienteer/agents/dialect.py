@@ -202,7 +202,9 @@ def write_words(
         else:
             sent.append(Message(role=message.role, content=(write_reply or _in_marks)(message)))
     if tools:
-        listed = rules.format(tools="\n".join(map(line or _json_of, tools)))
+        schemas = ({"type": "function", "function": tool.model_dump()} for tool in tools)  # as Qwen's template has them
+        lines = map(line, tools) if line is not None else (json.dumps(each, ensure_ascii=False) for each in schemas)
+        listed = rules.format(tools="\n".join(lines))
         sent[0] = Message(role="system", content=f"{sent[0].content or ''}\n{listed}")
     return tuple(sent)
 
@@ -226,11 +228,6 @@ def _form(schema: Mapping[str, Any]) -> str:  # Any: a JSON schema
         return ""
     members = schema["items"].get("properties")
     return f": [{{{', '.join(members)}}}]" if members else ": [...]"
-
-
-def _json_of(tool: ToolSpec) -> str:
-    """Return the JSON schema of a tool, as Qwen's chat template writes it."""
-    return json.dumps({"type": "function", "function": tool.model_dump()}, ensure_ascii=False)
 
 
 def read_calls(message: Message, *, turn: int) -> Read:

@@ -405,7 +405,11 @@ class _Used:
             seen = "\n".join(seen.text for seen in step.observations)
             self._known[-1] |= _words(f"{step.notice or ''}\n{written}")
             self._known.append(self._known[-1] | _words(seen))
-        looking = [number for number, step in enumerate(self._steps, 1) if _looks(step)]
+        looking = []  # turns with a result that is meant to be read
+        for number, step in enumerate(self._steps, 1):
+            answering = {call.id for call in step.reply.message.tool_calls if call.name in _ANSWERING}
+            if any(seen.error is None and seen.call_id not in answering for seen in step.observations):
+                looking.append(number)
         self._last_look = looking[-1] if looking and looking[-1] < len(self._steps) else None
 
     def is_unused(self, number: int, call: ToolCall, seen: Observed) -> bool:
@@ -416,12 +420,6 @@ class _Used:
         new = _words(seen.text) - self._known[number - 1]
         # A result that shows nothing new may have been a check: whether it was of use cannot be told.
         return bool(new) and new.isdisjoint(_words(later)) and not any(node in later for node in seen.nodes)
-
-
-def _looks(step: Step) -> bool:
-    """Return whether a turn got a result that is meant to be read."""
-    answering = {call.id for call in step.reply.message.tool_calls if call.name in _ANSWERING}
-    return any(seen.error is None and seen.call_id not in answering for seen in step.observations)
 
 
 def _written_in(step: Step) -> Iterator[str]:

@@ -222,13 +222,10 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
     rarest = max((posting.idf for posting in index.postings(terms)), default=1.0)  # what no node has is as rare as any
     shares = dict(zip(ascending.tolist(), word_shares(index, groups, ascending, rarest).tolist(), strict=True))
     folded = text.casefold()[:_LONGEST_NAME]
-    hits = [
-        ScoredNode(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()
-    ]
+
+    def alike(row: int) -> float:
+        names = (graph.arrays.names[row], *graph.arrays.aliases_at(row))
+        return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)
+
+    hits = [ScoredNode(row, min((shares.get(row, 0.0) + alike(row)) / 2, _UNSURE)) for row in rows.tolist()]
     return sorted(hits, key=lambda hit: -hit.score)[:k]  # stable: what is alike stays in BM25's order
-
-
-def _alike(graph: Graph, folded: str, row: int) -> float:
-    """Return the likeness of a text and the nearest of a node's names, letter by letter, from 0 to 1."""
-    names = (graph.arrays.names[row], *graph.arrays.aliases_at(row))
-    return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)

@@ -96,7 +96,9 @@ class NodeScorer:
         config, wanted = self._config, self._wanted
         weights = self.anchor_weights()
         linked = weights @ connections.strength if self._anchors else np.zeros(len(connections.rows))
-        joint = self._is_joint(connections)
+        # Whether a node of the wanted types joins two anchors or more.
+        joined = self._graph.arrays.node_types[connections.rows[connections.joined]]
+        joint = bool(np.isin(joined, list(wanted.types)).any() if wanted.types else len(joined))
         linked *= config.joint_weight if joint else config.connection_weight
         is_most = wanted.superlative and connections.counts
         leads = joint or connections.leads
@@ -146,13 +148,6 @@ class NodeScorer:
         if self._nearness is not None:
             total += config.meaning_weight * self.whole * self._nearness.shares(self._text, rows)[1]
         return total
-
-    def _is_joint(self, connections: Connections) -> bool:
-        """Return whether a node of the wanted types joins two anchors or more."""
-        joined = connections.rows[connections.joined]
-        if self._wanted.types:
-            joined = joined[np.isin(self._graph.arrays.node_types[joined], list(self._wanted.types))]
-        return bool(len(joined))
 
     def _candidates(
         self, connections: Connections, linked: NDArray[np.float64], *, joint: bool, by_degree: bool

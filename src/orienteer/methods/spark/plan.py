@@ -344,7 +344,10 @@ class _Checker:
         if isinstance(step, IntersectStep):
             return step, self._common(starts)
         if isinstance(step, FilterStep):
-            return self._filter(step, starts[0]), starts[0]
+            if step.comparison in ORDERED and math.isnan(quantity(step.value)):
+                wants = f"{step.value!r} is no number, date or price: {step.comparison} needs one"
+                raise _Refused("constraint", wants)
+            return step.model_copy(update={"property": self._property(step.property, starts[0])}), starts[0]
         if isinstance(step, OrderStep):
             return self._order(step, starts[0]), starts[0]
         return step, starts[0]
@@ -388,11 +391,6 @@ class _Checker:
             shown = " and ".join(", ".join(sorted(names)) for names in bounds)
             raise _Refused("structure", f"nothing is of the types {shown} at once")
         return common
-
-    def _filter(self, step: FilterStep, types: Types | None) -> PlanStep:
-        if step.comparison in ORDERED and math.isnan(quantity(step.value)):
-            raise _Refused("constraint", f"{step.value!r} is no number, date or price: {step.comparison} needs one")
-        return step.model_copy(update={"property": self._property(step.property, types)})
 
     def _order(self, step: OrderStep, types: Types | None) -> PlanStep:
         if step.aggregate is None:

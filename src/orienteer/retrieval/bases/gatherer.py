@@ -52,7 +52,9 @@ class Gatherer(ABC, Generic[_C]):
         If the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
         if a model is asked.
         """
-        original, query = query, self._analyzed(query, run)
+        original = query
+        if not (query.low or query.high or query.answer_types or query.trajectories) and self.analyzer is not None:
+            query = query.analyzed(self.analyzer, run)
         try:
             try:
                 self.spaces.pay(run, dict.fromkeys(self._embedded(query)))
@@ -69,12 +71,6 @@ class Gatherer(ABC, Generic[_C]):
             for trajectory in (*query.trajectories, *evidence.trajectories)
         ]
         return replace(evidence, trajectories=tuple(trajectories))
-
-    def _analyzed(self, query: Query, run: Run) -> Query:
-        """Return a query with its analysis, if this retriever has one."""
-        if query.low or query.high or query.answer_types or query.trajectories or self.analyzer is None:
-            return query
-        return query.analyzed(self.analyzer, run)
 
     @cached_property
     def analyzer(self) -> Analyzer | None:

@@ -35,7 +35,6 @@ from pydantic import Field
 
 from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph.pieces.incidence import Numbers, lists_of
-from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -168,7 +167,10 @@ class Hippo(Gatherer[HippoConfig]):
         self._searcher: Searcher = TitleBonus(spaces.searcher, self._titles, bonus) if bonus else spaces.searcher
         self._facts: Facts | None = None
         is_extracted = incidence is not None and incidence.rows is not None and MEMBER in self.graph.arrays.types.edges
-        begins = config.facts == "always" or (config.facts == "auto" and _are_stated(self.graph))
+        # Whether a model or the maker of an imported graph stated its facts, not statistics.
+        options = self.graph.arrays.manifest.provenance.get("options", {})
+        are_stated = "extract" not in options or "extracting_model" in options
+        begins = config.facts == "always" or (config.facts == "auto" and are_stated)
         if incidence is not None and is_extracted and begins and spaces.facts.any():
             chooser = self._model if config.filter else None
             self._facts = Facts(spaces, incidence, k=config.fact_k, phrases=config.phrases, model=chooser)
@@ -390,9 +392,3 @@ def _in_all(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
     """Return values as shares of their sum."""
     total = float(values.sum())
     return (values / total if total else values).astype(np.float32)
-
-
-def _are_stated(graph: Graph) -> bool:
-    """Return whether a model or the maker of an imported graph stated its facts, not statistics."""
-    options = graph.arrays.manifest.provenance.get("options", {})
-    return "extract" not in options or "extracting_model" in options

@@ -227,13 +227,13 @@ class _NamesIn:
             key = " ".join(words[at : at + length])
             place = bisect_left(self._keys, key)
             is_there = place < len(self._keys) and self._keys[place] == key
-            if is_there and any(has_capital[at : at + length]) and not (length == 1 and self._is_common(key)):
+            if not is_there or not any(has_capital[at : at + length]):
+                continue
+            arrays = self._graph.arrays
+            postings = map(arrays.text_index.posting, arrays.tokenizer.expand(key) if length == 1 else ())
+            if not any(posting is not None and posting.end - posting.begin > self._most for posting in postings):
                 return length, int(self._numbers[place])
         return 0, -1
-
-    def _is_common(self, word: str) -> bool:
-        postings = map(self._graph.arrays.text_index.posting, self._graph.arrays.tokenizer.expand(word))
-        return any(posting is not None and posting.end - posting.begin > self._most for posting in postings)
 
 
 def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], begin: int, end: int) -> bool:
