@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
-from orienteer.records import Manner, Question, Result, Trajectory, with_graph
+from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Retriever:
         self.notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
         """The notes of every result of this retriever."""
         self.notes = (*self.notes, *_staleness(self.graph))
-        self._random_seed, self._rerank = random_seed, rerank
+        self._random_seed = random_seed
         by_method = options_by_method(settings)
         names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
         own = {key: value for name in names for key, value in by_method.get(name, {}).items()}
@@ -95,7 +96,10 @@ class Retriever:
         if inner is not None and config is not None:
             self._inner_options = config.read(by_method.get(inner.name, {}), where=f"{inner.name}.").chosen
         with self._damage_told():
-            self._made = self._make()
+            below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
+            self._made: Method = self.method.make(
+                self.graph, model=self.model, options=self._options, rerank=rerank, inner=below
+            )
             is_mixed = is_fallback and self.method.reads and not PASSAGES.isdisjoint(self.graph.arrays.types.nodes)
             self._passages = METHODS["documents"].make(self.graph) if is_mixed else None
             """Asks the documents of a mixed graph if a question cannot be read over the rest of it."""
@@ -400,16 +404,13 @@ class Retriever:
         with self._damage_told():
             result = self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
-        notes = (*self.notes, *self._adaptation(result), *result.notes)
-        result = result.model_copy(update={"usage": usage, "notes": notes})
-        result = with_graph(result, GraphAtHand(self.graph, drawn_neighbours))
-        return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
-
-    def _adaptation(self, result: Result) -> tuple[str, ...]:
-        """Return a note on the form of tool calls if the model, not the method, chose it."""
+        # A note on the form of tool calls, if the model and not the method chose it.
         manner = manner_of(self.model) if self.model is not None else Manner()
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
-        return (manner.why,) if manner.dialect in spoken - {"native"} else ()
+        adapted = (manner.why,) if manner.dialect in spoken - {"native"} else ()
+        result = result.model_copy(update={"usage": usage, "notes": (*self.notes, *adapted, *result.notes)})
+        result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
+        return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         model = self.model if has_answer else None
@@ -470,12 +471,6 @@ class Retriever:
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)
 
-    def _make(self) -> Method:
-        """Return the method, over another one if it is written so."""
-        card, inner = self.method, self.method.over
-        below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
-        return card.make(self.graph, model=self.model, options=self._options, rerank=self._rerank, inner=below)
-
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         config = self.method.config_class()
         for name in set(options).difference(() if config is None else config.model_fields):
@@ -499,7 +494,7 @@ class Retriever:
             self._require_price(budget)
         budget = self.budget if budget is None else budget
         inner = self.method.over
-        if inner is not None and self.method.slot == "seeds":  # where it starts from another, that one asks
+        if inner is not None and self.method.slot == "seeds":  # if it starts from another, that one asks
             agents = inner.turns_kept(self._inner_options)
         else:
             agents = self.method.turns_kept(self._options)
