@@ -103,13 +103,6 @@ def served_method(name: str, served: Collection[str]) -> str:
     return name
 
 
-def checked_k(k: int) -> int:
-    """Return the number of hits of a request. Raises `BadOption` for more than an interface gives."""
-    if not 0 <= k <= MOST_HITS:
-        raise BadOption(f"k is {k}: it must be 0 to {MOST_HITS}")
-    return k
-
-
 def served_budget(settings: Settings, own: Budget | None = None, **flags: float | None) -> Budget:
     """Return the budget of one question: that of the settings, within the limits of an interface.
 

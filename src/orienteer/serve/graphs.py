@@ -1,4 +1,4 @@
-"""The graphs that a server answers from, by name. Each is reopened when a new generation of it is published.
+"""The graphs of a server, by name. Each is reopened when a new generation of it is published.
 
 The pointer file is checked at most once a second. A request takes the current generation and keeps it: an old one is
 freed with its last request. A graph may be opened at its first request, because a host of tools waits for a list of

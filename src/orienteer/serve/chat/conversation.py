@@ -291,14 +291,13 @@ class Chat:
         result = answered.result
         result = result.model_copy(update={"usage": result.usage + follow_up.usage})
         self._answered = answered._replace(result=result)
-        self._turns += [Turn("user", line), Turn("assistant", _in_short(result))]
-        print_outcome(self.screen, self.graph, self._news_of(result), answered.words)
-
-    def _news_of(self, result: Result) -> Result:
-        """Return a result without the notes of every answer of the same retriever that were printed before."""
+        # The model of the next question reads the answer, or else the first hits.
+        answer = result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
+        self._turns += [Turn("user", line), Turn("assistant", answer)]
+        # Notes of every answer of the same retriever are printed once.
         notes = tuple(note for note in result.notes if note not in self._printed_notes)
         self._printed_notes.update(self._retriever.notes)
-        return result.model_copy(update={"notes": notes})
+        print_outcome(self.screen, self.graph, result.model_copy(update={"notes": notes}), answered.words)
 
     def _hit(self, text: str) -> Ranked:
         """Return the hit with a number, by default the first. Raises `BadOption`."""
@@ -389,11 +388,6 @@ class Chat:
     def _print_notes(self, notes: tuple[str, ...]) -> None:
         for note in notes:
             self.screen.note(f"note: {note}")
-
-
-def _in_short(result: Result) -> str:
-    """Return an answer for the model of the next question: its words, else the first hits."""
-    return result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
 
 
 def _words(text: str) -> list[str]:

@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
-    """Run a command line, that of the process where none is given, and return its exit code."""
+    """Run a command line, by default that of the process, and return its exit code."""
     try:
         code = application()(args=arguments, prog_name="orienteer", standalone_mode=False)
     except Error as error:
@@ -209,7 +209,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def _with_value(message: str, cause: BaseException | None) -> str:
-    """Return what typer says of a value that pydantic refuses, with the value in it: pydantic says `Input`."""
+    """Return typer's message on a value that pydantic refuses, with the value in place of `Input`."""
     from pydantic import ValidationError
 
     if not isinstance(cause, ValidationError):
@@ -218,7 +218,7 @@ def _with_value(message: str, cause: BaseException | None) -> str:
 
 
 class _Command(TyperCommand):
-    """A command that is a name and a line of help until somebody looks at the rest, for which its module is loaded."""
+    """A command with a name and a line of help. Its module is loaded when anything else is needed."""
 
     def __init__(self, name: str, module: str, path: str, line: str) -> None:
         super().__init__(name, short_help=line, rich_markup_mode=None)

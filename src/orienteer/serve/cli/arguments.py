@@ -220,7 +220,7 @@ def open_graph(path: Path, out: Output) -> Graph:
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import skipped_groups, unread_files
 
-    directory, is_new = _found(path, out)
+    directory, is_new = _found_graph(path, out)
     with file_trouble("check the path and its permissions"):
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
@@ -293,10 +293,10 @@ def _refuse_address(path: Path) -> None:
 
 def graph_of(path: Path, out: Output) -> Path:
     """Return a graph directory unchanged; for a folder of sources, their graph in the cache."""
-    return _found(path, out)[0]
+    return _found_graph(path, out)[0]
 
 
-def _found(path: Path, out: Output) -> tuple[Path, bool]:
+def _found_graph(path: Path, out: Output) -> tuple[Path, bool]:
     """Return the directory of a graph, and whether it was built just now."""
     from orienteer.graph.format import is_graph
 

@@ -87,7 +87,7 @@ class TableFlags:
     ] = "en"
 
     def options(self, sources: list[str] | None, *, force: bool = False) -> ImportOptions:
-        """Return the options of an import. Raises `UsageError` where there is nothing to read, and `BadOption`."""
+        """Return the options of an import. Raises `UsageError` if there is nothing to read, and `BadOption`."""
         from orienteer.ingest.importer import ImportOptions
         from orienteer.ingest.tables.spec import spec_of
         from orienteer.options import pairs_of
@@ -157,7 +157,7 @@ def _updated(out: Output, sources: list[str], target: Path, options: ImportOptio
 
 @contextmanager
 def _database(sources: list[str]) -> Iterator[Database]:
-    """Open the database that is the only source. Raises `UsageError` where it is not."""
+    """Open the database that is the only source. Raises `UsageError` if there are others."""
     if len(sources) > 1:
         raise UsageError("a database is imported alone: name its address and nothing beside it")
     from orienteer.ingest.databases import open_database

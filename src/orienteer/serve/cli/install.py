@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from orienteer.serve.install.agents import Agent, Places
     from orienteer.serve.install.plan import Change
 
-AgentNames = Annotated[
-    list[str] | None,
-    typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
-]
-AnyAgentNames = Annotated[
-    list[str] | None,
-    typer.Option("--agent", metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
-]
 Project = Annotated[bool, typer.Option("--project", help="The files of the project in this folder, not your own.")]
 Write = Annotated[
     bool, typer.Option("--write", help="Write the files; without it they are shown and stay as they are.")
@@ -44,7 +36,10 @@ def install(
         ),
     ] = Path(),
     *,
-    agent: AgentNames = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
+    ] = None,
     project: Project = False,
     write: Write = False,
     instructions: Annotated[
@@ -73,7 +68,10 @@ def uninstall(
         Path | None, typer.Argument(metavar="DIR", help="Take out this graph alone; it may be gone.")
     ] = None,
     *,
-    agent: AnyAgentNames = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
+    ] = None,
     project: Project = False,
     write: Write = False,
 ) -> int:

@@ -113,7 +113,11 @@ class Output:
         if is_new:
             self._stage, self._began = stage.partition(",")[0], now
             self._printed = self._printed or now
-        line = f"{stage}: {_so_far(count, now - self._began)}"
+        line = f"{stage}: {count:,}"
+        if isinstance(count, Count) and count.of >= count:
+            line += f" of {count.of:,}"
+            if left := seconds_left(count, now - self._began):
+                line += f", about {lasting(left)} left"
         if self._moves:
             sys.stderr.write(f"{_WIPE}{clean(line)}")
         elif is_new and self.verbosity:
@@ -164,14 +168,6 @@ class Output:
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
-
-
-def _so_far(count: int, seconds: float) -> str:
-    """Return a progress text: done, total, time left."""
-    if not isinstance(count, Count) or count.of < count:
-        return f"{count:,}"
-    done, left = f"{count:,} of {count.of:,}", seconds_left(count, seconds)
-    return f"{done}, about {lasting(left)} left" if left else done
 
 
 def drop_output() -> None:

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -227,32 +227,13 @@ _MINUTE = 60.0  # seconds
 _PID = struct.Struct("=i")
 
 
-class Processes(Protocol):
-    """Starts and ends workers."""
-
-    def start(self) -> int:
-        """Start a worker and return its number. Raises `OSError` if the system has no room for it."""
-
-    def ready(self) -> list[int]:
-        """Return the workers that serve and were not reported before."""
-
-    def ended(self) -> list[tuple[int, str]]:
-        """Return the workers that have ended and were not reported before, each with the cause."""
-
-    def end(self, worker: int) -> None:
-        """Ask a worker to end in order."""
-
-    def kill(self, worker: int) -> None:
-        """End a worker at once; it is not reported any more."""
-
-
 class Workers:
     """Keeps `count` workers. Only the main thread may use it."""
 
     def __init__(
         self,
         count: int,
-        processes: Processes,
+        processes: Forks,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,

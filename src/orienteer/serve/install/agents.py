@@ -95,12 +95,12 @@ class Agent:
         return tuple(map(places.path, self.files))
 
 
-def _plain(words: Sequence[str]) -> Entry:
+def _command_entry(words: Sequence[str]) -> Entry:
     return {"command": words[0], "args": list(words[1:])}
 
 
-def _typed(words: Sequence[str]) -> Entry:
-    return {"type": "stdio", **_plain(words)}
+def _stdio_entry(words: Sequence[str]) -> Entry:
+    return {"type": "stdio", **_command_entry(words)}
 
 
 AGENTS = (
@@ -111,14 +111,14 @@ AGENTS = (
         project_files=(".mcp.json",),
         then_in_project="Claude Code asks you before it starts it",
         signs=("$claude", "$claude-file/.claude.json"),
-        entry=_typed,
+        entry=_stdio_entry,
     ),
     Agent(
         name="claude-desktop",
         title="Claude Desktop",
         files=("$application/Claude/claude_desktop_config.json",),
         signs=("$application/Claude",),
-        entry=_plain,
+        entry=_command_entry,
         needs_whole_path=True,
         then="restart Claude Desktop",
     ),
@@ -131,7 +131,7 @@ AGENTS = (
         signs=("$codex",),
         container="mcp_servers",
         # Its own limits are 10 and 60 seconds: a first start may fetch the package, and a question takes up to 45.
-        entry=lambda words: {**_plain(words), "startup_timeout_sec": 30, "tool_timeout_sec": 120},
+        entry=lambda words: {**_command_entry(words), "startup_timeout_sec": 30, "tool_timeout_sec": 120},
         form="toml",
     ),
     Agent(
@@ -140,7 +140,7 @@ AGENTS = (
         files=("~/.cursor/mcp.json",),
         project_files=(".cursor/mcp.json",),
         signs=("~/.cursor",),
-        entry=_plain,
+        entry=_command_entry,
     ),
     Agent(
         name="vscode",
@@ -149,7 +149,7 @@ AGENTS = (
         project_files=(".vscode/mcp.json",),
         signs=("$application/Code",),
         container="servers",
-        entry=_typed,
+        entry=_stdio_entry,
     ),
     Agent(
         name="copilot-cli",
@@ -157,7 +157,7 @@ AGENTS = (
         files=("~/.copilot/mcp-config.json",),
         signs=("~/.copilot",),
         # `tools` are those that are offered: each call still needs a permission.
-        entry=lambda words: {"type": "local", **_plain(words), "tools": ["*"]},
+        entry=lambda words: {"type": "local", **_command_entry(words), "tools": ["*"]},
     ),
     Agent(
         name="gemini",
@@ -166,21 +166,21 @@ AGENTS = (
         project_files=(".gemini/settings.json",),
         then_in_project="Gemini CLI reads it once you trust the folder",
         signs=("~/.gemini",),
-        entry=lambda words: {**_plain(words), "timeout": 120_000, "trust": False},  # milliseconds
+        entry=lambda words: {**_command_entry(words), "timeout": 120_000, "trust": False},  # milliseconds
     ),
     Agent(
         name="antigravity",
         title="Antigravity",
         files=("~/.gemini/config/mcp_config.json",),
         signs=("~/.gemini/config",),
-        entry=_plain,
+        entry=_command_entry,
     ),
     Agent(
         name="windsurf",
         title="Windsurf",
         files=("~/.codeium/windsurf/mcp_config.json",),
         signs=("~/.codeium/windsurf",),
-        entry=_plain,
+        entry=_command_entry,
     ),
     Agent(
         name="zed",
@@ -188,7 +188,7 @@ AGENTS = (
         files=("$zed/settings.json",),
         signs=("$zed",),
         container="context_servers",
-        entry=_plain,
+        entry=_command_entry,
     ),
     Agent(
         name="opencode",
@@ -204,14 +204,14 @@ AGENTS = (
         title="Cline",
         files=("~/.cline/data/settings/cline_mcp_settings.json",),
         signs=("~/.cline",),
-        entry=_plain,
+        entry=_command_entry,
     ),
     Agent(
         name="continue",
         title="Continue",
         project_files=(".continue/mcpServers",),
         signs=("~/.continue",),
-        entry=_plain,
+        entry=_command_entry,
         form="yaml",
         is_a_list=True,
         where="~/.continue/config.yaml",
@@ -225,11 +225,11 @@ AGENTS = (
         form="yaml",
         where="its config.yaml, which `goose info` finds",
     ),
-    Agent(name="junie", title="Junie", files=("~/.junie/mcp/mcp.json",), signs=("~/.junie",), entry=_plain),
+    Agent(name="junie", title="Junie", files=("~/.junie/mcp/mcp.json",), signs=("~/.junie",), entry=_command_entry),
     Agent(
         name="jetbrains",
         title="AI Assistant of JetBrains",
-        entry=_plain,
+        entry=_command_entry,
         needs_whole_path=True,
         where="Settings, Tools, AI Assistant, Model Context Protocol",
     ),

@@ -108,7 +108,7 @@ class Change:
 
 
 class _Edit(NamedTuple):
-    """The new text of a file, and whether it had something of ours."""
+    """The new text of a file, and whether it had an entry or block of ours."""
 
     text: str | None
     """None for no file."""
@@ -176,12 +176,12 @@ def plan_install(
 
 
 def _leads_out(change: Change, places: Places) -> bool:
-    """Return whether a project's file is elsewhere: links may have come with somebody else's folder."""
+    """Return whether a project's file is a link out of the project, perhaps part of a downloaded folder."""
     return change.real_file is not None and not change.real_file.is_relative_to(files.real(places.project))
 
 
 def _with_entry(agent: Agent, directory: Path, entry: Entry) -> Callable[[str], _Edit]:
-    """Return an edit that adds a server's entry. Of one that is there, what somebody has added to it stays."""
+    """Return an edit that adds a server's entry. Additions to an existing entry stay."""
 
     def edit(text: str) -> _Edit:
         form = files.FORMS[agent.form]

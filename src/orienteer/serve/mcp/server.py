@@ -316,7 +316,7 @@ _SCHEME = "orienteer://"
 
 
 class ResourceAddress(NamedTuple):
-    """The tool call that an address stands for."""
+    """The tool call behind the address of a resource."""
 
     graph: str
     tool: str

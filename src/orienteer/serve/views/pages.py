@@ -164,7 +164,7 @@ def intersect(graph: Graph, nodes: Sequence[str], **options: Any) -> records.Int
 
 
 def _list_of(nodes: Sequence[str]) -> Sequence[str]:
-    """Return a list of nodes. Raises `BadOption` for a text, of which each character would be a node."""
+    """Return a list of nodes. Raises `BadOption` for a text: its characters are not nodes."""
     if isinstance(nodes, str):
         raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
     return nodes
@@ -414,7 +414,7 @@ def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> records.
             unknown.append(node)
     rows = [*drawn, *_joined_nodes(graph, list(drawn), around)]
     kept = rows[:MOST_NODES]
-    edges = list(islice(_among(graph, np.unique(np.array(kept, np.int32))), MOST_EDGES + 1))
+    edges = list(islice(_edges_between(graph, np.unique(np.array(kept, np.int32))), MOST_EDGES + 1))
     arrays = graph.arrays
     degrees = arrays.adjacency.degree(np.array(kept, np.int32)).tolist()
     return records.Subgraph(
@@ -442,7 +442,7 @@ def _joined_nodes(graph: Graph, rows: Sequence[int], most: int) -> list[int]:
     return best
 
 
-def _among(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
+def _edges_between(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
     """Yield the edges among `rows` ((n,) int32, ascending), each type once between two nodes."""
     import numpy as np
 
