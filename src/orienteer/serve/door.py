@@ -117,6 +117,15 @@ def served_budget(settings: Settings, own: Budget | None = None, **flags: float 
     return Budget.read({**allowed.chosen, "calls": calls, "seconds": seconds, **chosen, **given}, where="budget.")
 
 
+def raise_failure(result: Result) -> None:
+    """Raise the error that ended a question, unless it has hits from before; then its notes have the error."""
+    from orienteer.retriever import failure
+
+    error = failure(result)
+    if error is not None and not result.hits:
+        raise error
+
+
 # A question that follows others, in words that can be understood alone: for the chat and for clients of a server.
 
 

@@ -61,14 +61,14 @@ def retries_shown(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def print_outcome(out: Output, graph: Graph, result: Result, heard: SentWords | None = None) -> None:
+def print_outcome(out: Output, graph: Graph, result: Result, words: SentWords | None = None) -> None:
     """Print a result, unless as JSON, with its notes and costs. Raises the error that ended it early, if any.
 
-    Words of the answer that are printed already (`heard`) are not printed again.
+    `words` of the answer that are printed already are not printed again.
     """
     from orienteer.retriever import failure
 
-    rest = heard.rest(result) if heard else None
+    rest = words.rest(result) if words else None
     if rest:
         out.words(rest)
     error = failure(result)
@@ -80,7 +80,7 @@ def print_outcome(out: Output, graph: Graph, result: Result, heard: SentWords | 
             if (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)
-        if heard and rest is None:  # they cannot be taken back
+        if words and rest is None:  # they cannot be withdrawn
             out.note(f"note: {NO_ANSWER if result.answer is None else PUT_RIGHT}")
         if not out.as_json:
             print_result(out, graph, result, has_answer=rest is None)

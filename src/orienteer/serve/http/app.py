@@ -25,13 +25,13 @@ from orienteer.display import clean
 from orienteer.errors import BadOption, Error, Refused
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
-from orienteer.serve.door import served_method
+from orienteer.serve.door import raise_failure, served_method
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies, questions
 from orienteer.serve.http.description import description_of, docs_page, operation_id
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
-from orienteer.serve.http.site import CONTENT_TYPE, Site, while_there
+from orienteer.serve.http.site import CONTENT_TYPE, Site
 from orienteer.serve.mcp.tools import CYPHER
 from orienteer.serve.views.outside import for_outside
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
@@ -257,13 +257,8 @@ def openai_routes(site: Site) -> APIRouter:
                 has_usage=body.stream_options is not None and body.stream_options.include_usage,
             )
             return questions.EventReply(reply.chunks(running), running.question.close)
-        try:
-            result = await while_there(request.receive, running.question.result())
-        finally:
-            running.question.close()
-        questions.raise_failure(result)
-        result = for_outside(result, running.generation.paths)
-        return JSONResponse(_completion(head, running.follow_up.added_to(result), running.note))
+        result = for_outside(await running.result(request.receive), running.generation.paths)
+        return JSONResponse(_completion(head, result, running.note))
 
     return router
 
@@ -433,7 +428,7 @@ class _AnswerStream:
                 if event is None:
                     yield questions.PING
                 elif event.kind == "done":
-                    questions.raise_failure(event.result)
+                    raise_failure(event.result)
                     for chunk in self._answered(for_outside(event.result, paths), running):
                         yield chunk
                 elif event.kind == "hit":

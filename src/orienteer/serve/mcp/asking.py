@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from orienteer.display import clean, counted, cut
 from orienteer.errors import without_paths
+from orienteer.serve.door import raise_failure
 from orienteer.serve.mcp.tools import MOST_ROWS
 from orienteer.serve.views.records import answers_of, lines_between, read_as
 from orienteer.text.sentences import one_line, single_spaced
@@ -66,9 +67,8 @@ async def result_of(events: AsyncGenerator[Event, None], *, notify: Notify, path
             elif (line := _step(event)) is not None:
                 await notify(one_line(single_spaced(clean(without_paths(line, paths))), _STEP))
     assert result is not None  # a stream ends with it, or raises
+    raise_failure(result)
     error = failure(result)
-    if error is not None and not result.hits:
-        raise error
     if error is None or any(str(error) in note for note in result.notes):
         return result
     return result.model_copy(update={"notes": (*result.notes, error.public)})
