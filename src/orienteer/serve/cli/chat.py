@@ -50,7 +50,7 @@ def chat(
         screen.note(f"{graph.path.name}: {sizes}. Ask, or /help.")
     failures = _talk(talk, _lines if read is None else read, has_terminal=has_terminal)
     out.done()
-    if talk.asking.is_waiting:
+    if talk.is_waiting:
         return _WAITING
     return 0 if has_terminal or not failures else 1
 
