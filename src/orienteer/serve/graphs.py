@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 
-from orienteer.display import Count, lasting, seconds_left
+from orienteer.display import Count, format_duration, seconds_left
 from orienteer.errors import BadOption, Error, Refused, Unknown, UsageError, nearest, without_paths
 from orienteer.graph.format import POINTER, read_pointer
 from orienteer.llm.budget import Budget
@@ -72,7 +72,7 @@ class Stage:
     @property
     def left(self) -> str:
         """The same as the end of a sentence."""
-        return "" if (seconds := self.seconds_left) is None else f", about {lasting(seconds)} left"
+        return "" if (seconds := self.seconds_left) is None else f", about {format_duration(seconds)} left"
 
 
 def interim_note(interim: Interim, stage: Stage | None) -> str:

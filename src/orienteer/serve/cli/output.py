@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orienteer.display import Count, clean, escape_json, lasting, seconds_left
+from orienteer.display import Count, clean, escape_json, format_duration, seconds_left
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -117,7 +117,7 @@ class Output:
         if isinstance(count, Count) and count.of >= count:
             line += f" of {count.of:,}"
             if left := seconds_left(count, now - self._began):
-                line += f", about {lasting(left)} left"
+                line += f", about {format_duration(left)} left"
         if self._moves:
             sys.stderr.write(f"{_WIPE}{clean(line)}")
         elif is_new and self.verbosity:
