@@ -36,7 +36,7 @@ _LOOK_SECONDS = 2.0  # between two looks at the files that are watched
 _NAMED = 3  # files that a warning names
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and notes.")]
 VerboseFlag = Annotated[
     int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, also tracebacks.")
 ]
@@ -45,11 +45,9 @@ YesFlag = Annotated[
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option(metavar="GLOB", help="Of a folder, read only what fits, also if hidden or git-ignored. Repeatable."),
+    typer.Option(metavar="GLOB", help="Read only matching files, even hidden or ignored ones. Repeatable."),
 ]
-Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="GLOB", help="Of a folder, do not read what fits. Repeatable.")
-]
+Exclude = Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Do not read matching files. Repeatable.")]
 Directory = Annotated[
     Path,
     typer.Argument(metavar="DIR", help="A graph, its address (s3://, https://), or its sources: a folder, or a table."),
@@ -58,7 +56,9 @@ NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, name
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="FIELD=VALUE", help="Keep nodes whose property fits: = != < <= > >=. Repeatable."),
+    typer.Option(
+        "--where", metavar="FIELD=VALUE", help="Keep nodes with a matching property: = != < <= > >=. Repeatable."
+    ),
 ]
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of hits.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
@@ -239,7 +239,7 @@ def open_graph(path: Path, out: Output) -> Graph:
     return graph
 
 
-Watch = Annotated[bool, typer.Option("--watch", help="Go on, and do it again whenever a file changes. Ctrl-C ends it.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Rerun whenever a file changes. Ctrl-C stops.")]
 
 
 def watched(out: Output, graph: Graph) -> Iterator[None]:

@@ -48,7 +48,7 @@ def ask(
     where: arguments.Where = None,
     reading: Annotated[
         str | None,
-        typer.Option(metavar="LINE", help="Take this line, as `ask` prints it, for what the question means."),
+        typer.Option(metavar="LINE", help="Use this reading instead of interpreting the question."),
     ] = None,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Rank only, do not answer.")] = False,
     trajectories: Annotated[bool, typer.Option("--trajectories", help="Include the trajectories in the JSON.")] = False,
@@ -61,7 +61,7 @@ def ask(
     ] = None,
     watch: arguments.Watch = False,
 ) -> None:
-    """Find ranked evidence for a question and, with a model, an answer."""
+    """Answer a question, with the path or quotation that proves it."""
     from orienteer.options import pairs_of
     from orienteer.retriever import Retriever
 
@@ -178,7 +178,7 @@ def methods(
         bool, typer.Option("--all", help="List the baselines of papers and the methods of packages, too.")
     ] = False,
 ) -> None:
-    """List the methods, with what each needs and does; of one also its options, their defaults and values."""
+    """List the methods; for one of them, also its options with defaults and values."""
     from orienteer.methods.table import AUTO, CORE, cards, method_of
     from orienteer.options import options_of, schema_of
 

@@ -37,10 +37,10 @@ def build(
     update: Annotated[
         bool, typer.Option("--update", help="Read only what has changed since the graph was built.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail where a document cannot be read.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if a document cannot be read.")] = False,
     chunks: Annotated[
         Literal["semantic", "tokens"] | None,
-        typer.Option(metavar="semantic|tokens", help="Where to cut prose: where the meaning changes, or by length."),
+        typer.Option(metavar="semantic|tokens", help="How to cut prose: by changes of meaning, or by length."),
     ] = None,
     embedder: Annotated[
         str | None,
@@ -194,7 +194,7 @@ def link(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the links. Repeatable.")
     ] = None,
 ) -> None:
-    """Join nodes with similar texts, in a layer beside the graph's own edges that can be made again."""
+    """Add a rebuildable layer of edges between similar texts."""
     from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
     from orienteer.options import pairs_of
 

@@ -26,11 +26,9 @@ def chat(
     directory: Directory,
     *,
     model: ModelFlags,
-    no_history: Annotated[
-        bool, typer.Option("--no-history", help="Keep no file of what was typed; usually it is in the cache.")
-    ] = False,
+    no_history: Annotated[bool, typer.Option("--no-history", help="Do not save the input history.")] = False,
 ) -> int:
-    """Talk with a graph: questions, follow-ups, and a look at what was found. Without a terminal, a line a question."""
+    """Talk with a graph: questions, follow-ups, and a look at the hits. Without a terminal, a line is a question."""
     from orienteer.serve.chat.conversation import Chat, Screen
 
     if out.as_json:

@@ -82,7 +82,7 @@ def doctor(
     ] = False,
     model: ModelFlags,
 ) -> int:
-    """Report what is installed and configured, what a model's server does, and whether a graph is undamaged."""
+    """Report the installation, the settings, the abilities of a model's server, and the state of a graph."""
     import platform
     from importlib import metadata
 

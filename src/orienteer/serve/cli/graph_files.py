@@ -37,7 +37,7 @@ Sources = Annotated[
 class TableFlags:
     """The flags that say how tables become a graph."""
 
-    strict: Annotated[bool, typer.Option("--strict", help="Fail where any row would be dropped or merged.")] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if any row would be dropped or merged.")] = False
     nodes: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,7 +58,9 @@ class TableFlags:
     ] = None
     partial: Annotated[
         list[str] | None,
-        typer.Option("--partial", metavar="TYPE", help="A type of nodes or edges that lacks some. Repeatable."),
+        typer.Option(
+            "--partial", metavar="TYPE", help="Mark a type as incomplete: its counts are lower bounds. Repeatable."
+        ),
     ] = None
     columns: Annotated[
         list[str] | None,
@@ -128,7 +130,7 @@ def import_(
     *,
     tables: TableFlags,
 ) -> None:
-    """Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."""
+    """Make a graph from tables of nodes and edges, or from a database, and report dropped rows with the reasons."""
     if changed_by and not update:
         raise UsageError("--changed-by tells what --update reads again: give both")
     options = tables.options(sources, force=force).model_copy(update={"changed_by": changed_by})

@@ -70,7 +70,7 @@ def replay(
     directory: Directory,
     trust_limits: Annotated[
         bool,
-        typer.Option("--trust-limits", help="Run code under the trace's limits even where they exceed the defaults."),
+        typer.Option("--trust-limits", help="Run code under the trace's limits even if they exceed the defaults."),
     ] = False,
 ) -> int:
     """Run every recorded call again over a graph, without the model, and compare the observations."""
@@ -119,7 +119,7 @@ def lint(
         Path, typer.Argument(metavar="FILE", help="A file that ask --trace wrote, - for standard input, or a run.")
     ],
 ) -> None:
-    """Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."""
+    """Print the causes of lost turns: failed calls, repeated calls, unused results, cut replies, empty answers."""
     from orienteer.agents.replay import lint, together
 
     trajectories = _read(file)
