@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "orienteer.serve.cli.chat": {
         "chat": (
-            "Talk with a graph: questions, follow-ups, and a look at the hits. Without a terminal, a line is a question."
+            "Talk with a graph: questions, follow-ups and a look at hits. Without a terminal, a line is a question."
         )
     },
     "orienteer.serve.cli.graph_files": {

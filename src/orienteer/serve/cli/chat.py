@@ -28,7 +28,7 @@ def chat(
     model: ModelFlags,
     no_history: Annotated[bool, typer.Option("--no-history", help="Do not save the input history.")] = False,
 ) -> int:
-    """Talk with a graph: questions, follow-ups, and a look at the hits. Without a terminal, a line is a question."""
+    """Talk with a graph: questions, follow-ups and a look at hits. Without a terminal, a line is a question."""
     from orienteer.serve.chat.conversation import Chat, Screen
 
     if out.as_json:

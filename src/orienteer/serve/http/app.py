@@ -32,13 +32,12 @@ from orienteer.serve.http.description import description_of, docs_page, operatio
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
 from orienteer.serve.http.site import CONTENT_TYPE, Site
-from orienteer.serve.mcp.tools import CYPHER
+from orienteer.serve.mcp.tools import CYPHER, AskArguments
 from orienteer.serve.views.outside import for_outside
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
-    from orienteer.serve.mcp.asking import AskArguments
     from orienteer.serve.mcp.http import HttpFace
 
 _QUIET: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
