@@ -268,7 +268,8 @@ class Chat:
                             show_event(screen, event, has_agents=has_agents, is_whole=bool(screen.verbosity))
                         status.show("looking")
                     elif event.kind == "hit" and retriever.model is not None and not words:
-                        status.show("writing the answer")  # the model reads the hits now
+                        # The model reads the hits now.
+                        status.show("writing the answer")
                     elif event.kind == "answer_part":
                         status.end()
                         words.add(event.text)

@@ -76,11 +76,13 @@ def print_outcome(out: Output, graph: Graph, result: Result, words: SentWords | 
         refused = result.refusal.text if result.refusal is not None and not out.as_json else None
         for note in result.notes:
             if note == result.meeting and not out.as_json:
-                continue  # it is printed in place of the answer
+                # This note is printed in place of the answer.
+                continue
             if (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)
-        if words and rest is None:  # they cannot be withdrawn
+        # The printed words cannot be withdrawn.
+        if words and rest is None:
             out.note(f"note: {NO_ANSWER if result.answer is None else PUT_RIGHT}")
         if not out.as_json:
             print_result(out, graph, result, has_answer=rest is None)
@@ -98,7 +100,8 @@ def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -
     if event.kind == "note":
         out.note(event.text)
     elif event.kind == "step" and event.step.error is not None:
-        pass  # shown at the end
+        # The error is printed at the end.
+        pass
     elif event.kind == "step" and event.agent is not None and not event.step.reply.message.tool_calls:
         remark = after_thinking(event.step.reply.message.content or "") or "nothing"
         if not is_whole:

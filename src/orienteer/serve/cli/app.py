@@ -192,7 +192,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
             sys.stderr.write(clean("".join(traceback.format_exception(error))))
         return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
     except TyperException as error:
-        context = getattr(error, "ctx", None)  # only some of typer's errors know which command was being called
+        # Only some of typer's errors know their command.
+        context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "orienteer"
         message = error.format_message().replace("Value error, ", "")
         message = _with_value(message, error.__cause__)

@@ -172,7 +172,8 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
             out.note("interrupted")
             raise
         except BrokenPipeError:
-            drop_output()  # the reader has seen enough
+            # The reader of the pipe has seen enough.
+            drop_output()
             return 0
         return code
 
@@ -310,7 +311,8 @@ def _found_graph(path: Path, out: Output) -> tuple[Path, bool]:
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
         if not may_be_address(path) and (ready := up_to_date(path, cache=cache, selection=chosen)) is not None:
             return ready, False
-        from orienteer.ingest.sources import graph_at  # what makes graphs is loaded if one has to be made
+        # The code that builds graphs is loaded only if one has to be built.
+        from orienteer.ingest.sources import graph_at
 
         confirm = functools.partial(_confirm, out)
         return graph_at(path, cache=cache, selection=chosen, progress=out.progress, confirm=confirm)
@@ -345,7 +347,8 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
     else:
         confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
         if not may_hold_sources(path, chosen):
-            return graph_of(path, out)  # which says why
+            # This raises an error that says why.
+            return graph_of(path, out)
 
     def make(progress: Progress, hear: HearInterim) -> Path:
         with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):

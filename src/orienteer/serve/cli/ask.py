@@ -127,7 +127,8 @@ def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
         raise UsageError(f"{graph.path} is a graph: watch the folder that it was made of, or orienteer build --watch")
     out.done()
     for _ in arguments.watched(out, graph):
-        out.opened.clear()  # else previous generations would stay open
+        # Otherwise previous generations would stay open.
+        out.opened.clear()
         try:
             answer()
         except Error as error:
@@ -261,7 +262,8 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
                 traces.write(trace, trajectories)
                 out.note(f"the trace so far is in {trace}")
             raise
-    assert result is not None  # a stream ends with it, or raises
+    # A stream ends with a result, or raises.
+    assert result is not None
     return result, words
 
 

@@ -104,7 +104,8 @@ def build(
         raise UsageError("--metadata needs a model: name one with --model")
     values = pairs_of(set_options or ())
     usual: Mapping[str, Any] = EXTRACTING if extract is not None and chunks != "semantic" else {}  # Any: of any field
-    if update and target is not None:  # an update goes on with the graph's own configuration and embedder
+    # An update continues with the graph's own configuration and embedder.
+    if update and target is not None:
         previous = Previous(target)
         usual = previous.config.chosen
         embedder = embedder or str(previous.options.get("embedder", "none"))
@@ -177,7 +178,8 @@ def _open_embedder(out: Output, configured: Settings, named: str | None, options
         return None
     name = named or configured.embedder
     if named is None and ":" in name and options.chunks != "semantic":
-        return None  # every text would go to a server, and may cost money
+        # Every text would go to a server, and may cost money.
+        return None
     try:
         return configured.open_embedder(name)
     except MissingExtra as error:

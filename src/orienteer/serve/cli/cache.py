@@ -47,7 +47,8 @@ def clear(
 
     Only what Orienteer put there is removed. The folder that a graph was made of may be gone.
     """
-    from orienteer.ingest.cached import remove_cached  # what reads folders is not loaded for every command
+    # The code that reads folders is not loaded for every command.
+    from orienteer.ingest.cached import remove_cached
 
     folder = settings().cache
     if source is not None and (vectors or replies):

@@ -122,7 +122,8 @@ def doctor(
         _print(out, facts, check, remedy=remedy)
     if check.failure is not None:
         raise check.failure
-    cache_folder(configured.cache, "graphs")  # which is an error if others could write there
+    # This raises an error if other users could write to the cache.
+    cache_folder(configured.cache, "graphs")
     if any(finding["state"] == "problem" for finding in facts.get("database", {}).get("findings", ())):
         return 1
     examined = facts.get("graph", _UNDAMAGED)
@@ -172,7 +173,8 @@ def _examine(path: Path) -> dict[str, Any]:
 
     pointer = read_pointer(path)
     damaged = damaged_files(path)
-    if MANIFEST in damaged:  # the manifest lists all others
+    # The manifest lists all other files.
+    if MANIFEST in damaged:
         unknown = dict.fromkeys(("files", "stale", "pieces", "vectors", "cypher"))
         return {"path": str(path), **unknown, "damaged": damaged}
     folder = generation_of(path, pointer)
@@ -210,7 +212,8 @@ def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any]
         return {"damaged": str(error)}
     if about is None:
         return None
-    trouble = None  # why no query can be embedded; a server is not called
+    # Why no query can be embedded. A server is not called.
+    trouble = None
     if about.embedder is None:
         trouble = "the vectors came without an embedder"
     else:

@@ -178,7 +178,8 @@ def _imported(out: Output, sources: list[str], target: Path | None, options: Imp
     from orienteer.graph.publication import check_target
 
     if target is not None:
-        check_target(target, force=options.force)  # before anybody is asked
+        # The target is checked before the database is asked.
+        check_target(target, force=options.force)
     with _database(sources) as database:
         return database.import_graph(target, options, out.progress)
 
@@ -203,7 +204,8 @@ def validate(
     with file_trouble("check the path and its permissions"):
         report = _imported(out, sources or [], None, tables.options(sources))
         if write_mapping is not None:
-            from orienteer.ingest.tables.mapping_file import written  # needs the importer to be loaded
+            # This needs the importer to be loaded.
+            from orienteer.ingest.tables.mapping_file import written
 
             write_whole(write_mapping, written(report.mapping, list(map(Path, sources or []))))
             out.note(f"the mapping is in {write_mapping}: change it, and import with --mapping {write_mapping}")

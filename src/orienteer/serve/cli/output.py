@@ -95,7 +95,8 @@ class Output:
         if not self.quiet:
             self._wipe()
             with _named():
-                sys.stdout.flush()  # so that both streams keep their order where they go to one place
+                # Both streams keep their order if they go to the same place.
+                sys.stdout.flush()
             sys.stderr.write(clean(text) + "\n")
             sys.stderr.flush()
 
@@ -164,7 +165,8 @@ class Output:
         style = "none" if console.no_color else "bold"
         table = Table(box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False, header_style=style)
         for name in header or [""] * max(map(len, rows), default=0):
-            table.add_column(name, overflow="fold")  # an id that is cut is of no use
+            # An id that is cut would be useless.
+            table.add_column(name, overflow="fold")
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)

@@ -96,7 +96,8 @@ def serve(
     site = _site(answering_of(configured, budget, chosen.budget), chosen)
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
     site.lists_methods = list_methods or chosen.list_methods
-    site.has_metrics = chosen.metrics and not no_metrics and chosen.workers == 1  # each process would count its own
+    # With several processes each would count only its own requests.
+    site.has_metrics = chosen.metrics and not no_metrics and chosen.workers == 1
     site.logs_questions = log_questions or chosen.log_questions
     site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
@@ -164,7 +165,8 @@ def mcp(
     graphs, begins = ServedGraphs(), []
     for graph_name, folder in named_folders(directories or (), name or ()).items():
         served = ServedGraph(graph_name, answering)
-        begins.append(take_up(served, folder, out, is_lazy=True))  # errors are raised now, not by the first call
+        # Errors are raised now, not by the first call.
+        begins.append(take_up(served, folder, out, is_lazy=True))
         graphs.add(served)
     if sys.stdin.isatty():
         names = ", ".join(graphs.names)
@@ -204,7 +206,8 @@ def take_up(
             served.open(found)
         return follow_address
     is_address = may_be_address(directory)
-    own_out = Output(quiet=out.quiet, verbosity=out.verbosity)  # each build has its own pace
+    # Each build has its own pace.
+    own_out = Output(quiet=out.quiet, verbosity=out.verbosity)
     own_out.is_shared = True
 
     def make(progress: Progress, on_interim: HearInterim) -> Path:
@@ -280,7 +283,8 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     if not out.quiet:
         logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
     listener = server.listening(chosen.host, chosen.port)
-    app = application(site, let_in, page)  # before workers are forked: they share the key of the sessions of agents
+    # The application is made before workers are forked: they share the key of agents' sessions.
+    app = application(site, let_in, page)
 
     def is_serving() -> None:
         started(server.address_of(listener))

@@ -94,7 +94,8 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
     async def ready() -> Response:
         """Report that every graph answers. Needs no key."""
         if any(graph.failure is not None for graph in site.graphs):
-            raise Refused(503, "a graph could not be made: the log says why")  # coming again is of no use
+            # Trying again would be useless.
+            raise Refused(503, "a graph could not be made: the log says why")
         if not all(graph.is_ready for graph in site.graphs):
             raise Refused(503, "a graph is still being made", headers={"retry-after": "2"})
         return JSONResponse({"status": "ready"})
@@ -132,14 +133,15 @@ def _handle_errors(app: FastAPI, site: Site) -> None:
         return reply(request, problem_of(error, site.graphs.paths, request_id=request.scope["request_id"]))
 
     async def of_routing(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)  # it is registered for these alone
+        # The handler is registered only for these.
+        assert isinstance(error, HTTPException)
         path = request.url.path
         messages = {404: f"nothing is at {path!r}: /docs lists what is", 405: f"{path} does not take {request.method}"}
         message = messages.get(error.status_code, str(error.detail))
         return reply(request, Problem(error.status_code, message, path, error.headers or {}))
 
     async def of_shape(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)  # as above
+        assert isinstance(error, RequestValidationError)
         fault = error.errors()[0]
         name = str(fault["loc"][-1])
         value = fault["input"] if isinstance(fault["input"], str) else None
@@ -290,7 +292,8 @@ def _model(graph: ServedGraph, name: str) -> dict[str, Any]:  # Any: JSON
 def _named(site: Site, model: str) -> _Named:
     """Return the graph and method of a model's name. Raises `Refused`: 404, or 400 for a method that is not served."""
     rest = model.removeprefix(PREFIX)
-    for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):  # a graph's name may hold a colon
+    # A graph's name may have a colon: the longest name wins.
+    for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):
         if rest == graph.name or rest.startswith(f"{graph.name}:"):
             try:
                 return _Named(graph, served_method(rest[len(graph.name) + 1 :] or AUTO, site.offered))

@@ -415,10 +415,12 @@ def chore_reply(body: ChatBody, *, is_marked: bool = False) -> str | None:
     if is_marked or asked.startswith(_CHORE):
         return json.dumps({"title": title, "tags": [], "follow_ups": [], "queries": []}, ensure_ascii=False)
     prompts = [asked]
-    if sum(turn.role == "user" for turn in body.messages) == 1:  # a title may be asked for by the system
+    # The system turns may ask for a title, too.
+    if sum(turn.role == "user" for turn in body.messages) == 1:
         prompts += [turn.words for turn in body.messages if turn.role in ("system", "developer")]
     if not first or not any(map(_wants_title, prompts)):
-        return None  # without a conversation, "suggest a film with a short title about a chat" is a question
+        # Without a conversation, "suggest a film with a short title about a chat" is a question.
+        return None
     return json.dumps({"title": title}, ensure_ascii=False) if body.wants_json else title
 
 

@@ -175,7 +175,8 @@ class Guard:
             why = f"too many requests{whose} are under way: come again in a second"
             return Problem(503, why, None, {"retry-after": "1"}).response()
         if scope["method"] == "OPTIONS" and origin is not None:
-            return Response(status_code=204)  # with the headers that `_complete` adds
+            # `_complete` adds the headers.
+            return Response(status_code=204)
         if self._keys and scope["path"] not in self._rules.open_paths and not self._has_key(headers):
             why = "a key is needed: send authorization: Bearer KEY"
             return Problem(401, why, None, {"www-authenticate": "Bearer"}).response()

@@ -262,7 +262,8 @@ def choice_routes(site: Site) -> APIRouter:
         served = site.graphs.named(body.graph)
 
         def query() -> Response:
-            from orienteer.cypher.session import Cypher  # few servers answer Cypher
+            # Few servers answer Cypher.
+            from orienteer.cypher.session import Cypher
 
             generation = served.current()
             table = Cypher(generation.graph).query(body.query, body.parameters, limit=body.limit, seconds=body.seconds)

@@ -139,7 +139,8 @@ class Question:
                     return await self._site.in_question_thread(begin)
             finally:
                 self._is_beginning = False
-                if self._is_closed:  # the client left before it had quite begun
+                # The client left before the question had quite begun.
+                if self._is_closed:
                     self.close()
 
         self._is_beginning = True
@@ -154,7 +155,8 @@ class Question:
         self._events.put_nowait(None)
 
     def _in_loop(self, call: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # the loop is closed: the server has ended
+        # If the loop is closed, the server has ended.
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call)
 
     async def next(self) -> Event | None:

@@ -306,7 +306,8 @@ def _toml(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     try:
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which JSON may hold, and TOML not
+        # JSON may have a delete character, and TOML not.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     except TypeError as error:
         raise CannotEdit(_NOT_EDITED) from error
 

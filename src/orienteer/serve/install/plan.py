@@ -103,7 +103,8 @@ class Change:
         except OSError as error:
             raise files.CannotEdit(f"{error.strerror or error}; nothing was changed in it") from error
         if self.after is None and self.file.name == _SKILL_FILE and not any(self.file.parent.iterdir()):
-            self.file.parent.rmdir()  # the folder of the skill, which has our name
+            # The folder of the skill has our name.
+            self.file.parent.rmdir()
         return copy
 
 

@@ -77,7 +77,8 @@ def server(
         on_list_prompts=_contained(handlers.list_prompts),
         on_get_prompt=_contained(handlers.get_prompt),
     )
-    made.middleware.clear()  # it would send each call to the telemetry of any package in this environment
+    # It would send each call to the telemetry of any package in this environment.
+    made.middleware.clear()
     return made
 
 
@@ -347,7 +348,8 @@ def read_address(uri: str) -> ResourceAddress:
 
 def serve(server: Server[Any]) -> None:
     """Serve until the host closes standard input. An interruption ends the process."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else it would wait for the thread that waits for the next line
+    # Otherwise an interruption would wait for the thread that reads the next line.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(_serve(server))
 
 
@@ -363,7 +365,8 @@ def _own_input() -> TextIO:
     own, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return open(own, encoding="utf-8", errors="replace", closefd=False)  # a thread may wait in it
+    # It stays open, because a thread may wait in it.
+    return open(own, encoding="utf-8", errors="replace", closefd=False)
 
 
 class _Lines:

@@ -281,7 +281,8 @@ async def result_of(
                 result = event.result
             elif (line := _step(event)) is not None:
                 await notify(one_line(single_spaced(clean(without_paths(line, paths))), _STEP))
-    assert result is not None  # a stream ends with it, or raises
+    # A stream ends with a result, or raises.
+    assert result is not None
     raise_failure(result)
     error = failure(result)
     if error is None or any(str(error) in note for note in result.notes):

@@ -404,7 +404,8 @@ def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> records.
 
     if around < 0:
         raise BadOption(f"around is {around}: it must be 0 or more")
-    session = Session(graph)  # which reads nodes as agents write them, and answers show them
+    # A session reads nodes as agents write them and answers show them.
+    session = Session(graph)
     drawn: dict[int, None] = {}
     unknown: list[str] = []
     for node in _list_of(nodes):
@@ -448,7 +449,8 @@ def _edges_between(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
 
     arrays = graph.arrays
     entries = arrays.adjacency.entries(rows)
-    is_inside = np.isin(entries.neighbor, rows) & (entries.kind & 1 == 0)  # an edge is stored at both of its ends
+    # An edge is stored at both of its ends.
+    is_inside = np.isin(entries.neighbor, rows) & (entries.kind & 1 == 0)
     places = zip(entries.owner[is_inside], entries.kind[is_inside] >> 1, entries.neighbor[is_inside], strict=True)
     for source, edge_type, target in dict.fromkeys((int(a), int(kind), int(b)) for a, kind, b in places):
         yield WalkedEdge(source=arrays.ids[source], type=arrays.types.edges[edge_type], target=arrays.ids[target])
@@ -476,7 +478,8 @@ def facets(graph: Graph, nodes: Sequence[str]) -> records.Facets:
             facets.append(
                 records.Facet(name=name, groups=_groups(values[:MOST_VALUES]), distinct=len(values), missing=missing)
             )
-    facets.sort(key=lambda facet: facet.missing)  # stable: else in the order of the graph
+    # The sort is stable: ties stay in the order of the graph.
+    facets.sort(key=lambda facet: facet.missing)
     types = group_values(arrays.type_at(row) for row in rows.tolist())
     return records.Facets(total=len(rows), types=_groups(types), properties=tuple(facets[:MOST_PROPERTIES]))
 
