@@ -349,19 +349,16 @@ def completion_in_words(result: Result, note: str | None, *, has_answer: bool = 
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
     parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
     is_read = result.reading is not None and result.reading.complete
-    lines = (_line(place, hit, is_nearby=is_read and not hit.complete) for place, hit in enumerate(result.hits, 1))
+    lines = []
+    for place, hit in enumerate(result.hits, 1):
+        where = f", {hit.source.place}" if hit.source is not None and hit.source.file else ""
+        why = "; ".join(filter(None, ("nearby" if is_read and not hit.complete else "", hit.why)))
+        lines.append(f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){f': {why}' if why else ''}")
     parts.append("\n".join(lines))
     if has_answer and not any(parts):
         parts.append(result.refusal.text if result.refusal is not None else "Nothing was found.")
     parts.append(f"({note})" if note else "")
     return clean("\n\n".join(filter(None, parts)))
-
-
-def _line(place: int, hit: Ranked, *, is_nearby: bool) -> str:
-    where = f", {hit.source.place}" if hit.source is not None and hit.source.file else ""
-    why = "; ".join(filter(None, ("nearby" if is_nearby else "", hit.why)))
-    why = f": {why}" if why else ""
-    return f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){why}"
 
 
 def _numbered(result: Result, field: str, places: dict[str, int]) -> str:

@@ -168,7 +168,7 @@ def plan_install(
     if instructions:
         for reader, file in _guides(agents, places, project):
             shown = Change(agent=reader, what="instructions", file=file)
-            changes.append(_planned(shown, _with_instructions if project else _own_text(SKILL)))
+            changes.append(_planned(shown, _with_block if project else _own_text(SKILL)))
     for place, change in enumerate(changes):
         if project and _leads_out(change, places):
             reason = f"it leads out of the project, to {change.real_file}"
@@ -207,7 +207,7 @@ def _own_text(new: str) -> Callable[[str], _Edit]:
     return edit
 
 
-def _with_instructions(text: str) -> _Edit:
+def _with_block(text: str) -> _Edit:
     return _Edit(files.with_block(text, BLOCK), files.BLOCK_MARK in text)
 
 

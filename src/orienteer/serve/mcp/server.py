@@ -350,23 +350,19 @@ def serve(server: Server[Any]) -> None:
     """Serve until the host closes standard input. An interruption ends the process."""
     # Otherwise an interruption would wait for the thread that reads the next line.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(_serve(server))
-
-
-async def _serve(server: Server[Any]) -> None:
-    lines = _Lines(_own_input())
-    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (incoming, outgoing):
-        lines.replies = outgoing
-        await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-def _own_input() -> TextIO:
-    """Return standard input; from now on it is empty for everything else, child processes included."""
+    # From now on standard input is empty for everything else, child processes included. The copy stays open, because a
+    # thread may wait in it.
     own, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    # It stays open, because a thread may wait in it.
-    return open(own, encoding="utf-8", errors="replace", closefd=False)
+    lines = _Lines(os.fdopen(own, encoding="utf-8", errors="replace", closefd=False))
+
+    async def run() -> None:
+        async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (incoming, outgoing):
+            lines.replies = outgoing
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    asyncio.run(run())
 
 
 class _Lines:
