@@ -164,10 +164,7 @@ def _with_room(configured: Settings, executor: Executor) -> Settings:
 
 def _print_build(out: Output, report: BuildReport | BuildEstimate) -> None:
     """Print the report or the estimate of a build, and its notes."""
-    if out.as_json:
-        out.json(report)
-    else:
-        out.print(report.render(is_verbose=bool(out.verbosity)))
+    out.show(report, report.render(is_verbose=bool(out.verbosity)))
     for note in report.notes:
         out.note(f"note: {note}")
 
@@ -204,13 +201,11 @@ def link(
     graph = arguments.open_graph(directory, out)
     with arguments.file_trouble("check the path and its permissions"):
         about = link_graph(graph, config, progress=out.progress)
-    if out.as_json:
-        out.json(about)
-        return
-    out.print(
+    out.show(
+        about,
         f"{counted(about.edges, 'edge')} between {counted(about.nodes, 'node')} with text: cosine above "
         f"{about.threshold:.3f}, {about.density:.1%} of {counted(about.candidates, 'candidate pair')}, "
-        f"mean degree {about.mean_degree:.1f}, {about.seconds:.1f} s"
+        f"mean degree {about.mean_degree:.1f}, {about.seconds:.1f} s",
     )
 
 

@@ -116,10 +116,7 @@ def doctor(
             out.note(f"the graph of {shown(directory)} is in the cache at {graph}")
             remedy = "make it again with orienteer cache clear"
         facts["graph"] = _examine(graph)
-    if out.as_json:
-        out.json(facts)
-    else:
-        _print(out, facts, check, remedy=remedy)
+    out.show(facts, lambda: _print(out, facts, check, remedy=remedy))
     if check.failure is not None:
         raise check.failure
     # This raises an error if other users could write to the cache.

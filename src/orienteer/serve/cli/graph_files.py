@@ -138,7 +138,7 @@ def import_(
         report = (
             _updated(out, sources or [], target, options) if update else _imported(out, sources or [], target, options)
         )
-    _print_report(out, report)
+    out.show(report, report.render(is_verbose=bool(out.verbosity)))
 
 
 def _updated(out: Output, sources: list[str], target: Path, options: ImportOptions) -> Report:
@@ -209,14 +209,7 @@ def validate(
 
             write_whole(write_mapping, written(report.mapping, list(map(Path, sources or []))))
             out.note(f"the mapping is in {write_mapping}: change it, and import with --mapping {write_mapping}")
-    _print_report(out, report)
-
-
-def _print_report(out: Output, report: Report) -> None:
-    if out.as_json:
-        out.json(report)
-    else:
-        out.print(report.render(is_verbose=bool(out.verbosity)))
+    out.show(report, report.render(is_verbose=bool(out.verbosity)))
 
 
 def export(

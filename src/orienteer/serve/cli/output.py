@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,15 @@ class Output:
     def json(self, result: Any) -> None:  # Any: JSON, records or tuples of them
         """Print a result as JSON; characters that would steer a terminal are escaped."""
         self._write(escape_json(json.dumps(result, ensure_ascii=False, indent=2, default=_plain_data)) + "\n")
+
+    def show(self, record: Any, text: str | Callable[[], None]) -> None:  # Any: as above
+        """Print the result of a command: as JSON with `--json`, else its text, or what a function prints."""
+        if self.as_json:
+            self.json(record)
+        elif isinstance(text, str):
+            self.print(text)
+        else:
+            text()
 
     def print(self, text: str = "") -> None:
         """Print a line of a result without characters that would steer a terminal."""
