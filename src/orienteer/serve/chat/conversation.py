@@ -218,7 +218,7 @@ class Chat:
             if (command := COMMANDS.get(name)) is None:
                 near = nearest(name, COMMANDS, most=1)
                 hint = f"Did you mean {near[0]}? " if near else ""
-                raise UsageError(f"there is no command {name}. {hint}/help lists them")
+                raise UsageError(f"unknown command {name}. {hint}/help lists all")
             command.run(self, rest.strip())
         elif line.isdecimal() and self._result is not None:
             self._show(line)
@@ -286,7 +286,7 @@ class Chat:
         number = int(text) if text.isdecimal() else 0 if text else 1
         if not 1 <= number <= len(hits):
             numbers = f"the last answer has 1 to {len(hits)}" if hits else "there is no answer with hits yet"
-            raise BadOption(f"there is no hit {text[:80] or 1}: {numbers}")
+            raise BadOption(f"no hit {text[:80] or 1}: {numbers}")
         return hits[number - 1]
 
     def _node(self, text: str) -> str:

@@ -127,7 +127,7 @@ class VectorsProcess:
             os.close(lock)
 
     def began(self, generation: str) -> float | None:
-        """Return when the process for this generation began, in seconds since the epoch, or None."""
+        """Return the start of the process for this generation, in seconds since the epoch, or None."""
         import fcntl
 
         try:

@@ -132,7 +132,7 @@ def import_(
 ) -> None:
     """Make a graph from tables of nodes and edges, or from a database, and report dropped rows with the reasons."""
     if changed_by and not update:
-        raise UsageError("--changed-by tells what --update reads again: give both")
+        raise UsageError("--changed-by selects the rows that --update reads again: give both")
     options = tables.options(sources, force=force).model_copy(update={"changed_by": changed_by})
     with file_trouble("name a folder that can be written with -o"):
         report = (
@@ -161,7 +161,7 @@ def _updated(out: Output, sources: list[str], target: Path, options: ImportOptio
 def _database(sources: list[str]) -> Iterator[Database]:
     """Open the database that is the only source. Raises `UsageError` if there are others."""
     if len(sources) > 1:
-        raise UsageError("a database is imported alone: name its address and nothing beside it")
+        raise UsageError("a database is imported alone: name its address and nothing else")
     from orienteer.ingest.databases import open_database
 
     with closing(open_database(sources[0], settings())) as database:

@@ -46,7 +46,7 @@ def servers_of(content: Mapping[str, Any], table: str) -> dict[str, Any]:  # Any
 
 
 def edited(form: Form, text: str, table: str, name: str, entry: Mapping[str, Any] | None) -> str:  # Any: as above
-    """Return a text with an entry added to a table, or removed if `entry` is None.
+    """Return a text with an entry of a table set, or removed if `entry` is None.
 
     The new text is parsed again: unless it differs from the old one in this entry alone, `CannotEdit` is raised.
     """
@@ -438,7 +438,7 @@ def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps
 
 
 def difference(name: str, old: str | None, new: str | None) -> list[str]:
-    """Return a diff with one hunk, from the first to the last line that differs. None stands for no file."""
+    """Return a diff with one hunk, from the first to the last line that differs. None is no file."""
     before, after = _lines(old), _lines(new)
     # What is alike at both ends is skipped first: such files may have a hundred thousand lines.
     start = len(commonprefix([before, after]))

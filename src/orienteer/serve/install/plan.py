@@ -109,7 +109,7 @@ class Change:
 
 
 class _Edit(NamedTuple):
-    """The new text of a file, and whether it had an entry or block of ours."""
+    """The new text of a file, and whether it had our entry or block."""
 
     text: str | None
     """None for no file."""
