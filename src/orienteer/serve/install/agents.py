@@ -71,7 +71,7 @@ class Agent:
     project_files: tuple[str, ...] = ()
     """The same of a project, below its folder. For YAML, a folder in which each server has its own file."""
     signs: tuple[str, ...] = ()
-    """Files and folders that exist if the agent is in use."""
+    """Files and folders that exist if the agent is in use; by default the folder of its file."""
     container: str = "mcpServers"
     """The key of the table of servers."""
     entry: Callable[[Sequence[str]], Entry]
@@ -87,6 +87,11 @@ class Agent:
     """What is left to do once it is written."""
     then_in_project: str = ""
     """The same for the file of a project."""
+
+    def is_here(self, places: Places) -> bool:
+        """Return whether the agent is in use on a machine."""
+        signs = self.signs or tuple(file.rpartition("/")[0] for file in self.files)
+        return any(os.path.lexists(places.path(sign)) for sign in signs)
 
     def candidates(self, places: Places, *, project: bool) -> tuple[Path, ...]:
         """Return the files that may hold the agent's servers, in the order in which it looks for them."""
@@ -117,7 +122,6 @@ AGENTS = (
         name="claude-desktop",
         title="Claude Desktop",
         files=("$application/Claude/claude_desktop_config.json",),
-        signs=("$application/Claude",),
         entry=_command_entry,
         needs_whole_path=True,
         then="restart Claude Desktop",
@@ -128,7 +132,6 @@ AGENTS = (
         files=("$codex/config.toml",),
         project_files=(".codex/config.toml",),
         then_in_project="Codex reads it once you trust the project",
-        signs=("$codex",),
         container="mcp_servers",
         # Its own limits are 10 and 60 seconds: a first start may fetch the package, and a question takes up to 45.
         entry=lambda words: {**_command_entry(words), "startup_timeout_sec": 30, "tool_timeout_sec": 120},
@@ -139,7 +142,6 @@ AGENTS = (
         title="Cursor",
         files=("~/.cursor/mcp.json",),
         project_files=(".cursor/mcp.json",),
-        signs=("~/.cursor",),
         entry=_command_entry,
     ),
     Agent(
@@ -155,7 +157,6 @@ AGENTS = (
         name="copilot-cli",
         title="Copilot CLI",
         files=("~/.copilot/mcp-config.json",),
-        signs=("~/.copilot",),
         # `tools` are those that are offered: each call still needs a permission.
         entry=lambda words: {"type": "local", **_command_entry(words), "tools": ["*"]},
     ),
@@ -165,37 +166,16 @@ AGENTS = (
         files=("~/.gemini/settings.json",),
         project_files=(".gemini/settings.json",),
         then_in_project="Gemini CLI reads it once you trust the folder",
-        signs=("~/.gemini",),
         entry=lambda words: {**_command_entry(words), "timeout": 120_000, "trust": False},  # milliseconds
     ),
-    Agent(
-        name="antigravity",
-        title="Antigravity",
-        files=("~/.gemini/config/mcp_config.json",),
-        signs=("~/.gemini/config",),
-        entry=_command_entry,
-    ),
-    Agent(
-        name="windsurf",
-        title="Windsurf",
-        files=("~/.codeium/windsurf/mcp_config.json",),
-        signs=("~/.codeium/windsurf",),
-        entry=_command_entry,
-    ),
-    Agent(
-        name="zed",
-        title="Zed",
-        files=("$zed/settings.json",),
-        signs=("$zed",),
-        container="context_servers",
-        entry=_command_entry,
-    ),
+    Agent(name="antigravity", title="Antigravity", files=("~/.gemini/config/mcp_config.json",), entry=_command_entry),
+    Agent(name="windsurf", title="Windsurf", files=("~/.codeium/windsurf/mcp_config.json",), entry=_command_entry),
+    Agent(name="zed", title="Zed", files=("$zed/settings.json",), container="context_servers", entry=_command_entry),
     Agent(
         name="opencode",
         title="opencode",
         files=("$config/opencode/opencode.jsonc", "$config/opencode/opencode.json"),
         project_files=("opencode.jsonc", "opencode.json"),
-        signs=("$config/opencode",),
         container="mcp",
         entry=lambda words: {"type": "local", "command": list(words), "enabled": True},
     ),
@@ -252,9 +232,7 @@ def chosen_agents(names: Sequence[str], places: Places) -> tuple[Agent, ...]:
     return tuple(
         agent
         for agent in AGENTS
-        if ALL in names
-        or agent.name in names
-        or (DETECTED in names and any(os.path.lexists(places.path(sign)) for sign in agent.signs))
+        if ALL in names or agent.name in names or (DETECTED in names and agent.is_here(places))
     )
 
 
