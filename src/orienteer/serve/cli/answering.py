@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,25 +147,23 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
-def print_hits(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
+def print_hits(out: Output, graph: Graph, hits: Sequence[Ranked]) -> None:
     """Print a ranking as a table; for documents, a block for each passage."""
-    rows: list[list[str]] = []
-    if graph.arrays.is_made_of_documents:
-        for place, hit in enumerate(hits, 1):
-            out.print() if place > 1 else None
-            print_hit(out, graph, place, hit)
-            rows.append([])
-        out.print("no hits") if not rows else None
+    if not hits:
+        out.print("no hits")
         return
+    rows = []
     for rank, hit in enumerate(hits, 1):
-        text = shortened(" ".join(hit.text.split()))
+        if graph.arrays.is_made_of_documents:
+            if rank > 1:
+                out.print()
+            print_hit(out, graph, rank, hit)
+            continue
         votes = counted(hit.votes, "vote") if hit.votes is not None else ""
-        why = " | ".join(filter(None, (votes, hit.why, text)))
+        why = " | ".join(filter(None, (votes, hit.why, shortened(" ".join(hit.text.split())))))
         rows.append([str(rank), hit.name, hit.type, hit.id, why])
     if rows:
         out.table(rows, header=("rank", "name", "type", "id", "why"))
-    else:
-        out.print("no hits")
 
 
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:
