@@ -27,18 +27,18 @@ KIND = "orienteer-dump"
 VERSION = 1
 META, NODES, EDGES = "meta.json", "nodes.jsonl", "edges.jsonl"
 TABLES = "tables"
-"""What the meta data say of flat tables, where those are in place of JSON lines: their format, their columns' kinds."""
+"""The key of the metadata for flat tables instead of JSON lines: their format, their columns' kinds."""
 FORMS = ("csv", "parquet")
 """The formats of flat tables."""
 PROPERTY = "property."
-"""What stands before the name of a property that a field of ours has too."""
+"""The prefix of a property with the name of a field."""
 JSON = "JSON"
-"""What stands in the description of a key whose values are JSON; a text that is no JSON stands for itself."""
+"""The description of a key with JSON values; a text that is not JSON is a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A folder that `export` wrote."""
+    """An export folder."""
 
     folder: Path
     meta: dict[str, Any]  # Any: JSON
@@ -68,12 +68,12 @@ class Dump:
 
 
 def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
-    """Mark symmetric edge types; return the labels of types. Raises `BadInput` for an edge that leads to no node."""
+    """Mark symmetric edge types; return the labels of types. Raises `BadInput` for an edge to a missing node."""
     dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
     if len(dangling):
         row = int(dangling[0])
         (file, line), edge = edges.origin(row), " -> ".join(edges.ids(row))
-        raise BadInput(f"{file}, line {line}: {edge} has an end that is no node; export the graph again")
+        raise BadInput(f"{file}, line {line}: {edge} has an end that is not a node; export the graph again")
     edges.symmetric.update(meta.get("symmetric", ()))
     also_called = {name: tuple(words) for name, words in meta.get("also_called", {}).items()}
     text_types, partial = tuple(meta.get("text_types", ())), tuple(meta.get("partial", ()))
@@ -81,7 +81,7 @@ def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
 
 
 def recognize(sources: Sequence[Path]) -> Dump | None:
-    """Return the dump where the one source is one. Raises `BadInput` for a newer version or a lost part."""
+    """Return the dump if the only source is one. Raises `BadInput` for a newer version or a missing part."""
     if len(sources) != 1 or not (sources[0] / META).is_file():
         return None
     try:
@@ -133,12 +133,12 @@ def _edge_batch(batch: Batch, path: Path) -> EdgeBatch:
 
 
 def is_json(text: str) -> bool:
-    """Say whether a text could be taken for a value in JSON."""
+    """Return whether a text could be taken for JSON."""
     return from_json(text) is not text or text[:1] in tuple('"[{')
 
 
 def from_json(text: str) -> Any:  # Any: JSON
-    """Return the value that a text spells as JSON, else the very text."""
+    """Return the value of a JSON text, or the text itself if it is not JSON."""
     try:
         return parsed(text)
     except ValueError:
@@ -146,7 +146,7 @@ def from_json(text: str) -> Any:  # Any: JSON
 
 
 class ExportedGraph:
-    """Takes the elements of one GraphML file."""
+    """Takes the elements of an exported GraphML file or network."""
 
     def __init__(self, path: Path, meta: Mapping[str, Any], builder: GraphBuilder) -> None:  # Any: JSON
         if meta.get("version") != VERSION:
@@ -157,23 +157,23 @@ class ExportedGraph:
         self._waiting: list[EdgeElement] = []
 
     def add_node(self, element: NodeElement) -> None:
-        """Take a node. Raises `BadInput` if the file was changed, and `DuplicateNode`."""
+        """Add a node. Raises `BadInput` if the file was edited, and `DuplicateNode`."""
         fields = dict(element.fields)
         try:
             node_type, name = str(fields.pop("type")), str(fields.pop("name"))
         except KeyError as error:
             raise BadInput(f"{self._path}, line {element.line}: {error} is missing; export the graph again") from error
         text, aliases = str(fields.pop("text", "")), fields.pop("aliases", ())
-        self._builder.add_node(Node(element.id, node_type, name, text, tuple(aliases), _properties(fields)))
+        self._builder.add_node(Node(element.id, node_type, name, text, tuple(aliases), properties_of(fields)))
 
     def add_edge(self, element: EdgeElement) -> None:
-        """Take an edge, whose nodes were taken before."""
+        """Add an edge, after its nodes."""
         self._waiting.append(element)
         if len(self._waiting) == EDGE_ROWS:
             self._flush()
 
     def finish(self) -> Labels:
-        """Mark what is symmetric, and return the labels."""
+        """Mark symmetric edge types, and return the labels of types."""
         self._flush()
         return finished(self._meta, self._builder.edges)
 
@@ -196,11 +196,12 @@ class ExportedGraph:
 
 
 def _extras(fields: Fields) -> dict[str, JsonValue]:
-    """Return what an edge carries besides its type."""
+    """Return the text, weight and properties of an edge."""
     rest = {name: value for name, value in fields.items() if name not in ("type", "symmetric")}
     extras: dict[str, JsonValue] = {name: rest.pop(name) for name in ("text", "weight") if name in rest}
-    return extras | ({"properties": _properties(rest)} if rest else {})
+    return extras | ({"properties": properties_of(rest)} if rest else {})
 
 
-def _properties(fields: Fields) -> dict[str, JsonValue]:
+def properties_of(fields: Fields) -> dict[str, JsonValue]:
+    """Return fields as properties, without the prefix."""
     return {name.removeprefix(PROPERTY): value for name, value in fields.items()}
