@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from orienteer.addresses import is_address
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
 from orienteer.graph.drawn import drawn_neighbours
-from orienteer.graph.format import is_graph, is_pulled
+from orienteer.graph.format import is_graph, is_pulled, is_untouched
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.ingest.remote.address import may_be_address
@@ -544,9 +544,10 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
 
 def _staleness(graph: Graph) -> tuple[str, ...]:
     """Say where the files that a graph was made of have changed since."""
-    if not graph.arrays.manifest.provenance.get("sources") or is_pulled(graph.path):
+    provenance = graph.arrays.manifest.provenance
+    if not provenance.get("sources") or is_pulled(graph.path) or is_untouched(provenance):
         return ()
-    from orienteer.ingest.provenance import is_stale  # a graph of records needs none of it
+    from orienteer.ingest.provenance import is_stale  # only now: a question needs nothing of an import
 
     again = "orienteer build --update" if graph.arrays.is_made_of_documents else "orienteer import --force"
     return (
@@ -555,37 +556,39 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
 
 
 class _Allowance(Allowance):
-    """An allowance that whoever asked can end, and whose last call the answer gets, not an agent's last turn."""
+    """An allowance that its owner can end. If `keeps_answer`, the last call is for the answer, not an agent's turn."""
 
     def __init__(
         self, budget: Budget, *, random_seed: int, listener: Callable[[News], None] | None, reserve: int, answers: bool
     ) -> None:
         super().__init__(budget, random_seed=random_seed, listener=listener, reserve=reserve)
-        self.is_stopped = False
         self.keeps_answer = answers and reserve > 0
-        self._finals = Lock()
+        self._stopped, self._finals = (
+            threading.Event(),
+            threading.Lock(),
+        )  # shared with all that `final` and `without_reserve` return
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no further call is allowed."""
+        return self._stopped.is_set()
 
     def stop(self) -> None:
         """Refuse every further call, so that agents end with their steps kept."""
-        self.is_stopped = True
+        self._stopped.set()
 
     def check(self) -> None:
         if self.is_stopped:
-            _refuse()
-        super().check()
+            raise BudgetExhausted("interrupted", "stopped by whoever asked")
+        with self._finals:
+            if self._final_claims and self.keeps_answer:
+                with self._account.lock:
+                    self._refuse_unless_left(1)
+            super().check()
 
     def seconds_left(self) -> float | None:
         """Return 0 for a question that was stopped: tools that its last message called are not run either."""
         return 0.0 if self.is_stopped else super().seconds_left()
-
-    def claim_final(self) -> None:
-        if self.is_stopped:
-            _refuse()
-        with self._finals:
-            if self.keeps_answer:
-                with self._lock:
-                    self._refuse_unless_left(1)
-            super().claim_final()
 
 
 def failure(result: Result) -> Error | None:
@@ -600,7 +603,3 @@ def failure(result: Result) -> Error | None:
     if limit in LIMITS and not result.hits:
         return BudgetExhausted(limit, f"nothing was found before the budget of {limit} ended: raise --budget-{limit}")
     return None
-
-
-def _refuse() -> NoReturn:
-    raise BudgetExhausted("interrupted", "stopped by whoever asked")

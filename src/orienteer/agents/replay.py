@@ -158,7 +158,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
                     continue
                 toolbox.session.payment.goes_by_words = UNPAID in recorded[call.id].text
                 observation = toolbox.observe(call)
-                now = Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error)
+                now = Observed.of(call, observation)
                 yield CallReplay(step=number, call=call, recorded=recorded[call.id], now=now)
 
 

@@ -27,10 +27,8 @@ from orienteer.records import (
     JsonValue,
     Message,
     Observation,
-    Observed,
     Question,
     Ranked,
-    Reply,
     Result,
     Sampling,
     Step,
@@ -192,14 +190,7 @@ class Workflow:
         text = json.dumps(arguments, ensure_ascii=False)
         call = ToolCall(id=f"call_{len(self._walked) + 1}", name=tool, arguments=text)
         observation = self._toolbox.observe(call)
-        step = Step(
-            reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
-            observations=(
-                Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error),
-            ),
-        )
-        self._walked.append(step)
-        self.run.tell(step)
+        self.walk(Step.of(call, observation))
         return observation
 
     def search(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
-from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, damaged
+from orienteer.graph.format import GENERATIONS, MANIFEST, PLACES, POINTER, damaged, is_untouched, last_change
 from orienteer.ingest.bounds import SkippedGroup
 from orienteer.version import __version__
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
 _GITIGNORE = ".gitignore"
-_PLACES = "places"
-"""The key of the provenance for the times of the sources' folders and ignore files."""
 _SECOND, _FINE, _COARSE = 1_000_000_000, 50_000_000, 2_000_000_000
 """Nanoseconds: a second, the resolution of times in most file systems, and in those with whole seconds."""
 
@@ -163,14 +161,14 @@ def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
 
     While they do not change, no folder is listed again: see `is_stale`.
     """
-    described = {name: value for name, value in provenance.items() if name != _PLACES}
+    described = {name: value for name, value in provenance.items() if name != PLACES}
     try:
         places = _places(_Unpublished(described))
         if places is None or _has_changed(_Unpublished(described)):
             return described
     except (OSError, BadInput):  # a folder has gone meanwhile
         return described
-    return {**described, _PLACES: [place._asdict() for place in places]}
+    return {**described, PLACES: [place._asdict() for place in places]}
 
 
 def is_chunk_graph(manifest: Described) -> bool:
@@ -244,23 +242,7 @@ def is_stale(manifest: Described) -> bool:
     A graph that was not made from files is never stale. The files are listed again only if a folder has changed, for
     that loads the import's code and takes longer for larger folders.
     """
-    return not _is_untouched(manifest) and _has_changed(manifest)
-
-
-def _is_untouched(manifest: Described) -> bool:
-    """Return whether all files and folders of the sources are unchanged; False if the graph has no record of that."""
-    provenance = manifest.provenance
-    try:
-        for place in provenance[_PLACES]:
-            if _changed(Path(place["path"])) != place["changed"]:
-                return False
-        for file in (file for name in ("sources", "beside", "passed_by") for file in provenance.get(name) or ()):
-            status = Path(file["path"]).stat()
-            if (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"]):
-                return False
-    except (OSError, ValueError, KeyError, TypeError):  # it is gone, or the graph is from an older version, or damaged
-        return False
-    return True
+    return not is_untouched(manifest.provenance) and _has_changed(manifest)
 
 
 def _places(manifest: Described) -> list[Place] | None:
@@ -273,16 +255,10 @@ def _places(manifest: Described) -> list[Place] | None:
         from orienteer.ingest.documents.read.files import folders_of
 
         paths = [path for source in paths for path in folders_of(source, selection_of(manifest))]
-    places = [Place(str(path), _changed(path)) for path in paths]
+    places = [Place(str(path), last_change(path)) for path in paths]
     now = time.time_ns()
     is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
     return places if is_settled else None
-
-
-def _changed(path: Path) -> int:
-    """Return the time of the last change of a file or folder, or of its permissions, in nanoseconds."""
-    status = path.stat()
-    return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _has_changed(manifest: Described) -> bool:

@@ -16,10 +16,8 @@ from orienteer.llm.conversation import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
     Message,
-    Observed,
     Question,
     Ranked,
-    Reply,
     Result,
     Step,
     StoppedBy,
@@ -113,11 +111,7 @@ class KnowledgeBaseMethod:
 
     def _step(self, query: Query, evidence: Evidence) -> Step:
         call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.name, query, self.base.config))
-        observation = observed(evidence, self.base.graph)
-        return Step(
-            reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
-            observations=(Observed(call_id=call.id, text=observation.text, nodes=observation.nodes),),
-        )
+        return Step.of(call, observed(evidence, self.base.graph))
 
 
 def _with(evidence: Evidence, error: Error) -> Evidence:

@@ -13,20 +13,14 @@ __getattr__, __dir__, __all__ = face(
         "bases.light": "Light, LightConfig",
         "bases.table": "BASES, open_base, RankedBase",
         "evidence": "Evidence, render as render_evidence, Scored, UNPAID as UNPAID_NOTE",
-        "expansion.bipartite": "added as added_scores, EdgesAsFacts, Handed as SparseScores, NamesInPassages",
-        "expansion.communities": (
-            "ABOUT as COMMUNITIES_ABOUT, Csr, find_communities, LARGEST as LARGEST_COMMUNITY, leiden, "
-            "open_communities, PIECE as COMMUNITIES_PIECE"
-        ),
-        "expansion.flow": "around as edges_around_seeds, Relations, ScoredRelation, ways as flow_paths",
         "expansion.incidence": "Incidence, open_incidence",
-        "expansion.votes": "Held as PassageMembership, Holders as MembershipIndex, vote as vote_for_passages",
+        "expansion.relations": "Relations, ScoredRelation",
+        "expansion.votes": (
+            "first_of as first_of_lists, in_turns as lists_in_turns, MembershipIndex, PassageMembership, "
+            "vote as vote_for_passages"
+        ),
         "expansion.walk": (
             "carriers as carrier_names, Facts as FactFinder, GraphWalk, ListSums, NameWalk, Seeds as SeedFinder"
-        ),
-        "fusion": (
-            "first_of as first_of_lists, FLOOR as FUSION_FLOOR, fused as fused_rows, in_turns as lists_in_turns, "
-            "LEAST_FIT, searched as searched_rows, shares as score_shares, TRUST as FUSION_TRUST"
         ),
         "graph_text": (
             "ALIKE as ALIKE_SHARE, arrow as edge_arrow, counts_line, edge_note, excerpt as excerpt_of, "

@@ -1,4 +1,4 @@
-"""The seam between the caller who runs a model's Python and the interpreter that it runs in."""
+"""The protocol between the caller who runs a model's Python and the interpreter that it runs in."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class RunResult:
     printed: str
     """Standard output, cut to the limit; a line in the gap says how much was left out."""
     error: str | None = None
-    """The error that ended the code, with its line, written for the code's author; None where the code ended well."""
+    """The error that ended the code, with its line, written for the code's author; None without one."""
     missing: str | None = None
-    """The feature that the code asked for and this tier lacks, in a few words; None where nothing is lacking."""
+    """The feature that the code needed and this tier lacks, in a few words, or None."""
     is_lost: bool = False
     """Whether the state of earlier runs is gone because the process was killed or died."""
     left_out: int = 0
@@ -53,7 +53,7 @@ class Interpreter(Protocol):
 
     @property
     def tier(self) -> Tier:
-        """Return the name of the tier, for the trajectory."""
+        """The name of the tier, for the trajectory."""
 
     def run(self, code: str) -> RunResult:
         """Run code; its errors come back in the result, ours propagate. Raises `MissingExtra`, `UnsafeSandbox`."""
@@ -63,7 +63,6 @@ class Interpreter(Protocol):
 
 
 # A model's code calls one of our functions: the arguments are checked first, and all sizes are bounded.
-
 
 # The first three bound the time that one call may take us.
 _DEEPEST = 32  # levels of lists in lists in an argument
@@ -76,8 +75,8 @@ _MOST_RETURNED = 16_000_000  # characters of a result, as JSON: a worker's messa
 def serve(functions: Functions, name: str, positional: Sequence[object], named: Mapping[str, object]) -> JsonValue:
     """Return the result of a call that code made.
 
-    Raises `BadOption` for arguments that are not JSON, are too large, or do not fit the function; and whatever the
-    function raises.
+    Raises `BadOption` for arguments that are not JSON, are too large or do not fit the function, and for too large a
+    result; and whatever the function raises.
     """
     function = functions[name]
     counted = _ArgumentReader()
@@ -86,31 +85,21 @@ def serve(functions: Functions, name: str, positional: Sequence[object], named: 
     try:
         inspect.signature(function).bind(*values, **options)
     except TypeError as error:
-        raise BadOption(f"{name}{_form(functions, name)}: {error}") from error
-    return _sound(function(*values, **options))
-
-
-def _sound(value: JsonValue) -> JsonValue:
-    """Return a value whose texts can be sent: each lone surrogate, which broken graphs hold, becomes a question mark.
-
-    Raises `BadOption` for a value that is too large to send.
-    """
+        # The signature without types: `(number, k=5)`.
+        signature = inspect.signature(function)
+        bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+        form = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)
+        raise BadOption(f"{name}{form}: {error}") from error
+    value = function(*values, **options)
     text = json.dumps(value, ensure_ascii=False)
     if len(text) > _MOST_RETURNED:
         raise BadOption(f"the result is larger than {_MOST_RETURNED:,} characters: ask for less")
     try:
         text.encode()
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # lone surrogates, from broken graphs, become question marks
         sound: JsonValue = json.loads(text.encode(errors="replace"))
         return sound
     return value
-
-
-def _form(functions: Functions, name: str) -> str:
-    """Return a function's signature without types: `(number, k=5)`."""
-    signature = inspect.signature(functions[name])
-    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
 
 
 class _ArgumentReader:

@@ -1,4 +1,4 @@
-"""The choice of the tier that runs a model's code: by name, or the first that is available here."""
+"""The tier that runs a model's code: by name, or the first that is available; and the second tier itself."""
 
 from __future__ import annotations
 
@@ -19,54 +19,44 @@ from orienteer.sandbox.printout import Printout
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, Pipe, PipeClosed, PipeError, Worker
 
 Choice: TypeAlias = Literal["auto", "monty", "cpython"]
-"""A tier by name, or `auto`: `monty` where it is installed and starts, else `cpython`."""
+"""A tier by name, or `auto`: `monty` if it is installed and starts, else `cpython`."""
 
 
 def open_interpreter(tier: Choice, functions: Functions, limits: Limits) -> Interpreter:
     """Return an interpreter whose code may call some functions; its process starts with the first run.
 
-    `auto` starts the first tier at once, to learn whether it works here. Raises `BadOption` for an unknown tier and
-    `MissingExtra` for one that is not installed; the first run raises `UnsafeSandbox` where this machine cannot
-    contain the code.
+    `auto` starts the first tier at once, to find out whether it works here. Raises `BadOption` for an unknown tier and
+    `MissingExtra` for one that is not installed; the first run raises `UnsafeSandbox` if this machine cannot contain
+    the code.
     """
     if tier not in get_args(Choice):
         raise BadOption(f"tier is {tier!r}: it must be one of {', '.join(get_args(Choice))}")
-    if tier == "monty":
-        return _monty(functions, limits)
-    if tier == "auto" and (started := _started_monty(functions, limits)) is not None:
-        return started
+    if tier != "cpython":
+        from orienteer.sandbox.monty import MontyInterpreter  # only this tier needs the extra
 
+        try:
+            monty = MontyInterpreter(functions, limits)
+            if tier == "auto":
+                monty.run("")
+        except (MissingExtra, UnsafeSandbox):
+            if tier == "monty":
+                raise
+        else:
+            return monty
     return CPythonInterpreter(functions, limits)
 
 
-def _monty(functions: Functions, limits: Limits) -> Interpreter:
-    from orienteer.sandbox.monty import MontyInterpreter  # here: the other tier does not need the extra
-
-    return MontyInterpreter(functions, limits)
-
-
-def _started_monty(functions: Functions, limits: Limits) -> Interpreter | None:
-    """Start the first tier; None where it is not installed or does not start."""
-    try:
-        monty = _monty(functions, limits)
-        monty.run("")
-    except (MissingExtra, UnsafeSandbox):
-        return None
-    return monty
-
-
-# The second tier: the whole of CPython, in a process that locks itself down before it sees any code.
-
+# The second tier: the whole of CPython, in a process that locks itself down before it receives any code.
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _START = 30.0  # seconds
 _LOST = "what earlier code defined is lost"
-_LONGEST = 4 << 20  # bytes of a message: room for the arguments of a call, which `callback` bounds
+_LONGEST = 4 << 20  # bytes of a message: room for the arguments of a call, which `interpreter` bounds
 _ERROR_CHARACTERS = 4_000  # twice the worker's own bound
-_MARK = 200  # characters: more than the line has that says how much was left out
+_MARK = 200  # characters: more than the line about what was left out
 _GRACE = 0.5  # seconds in which code that ran too long may still send what it has printed
 _OPTIONS = (*PYTHON, "-s", "-S")
-_PACKAGES = ("numpy",)  # may be imported beside the standard library, where installed
+_PACKAGES = ("numpy",)  # may be imported as well as the standard library, if installed
 _SECCOMP = "seccomp (Linux on x86-64 and arm64)"
 _SIDES = {  # each side to close: the walls of which one is enough, and the remedy for a system without any
     "files": ({"landlock", "no opening", "own user"}, f"{_SECCOMP}, or Landlock (Linux 5.13)"),
@@ -87,23 +77,23 @@ class CPythonInterpreter:
 
     @property
     def tier(self) -> Tier:
-        """Return `cpython`, for the trajectory."""
+        """`cpython`, for the trajectory."""
         return "cpython"
 
     @property
     def held(self) -> frozenset[str]:
-        """Return the names of the walls around the running process; empty where none runs."""
+        """The names of the walls around the running process; empty if none runs."""
         return frozenset() if self._worker is None else self._worker.held
 
     @property
     def process(self) -> int | None:
-        """Return the id of the running process; None where none runs."""
+        """The id of the running process, or None."""
         return None if self._worker is None else self._worker.popen.pid
 
     def run(self, code: str) -> RunResult:
-        """Run code; its own faults come back in the result.
+        """Run code; its own faults are part of the result.
 
-        Raises `UnsafeSandbox` where this system cannot contain it, and whatever a function raises that is no `Error`.
+        Raises `UnsafeSandbox` if this system cannot contain it, and any exception of a function that is not an `Error`.
         """
         if self._worker is not None and not self._worker.is_ours:
             return self._lost(PipeError("it works for the process that this one was forked from"), 0.0)
@@ -122,18 +112,18 @@ class CPythonInterpreter:
             return self._ran(ended, time.monotonic() - begun)
         except (PipeError, DeadlinePassed) as fault:
             return self._lost(fault, time.monotonic() - begun)
-        except BaseException:  # one of our functions broke, or somebody interrupts: the code must not go on
+        except BaseException:  # a bug in a function, or an interrupt: the code must not go on
             self.close()
             raise
 
     def close(self) -> None:
-        """End the process and its state. Closing twice is no fault."""
+        """End the process and its state. Closing twice does no harm."""
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.end()
 
     def _served(self, pipe: Pipe, deadline: float) -> Mapping[str, JsonValue]:
-        """Answer the calls that code makes until it ends. Raises `PipeError`, `DeadlinePassed`."""
+        """Answer the code's calls until it ends. Raises `PipeError`, `DeadlinePassed`."""
         calls = 0
         while True:
             message = pipe.receive(deadline)
@@ -158,7 +148,7 @@ class CPythonInterpreter:
             return {"error": str(error)}
 
     def _ran(self, ended: Mapping[str, JsonValue], seconds: float) -> RunResult:
-        """Read the result of a run, cut to the limits once more: the code may have written the message itself.
+        """Return the result of a run, cut to the limits again: the code may have written the message itself.
 
         Raises `PipeError` for a message of another form.
         """
@@ -206,41 +196,39 @@ class _Worker(Worker):
     """The process that runs the code, and its walls."""
 
     def __init__(self, functions: Functions, limits: Limits) -> None:
-        """Start it and wait until it has locked itself down. Raises `UnsafeSandbox` where that is not enough."""
+        """Start it and wait until it has locked itself down. Raises `UnsafeSandbox` if that is not enough."""
         if not sys.platform.startswith("linux"):
-            raise UnsafeSandbox(_refusal("Nothing here holds the whole of CPython: it needs Linux"))
+            raise UnsafeSandbox(_refusal("this system cannot sandbox CPython: it needs Linux"))
         settings = {
             "memory": limits.memory_mb << 20,
             "characters": limits.output_characters,
             "functions": list(functions),
-            "packages": {name: folder for name in _PACKAGES if (folder := _folder(name)) is not None},
+            "packages": {
+                name: str(Path(spec.origin).parent)
+                for name in _PACKAGES
+                if (spec := find_spec(name)) is not None and spec.origin is not None
+            },
         }
         longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
         try:
             super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(settings)], longest=longest)
             self.held = self.ready(_START)
         except (OSError, NotReady) as error:
-            told = _refusal(f"The process that would run the code did not start ({error})")
-            raise UnsafeSandbox(told, paths=[Path(sys.executable)]) from error
+            fault = _refusal(f"The process that would run the code did not start ({error})")
+            raise UnsafeSandbox(fault, paths=[Path(sys.executable)]) from error
         if refusal := unheld(self.held):
             self.end()
             raise UnsafeSandbox(_refusal(refusal))
 
 
 def unheld(names: Collection[str]) -> str | None:
-    """Return what a process inside these walls could still reach, and what would stop it; None for nothing."""
+    """Return what a process inside these walls could still reach, with the remedies, or None."""
     open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(names)]
-    return f"Nothing here holds a model's code from {'; '.join(open_sides)}" if open_sides else None
+    return f"Nothing here keeps a model's code from {'; '.join(open_sides)}" if open_sides else None
 
 
 def _refusal(reason: str) -> str:
     return f"{reason}. The first tier runs everywhere: pip install 'orienteer[sandbox]' and choose the tier monty."
-
-
-def _folder(package: str) -> str | None:
-    """Return the folder of an installed package."""
-    spec = find_spec(package)
-    return str(Path(spec.origin).parent) if spec is not None and spec.origin is not None else None
 
 
 def _sound(text: str) -> str:

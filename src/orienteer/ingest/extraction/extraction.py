@@ -17,7 +17,7 @@ from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.format import Manifest
 from orienteer.graph.names import CorpusNames, parts_of
-from orienteer.graph.reserved import DOCUMENT, READ
+from orienteer.graph.reserved import CO_OCCURS, DOCUMENT, READ, SYNONYM
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.weaver import Weaver, batches
@@ -34,8 +34,6 @@ from orienteer.ingest.extraction.merger import (
     synonym_edges,
 )
 from orienteer.ingest.extraction.records import (
-    CO_OCCURS,
-    SYNONYM,
     UNTYPED,
     ExtractedEntity,
     ExtractionSummary,

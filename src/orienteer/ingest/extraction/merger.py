@@ -27,15 +27,9 @@ from numpy.typing import NDArray
 
 from orienteer.graph.builder import Progress
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.reserved import FACT, MENTIONS, TABLE
+from orienteer.graph.reserved import CO_OCCURS, FACT, MEMBER, MENTIONS, RELATED_TO, STATES, SYNONYM, TABLE, TITLED
 from orienteer.ingest.extraction.records import (
-    CO_OCCURS,
     LONGEST_NAME,
-    MEMBER,
-    RELATED_TO,
-    STATES,
-    SYNONYM,
-    TITLED,
     UNTYPED,
     ExtractedEntity,
     Member,

@@ -12,27 +12,25 @@ from typing import NamedTuple
 
 from orienteer.display import counted
 from orienteer.graph.reserved import (
+    CO_OCCURS,
     LINKS_TO,
+    MEMBER,
     MENTIONS,
     NEXT,
     PART_OF,
+    RELATED_TO,
     RESERVED,
     SHARES_NAMES,
     SIMILAR,
+    STATES,
+    SYNONYM,
+    TITLED,
 )
 from orienteer.records import Record
 
 UNTYPED = "name"
 """The type of an entity without a known type."""
 _UNKNOWN = frozenset({"", "unknown", "none", "null", "other", "entity"})
-TITLED, STATES, MEMBER, RELATED_TO, CO_OCCURS, SYNONYM = (
-    "titled",
-    "states",
-    "member",
-    "related_to",
-    "co_occurs",
-    "synonym",
-)
 _OWN = frozenset(
     [PART_OF, NEXT, LINKS_TO, MENTIONS, SHARES_NAMES, SIMILAR, TITLED, STATES, MEMBER, CO_OCCURS, SYNONYM]
     + ["in_community"]

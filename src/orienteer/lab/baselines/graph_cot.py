@@ -427,9 +427,9 @@ class GraphCounselorConfig(WorkflowConfig):
     """Graph Counselor's settings."""
 
     max_steps: int = Field(default=10, ge=1, le=LARGEST_K)
-    """Actions of an attempt at most; the number is ours."""
+    """Actions of an attempt at the most; the number is ours."""
     reflections: int = Field(default=2, ge=1, le=LARGEST_K)
-    """Reflections at most, each with another attempt after it. The number is that of the public code."""
+    """Reflections at the most, each with another attempt after it. The number is that of the public code."""
     neighbors: int = Field(default=20, ge=1, le=LARGEST_K)
     """Neighbours of a node that an observation shows; ours."""
     context_tokens: int = Field(default=10_000, ge=1)

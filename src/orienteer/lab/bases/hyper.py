@@ -4,7 +4,7 @@
     facts      60 by search                          -> the entities they tie together
     passages   what states the facts and names the entities, weighed against a search: H * v^.3
 
-What is a fact in which graph `orienteer.retrieval.expansion.bipartite` says.
+What is a fact in which graph `orienteer.lab.bases.bipartite` says.
 
 Deviations from HyperGraphRAG's public code:
 1. Its query goes through the extraction prompt, and finds nothing where that yields no fact; here facts are searched
@@ -31,16 +31,27 @@ from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
+from orienteer.lab.bases.bipartite import (
+    TITLES,
+    Bipartite,
+    EdgesAsFacts,
+    Floats,
+    NamesInPassages,
+    SparseScores,
+    added,
+    fused,
+    searched,
+    shares,
+    titled_spaces,
+)
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.bipartite import Bipartite, EdgesAsFacts, Handed, NamesInPassages, added
 from orienteer.retrieval.expansion.incidence import open_incidence
 from orienteer.retrieval.expansion.votes import HOLDING
 from orienteer.retrieval.expansion.walk import NONE, Seeds, because, fact_of, name_of
-from orienteer.retrieval.fusion import TITLES, Floats, fused, searched, shares, titled_spaces
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.text.sentences import tokens as count_tokens
 
@@ -122,38 +133,40 @@ class Hyper(Gatherer[HyperConfig]):
 
     # ---------------------------------------------------------------------------------------------------- expansion
 
-    def _expanded(self, query: Query, facts: ScoredRows) -> Handed:
+    def _expanded(self, query: Query, facts: ScoredRows) -> SparseScores:
         """Return the entities that the query names and those that its facts tie together, with their shares."""
         tied = self._sides.to_entities(_sharp(facts.rows[: self.config.facts], facts.scores[: self.config.facts]))
         named = self._named(query)
         share = self.config.names if len(named.items) and len(tied.items) else float(len(named.items) > 0)
-        return added([Handed(tied.items, tied.values * (1 - share)), Handed(named.items, named.values * share)])
+        return added(
+            [SparseScores(tied.items, tied.values * (1 - share)), SparseScores(named.items, named.values * share)]
+        )
 
-    def _named(self, query: Query) -> Handed:
+    def _named(self, query: Query) -> SparseScores:
         """Return the entities that the query names: names by how rare they are, nodes by how well they fit."""
         if self._incidence is None or self._naming is None or self._has_nodes:
             nodes = self._seeds.find(query.low, query.text, self.config.entities, self.spaces.entities)
             return _sharp(*nodes)
         names = np.unique(np.concatenate([self._incidence.find(text) for text in (query.text, *query.low)]))
         weights = self._naming.weights(names)
-        return Handed(names.astype(np.int64), weights / weights.sum())
+        return SparseScores(names.astype(np.int64), weights / weights.sum())
 
-    def _stating(self, facts: ScoredRows, entities: Handed) -> Handed:
+    def _stating(self, facts: ScoredRows, entities: SparseScores) -> SparseScores:
         """Return the passages that state some facts and those that name the entities, each by the most of its kind."""
         by_row = np.argsort(facts.rows)
         entries = self.graph.arrays.adjacency.entries(facts.rows[by_row], self._states)
         entries = entries.where(self.spaces.passages[entries.neighbor])
         scores = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
-        stating = added([Handed(entries.neighbor.astype(np.int64), scores)])
+        stating = added([SparseScores(entries.neighbor.astype(np.int64), scores)])
         parts = [stating] if self._naming is None else [stating, self._naming.to_facts(entities.most(_EXPANDED))]
-        return added([Handed(part.items, shares(part.values)) for part in parts])
+        return added([SparseScores(part.items, shares(part.values)) for part in parts])
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
-    def _passages(self, query: Query, reached: Handed, found: ScoredRows, answers: Mask) -> ScoredRows:
+    def _passages(self, query: Query, reached: SparseScores, found: ScoredRows, answers: Mask) -> ScoredRows:
         return fused(self.spaces, query.text, reached, found, query.k, among=answers)
 
-    def _evidence(self, facts: ScoredRows, entities: Handed, passages: ScoredRows) -> Evidence:
+    def _evidence(self, facts: ScoredRows, entities: SparseScores, passages: ScoredRows) -> Evidence:
         why = self._reasons(facts, entities.most(_EXPANDED))
         nodes = [self.spaces.node(row, score, why(row)) for row, score in zip(*passages, strict=True)]
         nodes += self._cut(facts.rows, facts.scores, "a fact")
@@ -168,7 +181,7 @@ class Hyper(Gatherer[HyperConfig]):
             edges = self.spaces.joining(passages.rows[:_BETWEEN], passages.scores[:_BETWEEN], _MOST_EDGES)
         return Evidence.joined([Evidence(tuple(nodes), edges, reason="; ".join(filter(None, notes)))])
 
-    def _reasons(self, facts: ScoredRows, entities: Handed) -> Callable[[int], str]:
+    def _reasons(self, facts: ScoredRows, entities: SparseScores) -> Callable[[int], str]:
         """Return what says which facts an answer states, else which entities led to it; the search, where none did."""
         place = {row: at for at, row in enumerate(facts.rows.tolist())}
         share = dict(zip(entities.items.tolist(), entities.values.tolist(), strict=True))
@@ -207,8 +220,8 @@ class Hyper(Gatherer[HyperConfig]):
         return nodes
 
 
-def _sharp(rows: Rows, scores: Floats) -> Handed:
+def _sharp(rows: Rows, scores: Floats) -> SparseScores:
     """Return found rows with their shares of the whole, the best ones' raised."""
     order = np.argsort(rows)
     values = scores[order] ** SHARPNESS
-    return Handed(rows[order].astype(np.int64), values / (values.sum() or 1.0))
+    return SparseScores(rows[order].astype(np.int64), values / (values.sum() or 1.0))

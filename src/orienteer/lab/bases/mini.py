@@ -36,8 +36,8 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.flow import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import Holders, damped, vote
+from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
+from orienteer.retrieval.expansion.votes import MembershipIndex, damped, vote
 from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.retrieval.spaces import Spaces
@@ -85,7 +85,7 @@ class Mini(Gatherer[MiniConfig]):
         super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
-        self._holders = Holders(graph, self.spaces)
+        self._holders = MembershipIndex(graph, self.spaces)
 
     def _again(self, config: MiniConfig) -> Mini:
         return Mini(self.graph, config, self._analyzer)

@@ -9,7 +9,7 @@ The local search of Microsoft's GraphRAG, version 3.3.0 (Edge et al. 2024), as n
 5. Of the tokens, half are for passages, .15 for reports, the rest for entities and relations.
 
 Deviations:
-1. Relations are not ranked by degree, which prefers hubs: `orienteer.retrieval.expansion.flow`.
+1. Relations are not ranked by degree, which prefers hubs: `orienteer.retrieval.expansion.relations`.
 2. Communities that the graph does not hold are made when a question first needs them, once a generation, and a report
    when it is first shown. Without a model it lists the members and relations that are best connected. Of these the
    finest level alone is told.
@@ -28,17 +28,16 @@ from pydantic import Field
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import ScoredRows
+from orienteer.lab.bases.communities import Reports
 from orienteer.llm.conversation import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.communities import Reports
-from orienteer.retrieval.expansion.flow import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import Holders, vote
+from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
+from orienteer.retrieval.expansion.votes import MembershipIndex, first_of, in_turns, vote
 from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
-from orienteer.retrieval.fusion import first_of, in_turns
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.retrieval.spaces import Spaces
 from orienteer.text.sentences import tokens as count_tokens
@@ -97,7 +96,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
-        self._holders = Holders(graph, self.spaces)
+        self._holders = MembershipIndex(graph, self.spaces)
         writer = model if config.reports == "model" else None
         self._reports = Reports(graph, self.spaces, level=config.levels - 1, nodes=self._relations.nodes, model=writer)
 

@@ -2,7 +2,7 @@
 
     seeds      40 entities by name and search; in a graph of passages alone 40 passages by search; in a graph that a
                person brings 40 nodes
-    paths      of at most three edges among the seeds, the best 15 by flow: see `orienteer.retrieval.expansion.flow`
+    paths      of at most three edges among the seeds, the best 15 by flow: see `orienteer.lab.bases.flow`
     facts      the best 40 for the themes of the query, beside the paths, as `light` takes relations
     passages   H * v^.3: the search score, and the votes of what the paths are made of
 
@@ -29,16 +29,15 @@ from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, ScoredRows
+from orienteer.lab.bases import flow
+from orienteer.lab.bases.bipartite import TITLES, Floats, SparseScores, added, fused, searched, shares, titled_spaces
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion import flow
-from orienteer.retrieval.expansion.bipartite import Handed, added
-from orienteer.retrieval.expansion.votes import Held, Holders
+from orienteer.retrieval.expansion.votes import MembershipIndex, PassageMembership
 from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, holds, name_of
-from orienteer.retrieval.fusion import TITLES, Floats, fused, searched, shares, titled_spaces
 from orienteer.retrieval.query import Analyzer, Query
 
 SHARPNESS = 4
@@ -80,7 +79,7 @@ class Paths(Gatherer[PathsConfig]):
     ) -> None:
         config = config if config is not None else PathsConfig()
         super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
-        self._seeds, self._holders = Seeds(graph, self.spaces), Holders(graph, self.spaces)
+        self._seeds, self._holders = Seeds(graph, self.spaces), MembershipIndex(graph, self.spaces)
         self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
         self._walked, self._kinds = self._ground()
         greatest = graph.arrays.manifest.provenance.get("greatest_weights") or {}
@@ -129,7 +128,7 @@ class Paths(Gatherer[PathsConfig]):
         weights = self.graph.arrays.weights(entries.at).clip(min=0)
         return np.asarray(weights / self._greatest[entries.kind.astype(np.int64) >> 1])
 
-    def _paths(self, seeds: ScoredRows) -> flow.Ways:
+    def _paths(self, seeds: ScoredRows) -> flow.PathTable:
         """Return the best paths among seeds, best first."""
         order = np.argsort(seeds.rows)
         rows, fit = seeds.rows[order], seeds.scores[order] ** SHARPNESS
@@ -137,8 +136,8 @@ class Paths(Gatherer[PathsConfig]):
         ways = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
         last = ways.nodes[np.arange(len(ways.nodes)), (ways.nodes >= 0).sum(axis=1) - 1]
         ends = fit[rows.searchsorted(ways.nodes[:, 0])] * fit[rows.searchsorted(last)]
-        best = flow.Ways(ways.nodes, ways.scores * ends).once()
-        return flow.Ways(best.nodes[: self.config.paths], best.scores[: self.config.paths])
+        best = flow.PathTable(ways.nodes, ways.scores * ends).once()
+        return flow.PathTable(best.nodes[: self.config.paths], best.scores[: self.config.paths])
 
     def _steps(self, nodes: list[int]) -> tuple[Edge, ...]:
         """Return the edges of a path; of parallel ones that which counts most."""
@@ -153,7 +152,7 @@ class Paths(Gatherer[PathsConfig]):
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
-    def _passages(self, query: Query, walked: flow.Ways, found: ScoredRows, answers: Mask) -> list[Scored[Node]]:
+    def _passages(self, query: Query, walked: flow.PathTable, found: ScoredRows, answers: Mask) -> list[Scored[Node]]:
         """Return the passages by what they hold of the paths, the rare counting for more, and by a search."""
         on_path = walked.nodes >= 0
         share = np.repeat(shares(walked.scores), on_path.sum(axis=1))
@@ -161,13 +160,13 @@ class Paths(Gatherer[PathsConfig]):
         holders = np.bincount(holdings.item, minlength=len(share)).clip(min=1)
         count = int(self.spaces.passages.sum())
         rare = np.log1p(count / holders) / np.log1p(count)  # (nodes on paths,)
-        voted = added([Handed(holdings.passage.astype(np.int64), (share * rare)[holdings.item])])
+        voted = added([SparseScores(holdings.passage.astype(np.int64), (share * rare)[holdings.item])])
         best = fused(self.spaces, query.text, voted, found, query.k, among=answers)
         return [
             self.spaces.node(row, score, self._why(row, walked, holdings)) for row, score in zip(*best, strict=True)
         ]
 
-    def _why(self, row: int, walked: flow.Ways, held: Held) -> str:
+    def _why(self, row: int, walked: flow.PathTable, held: PassageMembership) -> str:
         """Say which is the best path that an answer is on, or holds a node of; the search, where there is none."""
         place = next(holds(held, row), None)
         if place is None:
@@ -179,7 +178,7 @@ class Paths(Gatherer[PathsConfig]):
         return whole if rows[step] == row else f"holds {here}, {whole}"
 
     def _evidence(
-        self, walked: flow.Ways, seeds: ScoredRows, facts: ScoredRows, passages: list[Scored[Node]], answers: Mask
+        self, walked: flow.PathTable, seeds: ScoredRows, facts: ScoredRows, passages: list[Scored[Node]], answers: Mask
     ) -> Evidence:
         paths, scores, nodes = [], shares(walked.scores).tolist(), list(passages)
         for walk, score in zip(walked.nodes.tolist(), scores, strict=True):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -35,7 +35,7 @@ from orienteer.serve.cli.output import Output
 if TYPE_CHECKING:
     from orienteer.lab.evaluation.running.runner import Progress, RunConfig
     from orienteer.lab.evaluation.running.runs import StoredRun
-    from orienteer.lab.evaluation.scores.comparison import Comparison, PairedDifference
+    from orienteer.lab.evaluation.scores.comparison import Comparison
     from orienteer.lab.evaluation.scores.judge import Judgement
     from orienteer.lab.evaluation.scores.table import Estimate, Published, Row
     from orienteer.records import Usage
@@ -165,7 +165,7 @@ def show(
     ] = False,
 ) -> None:
     """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
-    stored = _read_all(runs)
+    stored = _read(*runs)
     _show(out, stored, by=by or (), measures=measure or (), by_measure=by_measure, published=published)
 
 
@@ -179,7 +179,7 @@ def compare(
     """Say whether the graph helped on these questions and by how much, then show the evidence."""
     from orienteer.lab.evaluation.scores.comparison import compare
 
-    comparison = compare(_read_all(runs), measure=by_measure, by=by, random_seed=random_seed)
+    comparison = compare(_read(*runs), measure=by_measure, by=by, random_seed=random_seed)
     for note in comparison.notes:
         out.note(f"note: {note}")
     if out.as_json:
@@ -207,7 +207,7 @@ def report(
 
     check_writable(target)
     opened = open_graph(graph, out) if graph is not None else None
-    stored = _read_all(runs)
+    stored = _read(*runs)
     with tempfile.TemporaryDirectory() as folder, file_trouble("name a file that can be written with -o"):
         page = Path(folder) / "report.html" if target == STANDARD else target
         write_report(stored, page, graph=opened, measure=by_measure, random_seed=random_seed)
@@ -236,7 +236,7 @@ def judge(
     """Let a model judge the answers of a run; no answer is judged twice."""
     from orienteer.lab.evaluation.scores.judge import SCORES, carries_evidence, gold_evidence, judge_run
 
-    run = _read(path)
+    [run] = _read(path)
     has_evidence = graph is not None or carries_evidence(run)
     scores = score or [name for name in SCORES if name != "E-Score" or has_evidence]
     if "E-Score" in scores and not has_evidence:
@@ -247,7 +247,7 @@ def judge(
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
     counter = JudgementCounter(out)
-    with _resumption_told(out, path), file_trouble("check the path and its permissions"):
+    with _resumable(out, path), file_trouble("check the path and its permissions"):
         judge_run(run, opened, scores=scores, evidence=evidence, workers=workers, listener=counter)
     counter.end()
     _show(out, [run])
@@ -280,7 +280,7 @@ def _evaluate(
     for note in notes:
         out.note(f"note: {note}")
     with (
-        _resumption_told(out, target),
+        _resumable(out, target),
         file_trouble("check the path, its permissions and the space left"),
         executor_at(flags.ray, configured) as executor,
     ):
@@ -297,7 +297,7 @@ def _evaluate(
             executor=executor,
         )
     out.note(f"{progress.done:,} of {progress.total:,} results in {target}: {progress_line(progress)}")
-    _show(out, [_read(target)], shown=notes)
+    _show(out, _read(target), shown=notes)
     return int(progress.failed == progress.total)
 
 
@@ -325,31 +325,31 @@ def _show(
         for note in [*run.manifest.notes, *cut_short(run, shown_measures)]:
             if note not in shown:
                 out.note(f"note: {name}: {note}")
-    for failure in failures(runs):
+    for failure in _failures(runs):
         out.note(failure)
-    for why in () if measures else reasons(table):
-        out.note(why)
+    if not measures:
+        # Which measure leads and why; run by run if the runs differ in that.
+        whys = {row.run: row.why for row in table}
+        same = len(set(whys.values())) == 1
+        for why in [next(iter(whys.values()))] if same else [f"{run}: {why}" for run, why in whys.items()]:
+            out.note(why)
     if out.as_json:
         out.json([*table, *papers])
     else:
         print_table(out, table, papers)
 
 
-def _read_all(paths: Sequence[Path]) -> list[StoredRun]:
+def _read(*paths: Path) -> list[StoredRun]:
     """Read runs; one that is named twice counts once."""
-    return [_read(path) for path in {path.resolve(): path for path in paths}.values()]
-
-
-def _read(path: Path) -> StoredRun:
     from orienteer.lab.evaluation.running.runs import read_run
 
     with file_trouble("check the path and its permissions"):
-        return read_run(path)
+        return [read_run(path) for path in {path.resolve(): path for path in paths}.values()]
 
 
 @contextmanager
-def _resumption_told(out: Output, path: Path) -> Iterator[None]:
-    """If this is interrupted, say that nothing is lost and how to go on."""
+def _resumable(out: Output, path: Path) -> Iterator[None]:
+    """If this is interrupted, print that nothing is lost and how to continue."""
     try:
         yield
     except KeyboardInterrupt:
@@ -378,6 +378,8 @@ _WHERE_ANY = ("missing", "outside", "unjudged")
 _MOST_FAILURES = 5  # failed questions of a method that are named
 _TICK = 0.1  # seconds between two updates of a line that moves
 _LINE = 30.0  # seconds between two lines where none moves
+Column: TypeAlias = tuple[str, list[str]]
+"""A heading, and a cell for each row."""
 
 
 class Ticker:
@@ -389,7 +391,7 @@ class Ticker:
         self._next = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        """Show this, unless something was shown just now."""
+        """Show the progress, unless something was shown just now."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -423,13 +425,13 @@ class JudgementCounter:
         self._out.progress("verdicts", self.verdicts)
 
     def end(self) -> None:
-        """Say how many there are, and what they cost together."""
+        """Print how many there are, and what they cost together."""
         unread = [f"{self.unread:,} of them unreadable"] if self.unread else []
         self._out.note(", ".join([counted(self.verdicts, "new verdict"), *unread, *_costs(self.usage)]))
 
 
 def progress_line(progress: Progress) -> str:
-    """Say in a line how far a run has come, and what it has cost so far."""
+    """Return a line on how far a run has come, and what it has cost so far."""
     parts = [f"{progress.failed:,} failed", *_costs(progress.usage)]
     if progress.asked and progress.seconds:
         parts.append(f"{progress.asked / progress.seconds:.3g} questions/s")
@@ -437,99 +439,70 @@ def progress_line(progress: Progress) -> str:
 
 
 def _costs(usage: Usage) -> list[str]:
-    """Return what calls of a model came to, in parts; nothing where there were none."""
+    """Return the calls, tokens and dollars; [] without calls."""
     if not usage.calls:
         return []
     usd = [f"{usage.usd:.4f} USD"] if usage.usd is not None else []
     return [f"{usage.calls:,} calls", f"{usage.tokens:,} tokens", *usd]
 
 
-def failures(runs: Iterable[StoredRun]) -> Iterator[str]:
+def _failures(runs: Iterable[StoredRun]) -> Iterator[str]:
     """Name the questions that failed, by run and method: the first ones, with the reason of the first."""
     from orienteer.lab.evaluation.scores.scorer import latest
 
     for run in runs:
         for method, lines in latest(run.lines).items():
-            failed = [line for line in lines if line.error is not None]
-            if failed:
+            if failed := [line for line in lines if line.error is not None]:
                 ids = ", ".join(repr(line.id) for line in failed[:_MOST_FAILURES])
                 rest = len(failed) - _MOST_FAILURES
                 more = f" and {rest:,} more (results.jsonl has all)" if rest > 0 else ""
                 yield f"{run.path.name}: failed under {method}: {ids}{more}; the first with: {failed[0].error}"
 
 
-def reasons(rows: Iterable[Row]) -> list[str]:
-    """Say which measure leads and why, run by run where the runs differ in that."""
-    by_run = {row.run: row.why for row in rows}
-    if len(set(by_run.values())) == 1:
-        return list(by_run.values())[:1]
-    return [f"{run}: {why}" for run, why in by_run.items()]
-
-
 def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
     """Print a row for each method: its measures with their intervals, its times, the work it did.
 
-    In a terminal that is too narrow for that, times and work stand in a table of their own.
+    In a terminal that is too narrow for that, times and work are printed as a second table.
     """
-    labels, measures, costs = _labels(rows, published), _measures(rows, published), _work(rows, published)
-    lines = [[*label, *measured, *cost] for label, measured, cost in zip(labels, measures, costs, strict=True)]
-    width = sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
-    if not sys.stdout.isatty() or width <= shutil.get_terminal_size().columns:
-        out.table(lines[1:], header=lines[0])
-        return
-    for part in (measures, costs):
-        lines = [[*label, *cells] for label, cells in zip(labels, part, strict=True)]
-        out.table(lines[1:], header=lines[0])
-        out.print()
 
+    blank = ["-"] * len(published)
+    labels: list[Column] = [
+        ("method", [*(row.method for row in rows), *(f"{one.method} (published)" for one in published)])
+    ]
+    if len({row.run for row in rows}) > 1:
+        labels.insert(0, ("run", [*(row.run for row in rows), *blank]))
+    labels += [(name, [*(row.by.get(name, "-") for row in rows), *blank]) for name in _keys(row.by for row in rows)]
+    shown = [*_ALWAYS, *(name for name in _WHERE_ANY if any(getattr(row, name) for row in rows))]
+    quality = [(name, [*(f"{getattr(row, name):,}" for row in rows), *blank]) for name in shown]
+    estimates = [*(row.measures for row in rows), *(paper.measures for paper in published)]
+    quality += [(name, [_interval(own.get(name)) for own in estimates]) for name in _keys(estimates)]
+    work = [(f"ms {name}", [_figure(row.milliseconds.get(name)) for row in rows]) for name in ("p50", "p95")]
+    for name in _keys(row.work for row in rows):
+        if any(row.work.get(name) for row in rows):
+            work.append((name.replace("_", " "), [_figure(row.work.get(name, 0)) for row in rows]))
+    if any(row.tool_failures for row in rows):
+        failed = [row.tool_failures for row in rows]
+        work.append(("tool failures", ["-" if one is None else share(one) for one in failed]))
+    if any(row.usage.usd for row in rows):
+        work.append(("USD", [_usd(row.usage.usd) for row in rows]))  # of all questions together
+    work = [(name, [*cells, *blank]) for name, cells in work]
 
-def _labels(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
-    """Return a header, and the cells by which each row is told from others: its run, its method, its group."""
-    several = len({row.run for row in rows}) > 1
-    fields = _keys(row.by for row in rows)
-    lines = [[*(["run"] if several else []), "method", *fields]]
-    for row in rows:
-        lines.append([*([row.run] if several else []), row.method, *(row.by.get(name, "-") for name in fields)])
-    for paper in published:
-        lines.append([*(["-"] if several else []), f"{paper.method} (published)", *("-" for _ in fields)])
-    return lines
-
-
-def _measures(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
-    """Return a header, and for each row how many questions were asked and how well they were answered."""
-    counts = [*_ALWAYS, *(name for name in _WHERE_ANY if any(getattr(row, name) for row in rows))]
-    measures = _keys([*(row.measures for row in rows), *(paper.measures for paper in published)])
-    lines = [[*counts, *measures]]
-    for row in rows:
-        numbers = [f"{getattr(row, name):,}" for name in counts]
-        lines.append([*numbers, *(_interval(row.measures.get(name)) for name in measures)])
-    for paper in published:
-        lines.append([*("-" for _ in counts), *(_interval(paper.measures.get(name)) for name in measures)])
-    return lines
-
-
-def _work(rows: Sequence[Row], published: Sequence[Published]) -> list[list[str]]:
-    """Return a header, and for each row the time and work of a question; dollars are of all questions together."""
-    work = [name for name in _keys(row.work for row in rows) if any(row.work.get(name) for row in rows)]
-    usd = ["USD"] if any(row.usage.usd for row in rows) else []
-    fails = ["tool failures"] if any(row.tool_failures for row in rows) else []
-    header = ["ms p50", "ms p95", *(name.replace("_", " ") for name in work), *fails, *usd]
-    lines = [header]
-    for row in rows:
-        times = [_figure(row.milliseconds.get(name)) for name in ("p50", "p95")]
-        numbers = [_figure(row.work.get(name, 0)) for name in work]
-        shares = ["-" if row.tool_failures is None else share(row.tool_failures) for _ in fails]
-        lines.append([*times, *numbers, *shares, *(_usd(row.usage.usd) for _ in usd)])
-    return [*lines, *(["-"] * len(header) for _ in published)]
+    whole = [*labels, *quality, *work]
+    width = sum(max(map(len, [name, *cells])) + 2 for name, cells in whole)
+    is_fitting = not sys.stdout.isatty() or width <= shutil.get_terminal_size().columns
+    for part in [whole] if is_fitting else [[*labels, *quality], [*labels, *work]]:
+        out.table(list(zip(*(cells for _, cells in part), strict=True)), header=[name for name, _ in part])
+        if not is_fitting:
+            out.print()
 
 
 def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return the keys of all mappings, each once, in the order in which they first come."""
+    """Return the keys of all mappings, each once, in order of appearance."""
     return list(dict.fromkeys(key for mapping in mappings for key in mapping))
 
 
 def print_comparison(out: Output, comparison: Comparison) -> None:
-    """Print a verdict and what it is by, then what it rests on."""
+    """Print a verdict and its measure, then the figures it rests on."""
     out.print(comparison.verdict)
     out.print(comparison.why)
     out.print()
@@ -549,16 +522,10 @@ def print_comparison(out: Output, comparison: Comparison) -> None:
         ],
         header=("method", "kind", comparison.measure, *beside, "ms", "calls", "USD"),
     )
-    for differences in (comparison.pairs, comparison.groups):
-        if differences:
-            out.print()
-            _print_differences(out, differences)
-
-
-def _print_differences(out: Output, differences: Sequence[PairedDifference]) -> None:
-    fields = _keys(difference.by for difference in differences)
-    out.table(
-        [
+    for differences in filter(None, (comparison.pairs, comparison.groups)):
+        out.print()
+        fields = _keys(difference.by for difference in differences)
+        lines = [
             [
                 *(difference.by.get(name, "-") for name in fields),
                 difference.ours,
@@ -570,9 +537,8 @@ def _print_differences(out: Output, differences: Sequence[PairedDifference]) -> 
                 f"{difference.worse:,}",
             ]
             for difference in differences
-        ],
-        header=(*fields, "ours", "theirs", "n", "points", "p", "better", "worse"),
-    )
+        ]
+        out.table(lines, header=(*fields, "ours", "theirs", "n", "points", "p", "better", "worse"))
 
 
 def _interval(estimate: Estimate | None) -> str:

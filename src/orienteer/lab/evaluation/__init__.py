@@ -13,16 +13,15 @@ __getattr__, __dir__, __all__ = face(
         "datasets.rows": "read as read_jsonl_questions, rows as rows_of_file",
         "examples": "Cell as QuizCell, CELLS as QUIZ_CELLS, Example, Gold, QuestionSet, QuizItem",
         "report.material": "count_calls, GoldNode, Material as ReportMaterial, sweeps as sweeps_of, TrajectoryCounts",
-        "report.overview": "by_node_property, length_of_text, script_of_name, UNSEEN as UNSEEN_TYPE",
-        "report.page": "write_report",
+        "report.page": "by_node_property, length_of_text, script_of_name, UNSEEN as UNSEEN_TYPE, write_report",
         "report.payload": "packed as packed_texts, question_texts, TrajectoryPacker",
         "running.asker": "outcome_of, ReplyFolder, ResumableModel, Task as AskTask",
         "running.runner": "evaluate, FAILURES as FAILURES_IN_A_ROW, NO_ANSWERS, RunConfig",
         "running.runs": (
-            "by_method as lines_by_method, differences as manifest_differences, graph_hash, held as held_run, "
+            "by_method as lines_by_method, differences as manifest_differences, graph_hash, lock as held_run, "
             "joined as joined_manifest, Journal as RunJournal, Line as RunLine, MANIFEST as RUN_MANIFEST, "
             "prompt_hashes as run_prompt_hashes, QUESTIONS as RUN_QUESTIONS, read_manifest, read_run, "
-            "REPLIES as RUN_REPLIES, RESULTS as RUN_RESULTS, RunManifest, StoredRun, Told as QuestionTrajectories, "
+            "REPLIES as RUN_REPLIES, RESULTS as RUN_RESULTS, RunManifest, StoredRun, QuestionTrajectories, "
             "TRAJECTORIES as RUN_TRAJECTORIES, Work as WorkCounts, work_of"
         ),
         "running.sweep": (

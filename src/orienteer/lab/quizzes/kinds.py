@@ -8,15 +8,13 @@ appendix B.1 and B.3; figures 7 and 8.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
-from threading import Lock
 from types import MappingProxyType
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from pydantic import ValidationError
@@ -25,10 +23,11 @@ from orienteer.errors import BadInput, BudgetExhausted, ModelError
 from orienteer.files import append_line, mend, read_lines
 from orienteer.lab.evaluation.examples import AnswerType, Difficulty, QuizItem, QuizPattern
 from orienteer.lab.quizzes import english
-from orienteer.llm.conversation import ask, begin, first_request, prompt_of
-from orienteer.llm.schema import JsonSchema
+from orienteer.lab.quizzes.generator import Ask, Progress, ask_each
+from orienteer.llm.conversation import begin, first_request, prompt_of
+from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Record, Sampling, Trajectory
+from orienteer.records import Question, Record, Sampling
 from orienteer.text.sentences import tokens
 
 PACKAGE = "orienteer.lab.quizzes"
@@ -39,12 +38,7 @@ AXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The three ways in which questions differ, with the kinds of each."""
 WORKERS = 8
 _SAMPLING = Sampling(temperature=0.0)
-_SCHEMA: JsonSchema = {
-    "type": "object",
-    "properties": {axis: {"type": "string", "enum": list(kinds)} for axis, kinds in AXES.items()},
-    "required": list(AXES),
-    "additionalProperties": False,
-}
+_SCHEMA = object_of({axis: {"type": "string", "enum": list(kinds)} for axis, kinds in AXES.items()})
 
 
 @cache
@@ -70,7 +64,7 @@ def listed() -> str:
 
 
 class Verdict(Record):
-    """What a judge says of one question."""
+    """The kinds that a judge gives a question."""
 
     id: str
     model: str
@@ -83,14 +77,14 @@ class Verdict(Record):
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """What a judge says of a quiz, as far as it came."""
+    """The verdicts on a quiz, as far as the judge came."""
 
     verdicts: tuple[Verdict, ...]
     """In the order of the questions."""
     unread: int
-    """Questions of which its reply fits no kind, not even after a repair turn: left out, and counted."""
+    """Questions left out because the reply fits no kind, not even after a repair turn."""
     stopped: BudgetExhausted | ModelError | None = None
-    """What ended the work early."""
+    """The error that ended the work early."""
 
 
 def sort_questions(
@@ -100,64 +94,35 @@ def sort_questions(
     *,
     file: Path | None = None,
     workers: int = WORKERS,
-    progress: Callable[[str, int], None] = lambda stage, count: None,
+    progress: Progress = lambda stage, count: None,
 ) -> Sorting:
-    """Return of what kind a model takes each question to be, from its words alone.
+    """Return the kinds that a model gives each question, from its words alone.
 
     Each verdict is appended to `file` as it comes, and what this model has said there of the very same request is not
-    asked again. Raises `BadInput` where the file holds something else.
+    asked again. Raises `BadInput` if the file holds something else.
     """
-    judge = _Judge(model, run, file, progress)
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        verdicts = tuple(pool.map(judge.sort, items))
-    return Sorting(tuple(verdict for verdict in verdicts if verdict is not None), judge.unread, judge.stopped)
+    known = {} if file is None else _read(file)
+    prompt = prompt_of("quiz-judge", PACKAGE)
+    prompt = prompt._replace(system=Template(prompt.system).substitute(categories=listed()))
 
-
-class _Judge:
-    """What the threads share."""
-
-    def __init__(self, model: LanguageModel, run: Run, file: Path | None, progress: Callable[[str, int], None]) -> None:
-        self._model, self._run, self._file, self._progress = model, run, file, progress
-        self._verdicts = _read(file) if file is not None else {}
-        prompt = prompt_of("quiz-judge", PACKAGE)
-        self._prompt = prompt._replace(system=Template(prompt.system).substitute(categories=listed()))
-        self._lock, self._done = Lock(), 0
-        self.unread = 0
-        self.stopped: BudgetExhausted | ModelError | None = None
-
-    def sort(self, item: QuizItem) -> Verdict | None:
-        """Return the verdict on one question; None where there is none, or none that can be read."""
-        begun = begin(
-            self._model,
-            self._prompt,
-            {"question": item.question},
-            question=Question(id=item.id, text=item.question),
-            method="quiz: judge",
-            sampling=_SAMPLING,
-        )
+    def judge(item: QuizItem, ask: Ask) -> Verdict | Literal["unread"] | None:
+        question, values = Question(id=item.id, text=item.question), {"question": item.question}
+        begun = begin(model, prompt, values, question=question, method="quiz: judge", sampling=_SAMPLING)
         key = first_request(begun, _SCHEMA).key
-        verdict = self._verdicts.get((item.id, key))
-        if verdict is None and self.stopped is None:
-            verdict = self._ask(begun, key)
-        with self._lock:
-            self._done += 1
-            self._progress("questions judged", self._done)
+        if (item.id, key) in known:
+            return known[item.id, key]
+        exchange = ask(begun, _SCHEMA)
+        if exchange is None or exchange.value is None:
+            return None if exchange is None else "unread"
+        verdict = Verdict(id=item.id, model=model.name, request_sha256=key, **exchange.value)
+        if file is not None:
+            append_line(file, verdict.model_dump_json())
         return verdict
 
-    def _ask(self, begun: Trajectory, key: str) -> Verdict | None:
-        try:
-            kinds = ask(self._model, self._run, begun, schema=_SCHEMA).value
-        except (BudgetExhausted, ModelError) as error:
-            self.stopped = self.stopped or error
-            return None
-        if kinds is None:
-            with self._lock:
-                self.unread += 1
-            return None
-        verdict = Verdict(id=begun.question.id, model=self._model.name, request_sha256=key, **kinds)
-        if self._file is not None:
-            append_line(self._file, verdict.model_dump_json())
-        return verdict
+    stage = "questions judged"
+    outcomes, stopped = ask_each(items, judge, model=model, run=run, workers=workers, stage=stage, progress=progress)
+    verdicts = tuple(outcome for outcome in outcomes if isinstance(outcome, Verdict))
+    return Sorting(verdicts, outcomes.count("unread"), stopped)
 
 
 def _read(file: Path) -> dict[tuple[str, str], Verdict]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.methods.graphsearch.queries import Findings, GraphSearchConfig, SubQuery
-from orienteer.records import Message, Observed, Reply, Step, ToolCall
+from orienteer.records import Step, ToolCall
 from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query
@@ -110,10 +110,4 @@ class Sources:
 
     def _record(self, flow: Workflow, label: str, tool: str, arguments: str, evidence: Evidence) -> None:
         call = ToolCall(id=f"{tool}_{label}", name=tool, arguments=arguments)
-        seen = observed(evidence, self.graph, self._config.evidence_tokens)
-        flow.walk(
-            Step(
-                reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
-                observations=(Observed(call_id=call.id, text=seen.text, nodes=seen.nodes),),
-            )
-        )
+        flow.walk(Step.of(call, observed(evidence, self.graph, self._config.evidence_tokens)))

@@ -44,7 +44,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.open_words import OpenWords, Pool, Said
+from orienteer.retrieval.expansion.open_words import OpenWordMatches, OpenWords, Pool
 from orienteer.retrieval.expansion.walk import (
     MEMBER,
     Facts,
@@ -147,7 +147,7 @@ class _Ranked(NamedTuple):
     scores: NDArray[Any]  # Any: numbers of any kind
     allowed: Mask
     """(nodes,): what may be one."""
-    said: Mapping[int, Said] = {}
+    said: Mapping[int, OpenWordMatches] = {}
     """By row, open words that an answer says."""
     reason: str = ""
 

@@ -8,7 +8,7 @@ LightRAG (Guo et al. 2024), the retrieval of its public code, version 1.5.7.
 
 Deviations:
 1. Relations are ranked by how well they fit the query, never by their ends' degrees, and keep type, direction, text,
-   keywords and weight: `orienteer.retrieval.expansion.flow`.
+   keywords and weight: `orienteer.retrieval.expansion.relations`.
 2. Entities that the query names come before those that are like the names.
 3. The ends of local relations are picked as entities too, so that a passage on the far end can be found; in the public
    code a local relation leads no further than the passages that state it.
@@ -31,10 +31,9 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.flow import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import Held, Holders, vote
+from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
+from orienteer.retrieval.expansion.votes import MembershipIndex, PassageMembership, first_of, in_turns, vote
 from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, holds, name_of
-from orienteer.retrieval.fusion import first_of, in_turns
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.retrieval.spaces import Spaces
 
@@ -78,7 +77,7 @@ class Light(Gatherer[LightConfig]):
         super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
-        self._holders = Holders(graph, self.spaces)
+        self._holders = MembershipIndex(graph, self.spaces)
 
     def _again(self, config: LightConfig) -> Light:
         return Light(self.graph, config, self._analyzer)
@@ -152,11 +151,11 @@ class Light(Gatherer[LightConfig]):
         pairs = in_turns(*([(row, why) for row in some if answers[row]] for some, why in lists))
         return {row: why(row) for row, why in first_of(pairs, query.k).items()}
 
-    def _held(self, row: int, entities: list[int], held: Held) -> str:
+    def _held(self, row: int, entities: list[int], held: PassageMembership) -> str:
         names = (name_of(self.graph, entities[place]) for place in holds(held, row))
         return because("holds", names, "holds entities near the query")
 
-    def _told(self, row: int, relations: list[ScoredRelation], told: Held) -> str:
+    def _told(self, row: int, relations: list[ScoredRelation], told: PassageMembership) -> str:
         names = (self._relations.told(relations[place]) for place in holds(told, row))
         return because("holds", names, "holds relations that fit")
 

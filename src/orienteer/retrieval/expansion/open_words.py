@@ -75,7 +75,7 @@ class Pool(NamedTuple):
         return Pool(self.rows[best], self.walk[best], self.flat[best])
 
 
-class Said(NamedTuple):
+class OpenWordMatches(NamedTuple):
     """Open words that a passage says."""
 
     words: tuple[str, ...]
@@ -90,7 +90,7 @@ class PassageOrder(NamedTuple):
     rows: Rows
     scores: Scores
     """(n,): above 0, the first one's 1."""
-    said: dict[int, Said]
+    said: dict[int, OpenWordMatches]
     """By row: of those that were lifted for words that they say."""
 
 
@@ -125,7 +125,7 @@ class OpenWords:
             seed = int(lifts[:, one].argmax())
             told = words.told(has[one] & lacks[seed])
             if told and lifts[seed, one] >= _TELLING and seeds.rows[seed] not in rows[at:]:
-                said[int(rows[at])] = Said(told, int(seeds.rows[seed]))
+                said[int(rows[at])] = OpenWordMatches(told, int(seeds.rows[seed]))
         return PassageOrder(rows[:k], np.exp(values[:k] - values.max(initial=-np.inf)), said)
 
 

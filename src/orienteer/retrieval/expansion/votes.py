@@ -18,8 +18,9 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +42,12 @@ _TITLE = "titled"
 HOLDING = ("mentions", _TITLE, "states")
 """Edge types from a passage to what it holds."""
 
+_T = TypeVar("_T")
 Fits = Callable[[Rows], NDArray[np.float64]]
 """Says how well sorted rows fit a query, 0 to 1."""
 
 
-class Held(NamedTuple):
+class PassageMembership(NamedTuple):
     """Passages by what they hold: one entry a pair."""
 
     item: NDArray[np.int64]
@@ -56,7 +58,7 @@ class Held(NamedTuple):
     """Whether the item is what the passage is about: its title names it, or it is the item itself."""
 
 
-class Holders:
+class MembershipIndex:
     """Tells which passages hold an entity, a fact or a relation. Safe to share among threads.
 
     A passage holds itself; so does every node of a graph that has no passages.
@@ -68,25 +70,25 @@ class Holders:
         self._kinds = graph.arrays.kind_mask(types, "in") if types and spaces.has_passages else None
         self._titling = [graph.arrays.types.edges.index(name) for name in types if name == _TITLE]
 
-    def of(self, rows: Sequence[int]) -> Held:
+    def of(self, rows: Sequence[int]) -> PassageMembership:
         """Return the passages of each row of a list, in the order of the list."""
         wanted = np.array(rows, np.int64)
         own = self._passages[wanted] if len(wanted) else np.zeros(0, np.bool_)
         item, passage = np.flatnonzero(own), wanted[own].astype(np.int32)
         others = np.unique(wanted[~own]).astype(np.int32)
         if self._kinds is None or not len(others):
-            return Held(item, passage, np.ones(len(item), np.bool_))
+            return PassageMembership(item, passage, np.ones(len(item), np.bool_))
         pairs = self._pairs(others)
         begin, end = pairs.item.searchsorted(wanted), pairs.item.searchsorted(wanted, "right")
         counts = np.where(own, 0, end - begin)
         at = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        return Held(
+        return PassageMembership(
             np.concatenate([item, np.repeat(np.arange(len(wanted)), counts)]),
             np.concatenate([passage, pairs.passage[at]]),
             np.concatenate([np.ones(len(item), np.bool_), pairs.is_title[at]]),
         )
 
-    def _pairs(self, rows: Rows) -> Held:
+    def _pairs(self, rows: Rows) -> PassageMembership:
         """Return the passages of sorted rows, each pair once, by row."""
         entries = self._graph.arrays.adjacency.entries(rows, self._kinds)
         entries = entries.where(self._passages[entries.neighbor])
@@ -94,9 +96,9 @@ class Holders:
         key, place = np.unique(entries.owner.astype(np.int64) * size + entries.neighbor, return_inverse=True)
         is_title = np.zeros(len(key), np.bool_)
         is_title[place[np.isin(entries.kind >> 1, self._titling)]] = True
-        return Held(key // size, (key % size).astype(np.int32), is_title)
+        return PassageMembership(key // size, (key % size).astype(np.int32), is_title)
 
-    def of_groups(self, groups: Sequence[Sequence[int]]) -> Held:
+    def of_groups(self, groups: Sequence[Sequence[int]]) -> PassageMembership:
         """Return for each group of rows the passages that hold all of it; in a graph without passages each of the rows.
 
         A relation between two entities is held where both are. Where no passage holds all, none holds the group; a
@@ -109,16 +111,16 @@ class Holders:
         for number, rows in enumerate(members):
             own = rows[self._passages[rows]].astype(np.int32)
             if len(own):
-                parts.append(Held(np.full(len(own), number), own, np.ones(len(own), np.bool_)))
+                parts.append(PassageMembership(np.full(len(own), number), own, np.ones(len(own), np.bool_)))
             elif len(rows):
                 parts.append(_held_by_all(pairs, rows, number))
-        return Held(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return PassageMembership(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-_NONE = Held(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.bool_))
+_NONE = PassageMembership(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.bool_))
 
 
-def _held_by_all(pairs: Held, rows: NDArray[np.int64], number: int) -> Held:
+def _held_by_all(pairs: PassageMembership, rows: NDArray[np.int64], number: int) -> PassageMembership:
     """Return the passages that hold each of some rows, as those of one item; the rows that few hold come first."""
     begins, ends = pairs.item.searchsorted(rows), pairs.item.searchsorted(rows, "right")
     first, *others = np.argsort(ends - begins, kind="stable").tolist()
@@ -130,10 +132,10 @@ def _held_by_all(pairs: Held, rows: NDArray[np.int64], number: int) -> Held:
         is_there = np.append(pairs.passage[theirs], -1)[at] == shared
         shared, at = shared[is_there], at[is_there]
         is_title = is_title[is_there] | pairs.is_title[theirs][at]
-    return Held(np.full(len(shared), number), shared, is_title)
+    return PassageMembership(np.full(len(shared), number), shared, is_title)
 
 
-def vote(held: Held, items: int, fits: Fits) -> ScoredRows:
+def vote(held: PassageMembership, items: int, fits: Fits) -> ScoredRows:
     """Return the passages that some items, best first, vote for, with their scores, best first; ties by row.
 
     `items` is how many there are, those that no passage holds too.
@@ -168,3 +170,20 @@ def _share(item: NDArray[np.int64], is_title: NDArray[np.bool_], items: int) -> 
     both = (titles[item] > 0) & (others[item] > 0)
     part = np.where(both, np.where(is_title, TITLED, 1 - TITLED), 1.0)
     return part / np.where(is_title, titles[item], others[item])
+
+
+def in_turns(*lists: Iterable[_T]) -> Iterator[_T]:
+    """Yield the first of each list, then the second of each, and so on; lists that have ended are passed over."""
+    for turn in zip_longest(*(((item,) for item in some) for some in lists), fillvalue=()):
+        for item in turn:
+            yield from item
+
+
+def first_of(pairs: Iterable[tuple[int, _T]], most: int) -> dict[int, _T]:
+    """Return the first so many distinct rows, each with what it first came with."""
+    first: dict[int, _T] = {}
+    for row, value in pairs:
+        if len(first) == most:
+            break
+        first.setdefault(row, value)
+    return first

@@ -23,7 +23,7 @@ from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
-from orienteer.retrieval.expansion.votes import Held
+from orienteer.retrieval.expansion.votes import PassageMembership
 from orienteer.retrieval.spaces import Spaces
 
 Floats = NDArray[np.float32]
@@ -330,6 +330,6 @@ def because(said: str, names: Iterable[str], otherwise: str) -> str:
     return f"{said} {', '.join(first)}" if first else otherwise
 
 
-def holds(held: Held, row: int) -> Iterator[int]:
+def holds(held: PassageMembership, row: int) -> Iterator[int]:
     """Yield the places of the items that a passage holds, the best first."""
     yield from np.unique(held.item[held.passage == row]).tolist()

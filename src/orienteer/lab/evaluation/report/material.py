@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from statistics import fmean, median
-from typing import NamedTuple
+from statistics import median
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -366,88 +366,61 @@ def _canonical(arguments: str) -> str:
         return arguments
 
 
-class ToolUse(NamedTuple):
-    """How some trajectories of a method, perhaps none, used the tools."""
+def tool_use(material: Material, counts: TrajectoryCounts) -> dict[str, Any]:  # Any: what a template shows
+    """Return how each method used the tools: over all questions, in hits and in misses, and by kind of question.
 
-    method: str
-    trajectories: Sequence[CallCounts]
-
-    @property
-    def mean(self) -> float:
-        """Return the mean number of calls of a trajectory."""
-        return fmean(counts.calls for counts in self.trajectories)
-
-    @property
-    def kinds(self) -> Mapping[str, int]:
-        """Return the number of calls by kind."""
-        return {
-            "global": sum(counts.searches for counts in self.trajectories),
-            "neighbourhood": sum(counts.neighbourhood for counts in self.trajectories),
-            "others": sum(counts.others for counts in self.trajectories),
-        }
-
-    @property
-    def breadth(self) -> str:
-        """Return the share of global calls among those and the ones along edges (ARK, figure 3)."""
-        kinds = self.kinds
-        return percent(kinds["global"], kinds["global"] + kinds["neighbourhood"])
-
-    @property
-    def rates(self) -> Mapping[str, str]:
-        """Return three shares of the trajectories, then three of their calls."""
-        trajectories = self.trajectories
-        calls = sum(counts.calls for counts in trajectories)
-        return {
-            "global only": percent(sum(counts.is_global_only for counts in trajectories), len(trajectories)),
-            "re-anchored": percent(sum(counts.is_reanchored for counts in trajectories), len(trajectories)),
-            "global again": percent(sum(counts.is_searching_again for counts in trajectories), len(trajectories)),
-            "no node": percent(sum(counts.empty for counts in trajectories), calls),
-            "refused": percent(sum(counts.refused for counts in trajectories), calls),
-            "repeated": percent(sum(counts.repeated for counts in trajectories), calls),
-        }
-
-    @property
-    def median(self) -> float:
-        """Return the median number of calls along edges."""
-        return median(counts.neighbourhood for counts in self.trajectories)
-
-    @property
-    def depths(self) -> Mapping[str, float]:
-        """Return the share of trajectories by their number of calls along edges."""
-        names = Counter(
-            next((name for most, name in _BINS if counts.neighbourhood <= most), _MORE) for counts in self.trajectories
-        )
-        return {name: names[name] / len(self.trajectories) for name in (*(name for _, name in _BINS), _MORE)}
-
-
-class ToolTables(NamedTuple):
-    """The part of the page on tools; without methods if no trajectory read the graph."""
-
-    methods: Sequence[ToolUse]
-    outcomes: Sequence[tuple[str, ToolUse]]
-    """The hits and the misses of each method that is no variant of a sweep."""
-    fields: Mapping[str, Mapping[str, Sequence[ToolUse]]]
-    """By field and value, for each such method."""
-    success: str
-
-
-def tool_use(material: Material, counts: TrajectoryCounts) -> ToolTables:
-    """Return how each method used the tools: over all questions, in hits and in misses, and by kind of question."""
+    Without methods if no trajectory read the graph.
+    """
     columns = [column for column in material.columns if column.number in counts.calls]
     chosen = [column for column in columns if column in material.chosen] or columns
 
-    def use(column: MethodColumn, fits: Callable[[Line], bool]) -> ToolUse:
+    def use(column: MethodColumn, fits: Callable[[Line], bool]) -> dict[str, Any]:  # Any: as above
         by_question = counts.calls[column.number]
         fitting = (calls for question, calls in by_question.items() if fits(column.lines[question]))
-        return ToolUse(column.name, list(chain.from_iterable(fitting)))
+        return {"method": column.name, **_figures(list(chain.from_iterable(fitting)))}
 
-    def outcome(column: MethodColumn, score: float) -> ToolUse:
+    def outcome(column: MethodColumn, score: float) -> dict[str, Any]:  # Any: as above
         success = scorer(SUCCESS, column.run).of
         return use(column, lambda line: success(line) == score)
 
-    def kind(field: str, value: str) -> list[ToolUse]:
+    def kind(field: str, value: str) -> list[dict[str, Any]]:  # Any: as above
         return [use(column, lambda line: value in values_of(line, field)) for column in chosen]
 
-    outcomes = [(name, outcome(column, score)) for column in chosen for name, score in _OUTCOMES.items()]
-    fields = {field: {value: kind(field, value) for value in values} for field, values in material.fields.items()}
-    return ToolTables([use(column, lambda line: True) for column in columns], outcomes, fields, SUCCESS)
+    return {
+        "methods": [use(column, lambda line: True) for column in columns],
+        "outcomes": [(name, outcome(column, score)) for column in chosen for name, score in _OUTCOMES.items()],
+        "fields": {field: {value: kind(field, value) for value in values} for field, values in material.fields.items()},
+        "success": SUCCESS,
+    }
+
+
+def _figures(trajectories: Sequence[CallCounts]) -> dict[str, Any]:  # Any: what a template shows
+    """Return what trajectories, perhaps none, did with the tools; shares are texts."""
+    total = {
+        name: sum(getattr(counts, name) for counts in trajectories)
+        for name in ("searches", "neighbourhood", "others", "calls", "empty", "refused", "repeated")
+    }
+
+    def of_all(name: str) -> str:
+        return percent(sum(getattr(counts, name) for counts in trajectories), len(trajectories))
+
+    along = [counts.neighbourhood for counts in trajectories]
+    bins = Counter(next((name for most, name in _BINS if number <= most), _MORE) for number in along)
+    return {
+        "trajectories": trajectories,
+        "mean": total["calls"] / max(1, len(trajectories)),
+        "kinds": {"global": total["searches"], "neighbourhood": total["neighbourhood"], "others": total["others"]},
+        # Breadth is the share of global calls among those and the ones along edges (ARK, figure 3).
+        "breadth": percent(total["searches"], total["searches"] + total["neighbourhood"]),
+        "rates": {
+            "global only": of_all("is_global_only"),
+            "re-anchored": of_all("is_reanchored"),
+            "global again": of_all("is_searching_again"),
+            "no node": percent(total["empty"], total["calls"]),
+            "refused": percent(total["refused"], total["calls"]),
+            "repeated": percent(total["repeated"], total["calls"]),
+        },
+        "median": median(along or [0]),
+        # Shares of trajectories by their number of calls along edges.
+        "depths": {name: bins[name] / max(1, len(along)) for name in (*(name for _, name in _BINS), _MORE)},
+    }

@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +33,6 @@ from orienteer.records import (
     Reply,
     Result,
     Sampling,
-    StoppedBy,
     ToolSpec,
     Trajectory,
     Usage,
@@ -70,7 +69,10 @@ class AskingRecipe:
 
     def open(self, place: Place) -> Worker[Task, Outcome]:
         """Open graph, model and methods. Raises `BadInput` for another graph, and as `Graph.open` and `Asker` do."""
-        graph = Graph.open(self._directory(), embedder=self.settings.open_embedder)
+        directory = self.graph
+        if self.published_at is not None:
+            directory = graph_directory(Path(self.published_at), cache=self.settings.cache)
+        graph = Graph.open(directory, embedder=self.settings.open_embedder)
         if graph_hash(graph) != self.graph_sha256:
             if self.published_at is not None:
                 raise BadInput(f"{self.published_at} was published anew since this run began: repeat the command")
@@ -80,27 +82,15 @@ class AskingRecipe:
             )
         model = None
         if self.model is not None:
-            settings = _shared(self.settings, place.processes)
+            settings, limit = self.settings, self.settings.server.get("concurrency")
+            if isinstance(limit, int):  # one of several processes has its share of the calls under way, at least 1
+                settings = replace(
+                    settings, server={**settings.server, "concurrency": max(1, limit // place.processes)}
+                )
             model = model_for(settings, self.variants, place.at_once, name=self.model)
-        asker = Asker(
-            graph,
-            ReplyFolder(self.run),
-            model=model,
-            budget=self.budget,
-            k=self.k,
-            random_seed=self.random_seed,
-            answers=self.answers,
-            settings=self.settings,
-            open_replies=place.open_replies,
-        )
-        asker.prepare(self.variants, self.question)
+        asker = Asker(self, graph, model, open_replies=place.open_replies)
+        asker.prepare()
         return Worker(asker.ask, asker.stopping.set)
-
-    def _directory(self) -> Path:
-        """Return the graph directory on this machine."""
-        if self.published_at is None:
-            return self.graph
-        return graph_directory(Path(self.published_at), cache=self.settings.cache)
 
 
 def model_for(
@@ -110,14 +100,6 @@ def model_for(
     places = questions * max(variant.agents for variant in variants)
     server = {"concurrency": max(_FEWEST_PLACES, places), **settings.server}
     return replace(settings, server=server).open_model(name)
-
-
-def _shared(settings: Settings, processes: int) -> Settings:
-    """Return the settings of one of several processes: it has its share of the calls under way, at least 1."""
-    limit = settings.server.get("concurrency")
-    if not isinstance(limit, int):
-        return settings
-    return replace(settings, server={**settings.server, "concurrency": max(1, limit // processes)})
 
 
 # The replies of a model to the questions in flight: written down before they are used, so that none is paid twice.
@@ -242,8 +224,8 @@ class Outcome(NamedTuple):
     """What the server calls the model in its replies."""
 
 
-class _Desk(NamedTuple):
-    """Where questions are asked under one method: one at a time where there is a model, for it keeps their replies."""
+class _QuestionSlot(NamedTuple):
+    """Asks questions under one method: one at a time if there is a model, which keeps their replies."""
 
     retriever: Retriever
     model: ResumableModel | None
@@ -254,24 +236,18 @@ class Asker:
 
     def __init__(
         self,
+        recipe: AskingRecipe,
         graph: Graph,
-        replies: ReplyFolder,
-        *,
         model: LanguageModel | None,
-        budget: Budget,
-        k: int,
-        random_seed: int,
-        answers: bool,
-        settings: Settings,
+        *,
         open_replies: Callable[[Path], ReplyStore] = ReplyFile,
     ) -> None:
-        """`open_replies` gives the replies of a file, which may lie on another machine."""
-        self._graph, self._replies, self._model, self._budget = graph, replies, model, budget
-        self._open_replies = open_replies
-        self._k, self._random_seed, self._answers = k, random_seed, answers
-        self._settings = replace(settings, model=None)
-        self._first: dict[str, _Desk] = {}
-        self._free: defaultdict[str, deque[_Desk]] = defaultdict(deque)
+        """`open_replies` gives the replies of a file, which may be on another machine."""
+        self._recipe, self._graph, self._model, self._open_replies = recipe, graph, model, open_replies
+        self._replies, self._answers = ReplyFolder(recipe.run), recipe.answers
+        self._settings = replace(recipe.settings, model=None)
+        self._first: dict[str, _QuestionSlot] = {}
+        self._free: defaultdict[str, deque[_QuestionSlot]] = defaultdict(deque)
         self.stopping = Event()
         """Once it is set, nothing more is asked of the model."""
 
@@ -279,18 +255,18 @@ class Asker:
         """Return whether questions under a method cost calls of the model."""
         return variant.method.needs_model or (self._answers and self._model is not None)
 
-    def prepare(self, variants: Iterable[Variant], question: str) -> None:
+    def prepare(self) -> None:
         """Open the methods. Raises `BadOption` for one that cannot work with this graph, model, budget or k.
 
         Only a method itself knows whether it can rank more nodes than tools show. Where more are asked for, it gets
         the question with no time to answer it, so that no model is paid.
         """
-        for variant in variants:
-            desk = self._first[variant.label] = self._make(variant)
-            self._free[variant.label].append(desk)
-            if (k := variant.k or self._k) > LARGEST_K:
+        for variant in self._recipe.variants:
+            slot = self._first[variant.label] = self._make(variant)
+            self._free[variant.label].append(slot)
+            if (k := variant.k or self._recipe.k) > LARGEST_K:
                 try:
-                    desk.retriever.search(question, k, budget=_NO_TIME)
+                    slot.retriever.search(self._recipe.question, k, budget=_NO_TIME)
                 except BadOption as error:
                     raise BadOption(f"{variant.label!r}: {error}") from error
                 except Error:  # such as the spent budget
@@ -301,59 +277,57 @@ class Asker:
 
         Raises what would befall every question alike: `BadOption`, `MissingExtra`, `NotAGraph`.
         """
-        desk = self._take(task.variant)
-        if desk.model is not None:
-            desk.model.begin(self._open_replies(self._replies.file(task.pair)))
+        label = task.variant.label
+        slot = self._first[label]
+        if slot.model is not None:  # without one a retriever is safe among threads
+            try:
+                slot = self._free[label].pop()
+            except IndexError:
+                slot = self._make(task.variant)
+        if slot.model is not None:
+            slot.model.begin(self._open_replies(self._replies.file(task.pair)))
         started = time.perf_counter()
         try:
-            ask = desk.retriever.ask if self._answers else desk.retriever.search
-            outcome = outcome_of(task, ask(task.example.question.text, task.variant.k or self._k))
+            ask = slot.retriever.ask if self._answers else slot.retriever.search
+            outcome = outcome_of(task, ask(task.example.question.text, task.variant.k or self._recipe.k))
         except (BadOption, MissingExtra, NotAGraph):
             raise
         except Error as error:
-            usage = desk.model.spent if desk.model is not None else Usage()
-            outcome = _failed(task, error, usage.model_copy(update={"seconds": time.perf_counter() - started}))
+            usage = slot.model.spent if slot.model is not None else Usage()
+            line = _line(task, usage.model_copy(update={"seconds": time.perf_counter() - started}))
+            limit = error.limit if isinstance(error, BudgetExhausted) and error.limit in LIMITS else "error"
+            outcome = Outcome(line.model_copy(update={"stopped_by": limit, "error": str(error)}), ())
         finally:
-            served = frozenset() if desk.model is None else desk.model.served
-            if desk.model is not None:
-                self._free[task.variant.label].append(desk)
+            served = frozenset() if slot.model is None else slot.model.served
+            if slot.model is not None:
+                self._free[label].append(slot)
         return outcome._replace(served=served)
 
-    def _take(self, variant: Variant) -> _Desk:
-        first = self._first[variant.label]
-        if first.model is None:  # a retriever is safe among threads
-            return first
-        try:
-            return self._free[variant.label].pop()
-        except IndexError:
-            return self._make(variant)
-
-    def _make(self, variant: Variant) -> _Desk:
+    def _make(self, variant: Variant) -> _QuestionSlot:
         if not self.uses_model(variant):
-            return _Desk(self._retriever(variant, None), None)
+            return _QuestionSlot(self._retriever(variant, None), None)
         assert self._model is not None or variant.method.needs_model
         model = None if self._model is None else ResumableModel(self._model, stopping=self.stopping)
         if variant.label in self._first and not variant.method.needs_model:
             # The method itself knows of no model, and what it has learnt of the graph is the same for everyone.
             retriever = copy.copy(self._first[variant.label].retriever)
             retriever.model = model
-            return _Desk(retriever, model)
-        return _Desk(self._retriever(variant, model), model)
+            return _QuestionSlot(retriever, model)
+        return _QuestionSlot(self._retriever(variant, model), model)
 
     def _retriever(self, variant: Variant, model: LanguageModel | None) -> Retriever:
         return Retriever(
             self._graph,
             variant.method.name,
             model=model,
-            budget=self._budget,
-            random_seed=self._random_seed,
+            budget=self._recipe.budget,
+            random_seed=self._recipe.random_seed,
             settings=replace(self._settings, options=variant.options),
         )
 
 
 def outcome_of(task: Task, result: Result) -> Outcome:
     """Return the result and the trajectories as lines of a run."""
-    example = task.example
     hits = {hit.id for hit in result.hits}
     cited = [
         node
@@ -362,42 +336,24 @@ def outcome_of(task: Task, result: Result) -> Outcome:
         for node in trajectory.selected
         if node not in hits
     ]
-    line = Line(
-        id=example.question.id,
-        method=task.variant.label,
-        question=example.question.text,
-        hits=result.hits,
-        answer=result.answer,
-        long_answer=result.long_answer,
-        reading=result.reading,
-        refusal=result.refusal,
-        cited=tuple(dict.fromkeys(cited)),
-        gold=example.gold,
-        fields=example.fields,
-        usage=result.usage,
-        seconds=result.usage.seconds,
-        work=work_of(result.trajectories),
-        stopped_by=result.stopped_by,
-        notes=result.notes,
-        error=None if (failed := failure(result)) is None else str(failed),
+    line = _line(task, result.usage).model_copy(
+        update={
+            "hits": result.hits,
+            "answer": result.answer,
+            "long_answer": result.long_answer,
+            "reading": result.reading,
+            "refusal": result.refusal,
+            "cited": tuple(dict.fromkeys(cited)),
+            "work": work_of(result.trajectories),
+            "stopped_by": result.stopped_by,
+            "notes": result.notes,
+            "error": None if (failed := failure(result)) is None else str(failed),
+        }
     )
     return Outcome(line, result.trajectories)
 
 
-def _failed(task: Task, error: Error, usage: Usage) -> Outcome:
-    stopped_by: StoppedBy = "error"
-    if isinstance(error, BudgetExhausted) and error.limit in LIMITS:
-        stopped_by = error.limit  # type: ignore[assignment]  # one of them, as has just been asked
-    example = task.example
-    line = Line(
-        id=example.question.id,
-        method=task.variant.label,
-        question=example.question.text,
-        gold=example.gold,
-        fields=example.fields,
-        usage=usage,
-        seconds=usage.seconds,
-        stopped_by=stopped_by,
-        error=str(error),
-    )
-    return Outcome(line, ())
+def _line(task: Task, usage: Usage) -> Line:
+    question, gold, fields = task.example.question, task.example.gold, task.example.fields
+    line = Line(id=question.id, method=task.variant.label, question=question.text, gold=gold, fields=fields)
+    return line.model_copy(update={"usage": usage, "seconds": usage.seconds})

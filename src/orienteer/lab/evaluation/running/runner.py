@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import platform
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -28,14 +30,14 @@ from orienteer.lab.evaluation.running.runs import (
     Journal,
     Line,
     RunManifest,
+    commit,
     differences,
     graph_hash,
-    held,
     joined,
+    lock,
     now,
     prompt_hashes,
     read_manifest,
-    versions,
 )
 from orienteer.lab.evaluation.running.sweep import Variant, notes_on, select, variants
 from orienteer.llm.budget import Budget
@@ -44,6 +46,7 @@ from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import Usage
 from orienteer.retriever import LIMITS
 from orienteer.settings import Settings, read_settings
+from orienteer.version import __version__
 
 WORKERS = 8
 """Questions at once under methods that need a model: all their waiting is on it."""
@@ -128,159 +131,30 @@ def evaluate(
     if not config.answers and any(variant.method.name == ANSWERS_ONLY for variant in chosen):
         raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
     examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
-    if model is None:
-        model = _model(chosen, config, settings)
-    replies = ReplyFolder(path)
-    asker = Asker(
-        graph,
-        replies,
-        model=model,
+    # A model is opened only if anything is asked of it, with a place for each call that may be under way.
+    uses_model = config.answers or any(variant.method.needs_model for variant in chosen)
+    if model is None and settings.model is not None and uses_model:
+        model = model_for(settings, chosen, config.workers or WORKERS)
+    used = model if uses_model else None
+    recipe = AskingRecipe(
+        graph=graph.path.absolute(),
+        published_at=None if (address := address_of_copy(graph.path)) is None else str(address),
+        graph_sha256=graph_hash(graph),
+        run=path.absolute(),
+        variants=tuple(chosen),
+        question=examples[0].question.text,
+        model=None if used is None else used.name,
         budget=budget,
         k=config.k,
         random_seed=config.random_seed,
         answers=config.answers,
         settings=settings,
     )
-    asker.prepare(chosen, examples[0].question.text)
-    used = model if any(map(asker.uses_model, chosen)) else None
-    manifest = _manifest(graph, questions, examples, chosen, config, model=used, budget=budget)
-    _claim(path)
-    with held(path):
-        manifest = _begin(path, manifest, examples)
-        recipe = AskingRecipe(
-            graph=graph.path.absolute(),
-            published_at=None if (address := address_of_copy(graph.path)) is None else str(address),
-            graph_sha256=manifest.graph_sha256,
-            run=path.absolute(),
-            variants=tuple(chosen),
-            question=examples[0].question.text,
-            model=None if used is None else used.name,
-            budget=budget,
-            k=config.k,
-            random_seed=config.random_seed,
-            answers=config.answers,
-            settings=settings,
-        )
-        journal = Journal(path, forgets_failed=config.retry_failed)
-        run = _Run(path, manifest, asker, recipe, replies, journal, executor or Threads())
-        return run.work(examples, chosen, config.workers, progress or (lambda _: None))
-
-
-class _Run:
-    """One attempt at a run whose folder is ours."""
-
-    def __init__(
-        self,
-        path: Path,
-        manifest: RunManifest,
-        asker: Asker,
-        recipe: AskingRecipe,
-        replies: ReplyFolder,
-        journal: Journal,
-        executor: Executor,
-    ) -> None:
-        self._path, self._manifest, self._asker, self._recipe = path, manifest, asker, recipe
-        self._replies, self._journal, self._executor = replies, journal, executor
-        self._again = "" if journal.forgets_failed else " with --retry-failed"
-
-    def work(
-        self,
-        examples: Sequence[Example],
-        methods: Sequence[Variant],
-        workers: int | None,
-        progress: Callable[[Progress], None],
-    ) -> Progress:
-        """Ask what has no result yet: first under methods without a model, one by one, then question by question."""
-        plain = [variant for variant in methods if not self._asker.uses_model(variant)]
-        costly = [variant for variant in methods if self._asker.uses_model(variant)]
-        alone = [Task(example, variant) for variant in plain for example in examples]
-        together = [Task(example, variant) for example in examples for variant in costly]
-        so_far = self._so_far([*alone, *together])
-        alone, together = self._pending(alone), self._pending(together)
-        self._note_replies(together)
-        progress(so_far)
-        is_alone = (workers or self._executor.places or 1) == 1 or bool(costly)
-        executor, at_once = (Threads(), 1) if is_alone else (self._executor, workers or 1)
-        first = executor.results(self._job(at_once, None if is_alone else workers, waits=False), alone)
-        so_far = self._write_all(first, so_far, progress, has_replies=False)
-        second = self._executor.results(self._job(workers or WORKERS, workers, waits=True), together)
-        so_far = self._write_all(second, so_far, progress, has_replies=True)
-        self._replies.clear()
-        return so_far
-
-    def _job(self, threads: int, limit: int | None, *, waits: bool) -> Job[Task, Outcome]:
-        here = Worker(self._asker.ask, self._asker.stopping.set)
-        return Job(name="eval", here=here, recipe=self._recipe, threads=threads, limit=limit, waits=waits)
-
-    def _write_all(
-        self, results: Outcomes, so_far: Progress, progress: Callable[[Progress], None], *, has_replies: bool
-    ) -> Progress:
-        started = time.monotonic() - so_far.seconds
-        failures = 0
-        with closing(results) as outcomes:
-            for line, trajectories, served in outcomes:
-                self._journal.add(line, trajectories)
-                if has_replies and line.error is None:  # asked again, one that failed takes up where it was
-                    self._replies.forget((line.id, line.method))
-                self._note_served(served)
-                so_far = so_far.after(line, time.monotonic() - started)
-                progress(so_far)
-                failures = failures + 1 if line.error is not None and line.stopped_by not in LIMITS else 0
-                if failures >= FAILURES:
-                    raise ModelError(
-                        f"{failures} questions in a row failed, the last with: {line.error}. What is done stays in "
-                        f"{self._path}; when that is fixed, repeat the command{self._again}"
-                    )
-        return so_far
-
-    def _pending(self, tasks: Iterable[Task]) -> list[Task]:
-        return [task for task in tasks if task.pair not in self._journal.done]
-
-    def _so_far(self, tasks: Iterable[Task]) -> Progress:
-        pairs = [task.pair for task in tasks]
-        done, failed = self._journal.done.intersection(pairs), self._journal.failed.intersection(pairs)
-        return Progress(len(done), len(pairs), len(failed), self._journal.usage, 0, 0.0)
-
-    def _note_replies(self, tasks: Sequence[Task]) -> None:
-        """Make room for replies, and tell in the manifest how many of them earlier attempts have left."""
-        if tasks:
-            self._replies.prepare()
-        if count := self._replies.count([task.pair for task in tasks]):
-            note = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
-            self._write({"notes": (*self._manifest.notes, note)})
-
-    def _note_served(self, served: Collection[str]) -> None:
-        before = self._manifest.served_model
-        names = {*(before.split(", ") if before else ()), *served}
-        if (now := ", ".join(sorted(names)) or None) != before:
-            self._write({"served_model": now})
-
-    def _write(self, update: Mapping[str, object]) -> None:
-        self._manifest = self._manifest.model_copy(update=update)
-        write_whole(self._path / MANIFEST, self._manifest.model_dump_json(indent=1) + "\n")
-
-
-def _model(methods: Sequence[Variant], config: RunConfig, settings: Settings) -> LanguageModel | None:
-    """Open the model that is set, where anything is asked of it, with a place for each call that may be under way."""
-    if settings.model is None or not (config.answers or any(variant.method.needs_model for variant in methods)):
-        return None
-    return model_for(settings, methods, config.workers or WORKERS)
-
-
-def _manifest(
-    graph: Graph,
-    questions: QuestionSet,
-    examples: Sequence[Example],
-    methods: Sequence[Variant],
-    config: RunConfig,
-    *,
-    model: LanguageModel | None,
-    budget: Budget,
-) -> RunManifest:
-    settled = {variant.label: variant.settled() for variant in methods}
-    return RunManifest(
+    asker = Asker(recipe, graph, model)
+    asker.prepare()
+    manifest = RunManifest(
         graph=graph.path.name,
-        graph_sha256=graph_hash(graph),
+        graph_sha256=recipe.graph_sha256,
         nodes=graph.arrays.manifest.nodes,
         edges=graph.arrays.manifest.edges,
         dataset=questions.name,
@@ -290,23 +164,107 @@ def _manifest(
         limit=config.limit,
         count=len(examples),
         candidates=questions.candidates,
-        methods=json.loads(json.dumps(settled, default=repr)),  # as it will be read again
-        prompts=prompt_hashes(
-            (variant.method.name for variant in methods), answers=config.answers and model is not None
-        ),
-        model=None if model is None else model.name,
-        base_url=getattr(model, "base_url", None),
-        dialect=None if model is None else manner_of(model).dialect,
+        # As it will be read again.
+        methods=json.loads(json.dumps({variant.label: variant.settled() for variant in chosen}, default=repr)),
+        prompts=prompt_hashes((variant.method.name for variant in chosen), answers=config.answers and used is not None),
+        model=recipe.model,
+        base_url=getattr(used, "base_url", None),
+        dialect=None if used is None else manner_of(used).dialect,
         k=config.k,
         random_seed=config.random_seed,
         answers=config.answers,
-        budget={} if model is None else budget.model_dump(),
+        budget={} if used is None else budget.model_dump(),
         notes=(
             *notes_on(questions, examples, graph),
-            *([NO_ANSWERS] if config.answers and model is None else []),
+            *([NO_ANSWERS] if config.answers and used is None else []),
         ),
-        **versions(),
+        orienteer=__version__,
+        python=platform.python_version(),
+        commit=commit(),
+        created=now(),
     )
+    _claim(path)
+    with lock(path):
+        manifest = _begin(path, manifest, examples)
+        journal = Journal(path, forgets_failed=config.retry_failed)
+        run = _Run(path, manifest, asker, recipe, journal, executor or Threads())
+        return run.work(examples, chosen, config.workers, progress or (lambda _: None))
+
+
+@dataclass
+class _Run:
+    """One attempt at a run whose folder is ours."""
+
+    path: Path
+    manifest: RunManifest
+    asker: Asker
+    recipe: AskingRecipe
+    journal: Journal
+    executor: Executor
+
+    def __post_init__(self) -> None:
+        self._replies = ReplyFolder(self.path)
+
+    def work(
+        self,
+        examples: Sequence[Example],
+        methods: Sequence[Variant],
+        workers: int | None,
+        progress: Callable[[Progress], None],
+    ) -> Progress:
+        """Ask what has no result yet: first under methods without a model, one by one, then question by question."""
+        costly = [variant for variant in methods if self.asker.uses_model(variant)]
+        alone = [Task(example, variant) for variant in methods if variant not in costly for example in examples]
+        together = [Task(example, variant) for example in examples for variant in costly]
+        pairs = [task.pair for task in (*alone, *together)]
+        done, failed = self.journal.done.intersection(pairs), self.journal.failed.intersection(pairs)
+        so_far = Progress(len(done), len(pairs), len(failed), self.journal.usage, 0, 0.0)
+        alone, together = ([task for task in tasks if task.pair not in done] for tasks in (alone, together))
+        if together:
+            self._replies.prepare()
+        if count := self._replies.count([task.pair for task in together]):
+            note = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
+            self._write({"notes": (*self.manifest.notes, note)})
+        progress(so_far)
+        here = Worker(self.asker.ask, self.asker.stopping.set)
+        is_alone = (workers or self.executor.places or 1) == 1 or bool(costly)
+        executor, at_once = (Threads(), 1) if is_alone else (self.executor, workers or 1)
+        limit = None if is_alone else workers
+        job = Job(name="eval", here=here, recipe=self.recipe, threads=at_once, limit=limit, waits=False)
+        so_far = self._write_all(executor.results(job, alone), so_far, progress, has_replies=False)
+        job = Job(name="eval", here=here, recipe=self.recipe, threads=workers or WORKERS, limit=workers, waits=True)
+        so_far = self._write_all(self.executor.results(job, together), so_far, progress, has_replies=True)
+        self._replies.clear()
+        return so_far
+
+    def _write_all(
+        self, results: Outcomes, so_far: Progress, progress: Callable[[Progress], None], *, has_replies: bool
+    ) -> Progress:
+        started = time.monotonic() - so_far.seconds
+        failures = 0
+        with closing(results) as outcomes:
+            for line, trajectories, served in outcomes:
+                self.journal.add(line, trajectories)
+                if has_replies and line.error is None:  # asked again, one that failed takes up where it was
+                    self._replies.forget((line.id, line.method))
+                before = self.manifest.served_model
+                names = {*(before.split(", ") if before else ()), *served}
+                if (name := ", ".join(sorted(names)) or None) != before:
+                    self._write({"served_model": name})
+                so_far = so_far.after(line, time.monotonic() - started)
+                progress(so_far)
+                failures = failures + 1 if line.error is not None and line.stopped_by not in LIMITS else 0
+                if failures >= FAILURES:
+                    again = "" if self.journal.forgets_failed else " with --retry-failed"
+                    raise ModelError(
+                        f"{failures} questions in a row failed, the last with: {line.error}. What is done stays in "
+                        f"{self.path}; when that is fixed, repeat the command{again}"
+                    )
+        return so_far
+
+    def _write(self, update: Mapping[str, object]) -> None:
+        self.manifest = self.manifest.model_copy(update=update)
+        write_whole(self.path / MANIFEST, self.manifest.model_dump_json(indent=1) + "\n")
 
 
 def _claim(path: Path) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
@@ -88,6 +87,10 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
     calls = Counter(
         call.name for trajectory in trajectories for step in trajectory.steps for call in step.reply.message.tool_calls
     )
+    # What a model was shown, without system prompts; if none was asked, what was observed.
+    with_model = [trajectory for trajectory in trajectories if trajectory.model is not None]
+    texts = [message.content or "" for one in with_model for message in one.opening if message.role == "user"]
+    texts += [seen.text for one in with_model or trajectories for step in one.steps for seen in step.observations]
     return Work(
         iterations=len(turns),
         retrievals=sum(count for name, count in calls.items() if name not in NO_RETRIEVAL),
@@ -96,7 +99,7 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
         tools=dict(sorted(calls.items())),
         tool_calls=sum(len(step.reply.message.tool_calls) + step.unread for step in turns),
         failed_calls=sum(map(failed_calls, turns)),
-        context_tokens=_context_tokens(trajectories),
+        context_tokens=sum(map(tokens, texts)),
     )
 
 
@@ -105,21 +108,6 @@ def failed_calls(step: Step) -> int:
     called = {call.id for call in step.reply.message.tool_calls}
     errors = [observed.error for observed in step.observations if observed.call_id in called]
     return step.unread + sum(error not in (None, NOT_RUN) for error in errors)
-
-
-def _context_tokens(trajectories: Sequence[Trajectory]) -> int:
-    """Count what a model was shown, system prompts left out; where none was asked, what was observed."""
-    with_model = [trajectory for trajectory in trajectories if trajectory.model is not None]
-    opening = [
-        message.content or "" for trajectory in with_model for message in trajectory.opening if message.role == "user"
-    ]
-    observations = [
-        observed.text
-        for trajectory in with_model or trajectories
-        for step in trajectory.steps
-        for observed in step.observations
-    ]
-    return sum(map(tokens, [*opening, *observations]))
 
 
 class Line(Record):
@@ -134,9 +122,9 @@ class Line(Record):
     long_answer: str | None = None
     """What the answer rests on, from methods that say so."""
     reading: Reading | None = None
-    """How the question was read; None for methods that read nothing exactly."""
+    """How the question was read; None for methods without a reading."""
     refusal: Refusal | None = None
-    """Why it has no exact answer; None where it has one, and for methods that read nothing exactly."""
+    """Why it has no exact answer; None if it has one, and for methods without a reading."""
     cited: tuple[str, ...] = ()
     """Ids that the answer cites in square brackets and that are no hits: of entities, in a ranking of passages."""
     gold: Gold = Gold()
@@ -156,16 +144,16 @@ class Line(Record):
 
     @property
     def citations(self) -> tuple[str, ...]:
-        """Return the ids that may stand in square brackets in what was said."""
+        """Return the ids that the response may cite in square brackets."""
         return *self.ranking, *self.cited
 
     @property
     def response(self) -> str | None:
-        """Return all that was said: the long answer where there is one, and the short one at its end."""
+        """Return the whole response: the long answer if there is one, and the short one at its end."""
         return self.answer if not (self.answer and self.long_answer) else f"{self.long_answer}\nAnswer: {self.answer}"
 
 
-class Told(Record):
+class QuestionTrajectories(Record):
     """The trajectories of one question under one method."""
 
     id: str
@@ -213,7 +201,7 @@ class RunManifest(Record):
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as it lies on disk, read whole but for its trajectories."""
+    """A run on disk, read in full except for its trajectories."""
 
     path: Path
     manifest: RunManifest
@@ -229,7 +217,7 @@ class StoredRun:
         file = self.path / TRAJECTORIES
         for line in read_lines(file):
             try:
-                record = Told.model_validate_json(line)
+                record = QuestionTrajectories.model_validate_json(line)
             except BadInput as error:
                 raise BadInput(f"{file}: {error}") from error
             except ValidationError as error:
@@ -241,7 +229,7 @@ class StoredRun:
 
 
 def read_run(path: Path) -> StoredRun:
-    """Read a run. Raises `BadInput` where the folder holds none, or one of another version."""
+    """Read a run. Raises `BadInput` if the folder has none, or one of another version."""
     manifest = read_manifest(path)
     try:
         examples = tuple(map(Example.model_validate_json, read_lines(path / QUESTIONS)))
@@ -252,7 +240,7 @@ def read_run(path: Path) -> StoredRun:
 
 
 def read_manifest(path: Path) -> RunManifest:
-    """Read the conditions of a run. Raises `BadInput` where the folder holds none."""
+    """Read the conditions of a run. Raises `BadInput` if the folder has none."""
     file = path / MANIFEST
     check_ordinary(file)
     try:
@@ -267,11 +255,11 @@ def read_manifest(path: Path) -> RunManifest:
         raise BadInput(f"{file} is not a manifest of this version: {place} {detail['msg']}; run it again") from error
 
 
-def held(path: Path) -> AbstractContextManager[None]:
-    """Hold a run for writing until the process ends, however it ends.
+def lock(path: Path) -> AbstractContextManager[None]:
+    """Lock a run for writing until the process ends, however it ends.
 
-    Raises `GraphBusy` where another holds it, `BadInput` where a file of it is a link: whoever sent the run would have
-    what it leads to written over.
+    Raises `GraphBusy` if another process has it, and `BadInput` if a file of it is a link: anyone who sent the run
+    could have the link's target overwritten.
     """
     for folder in (path, path / REPLIES):
         for file in (*folder.glob("*.json"), *folder.glob("*.jsonl"), path / REPLIES):
@@ -327,18 +315,18 @@ class Journal:
                 raise _no_result(self._results, "its usage is none") from error
             if record.get("error") is not None:
                 self.failed.add(pair)
-        if _count(self._trajectories) > len(self.done):
+        if sum(1 for _ in read_lines(self._trajectories)) > len(self.done):
             _keep(self._trajectories, lambda record: (record["id"], record["method"]) in self.done)
 
     def add(self, line: Line, trajectories: Sequence[Trajectory]) -> None:
         """Write a result down. It is on disk, as far as this process is concerned, when this returns."""
-        record = Told(id=line.id, method=line.method, trajectories=tuple(trajectories))
+        record = QuestionTrajectories(id=line.id, method=line.method, trajectories=tuple(trajectories))
         append_line(self._trajectories, record.model_dump_json())
         append_line(self._results, line.model_dump_json())
 
 
 def _keep(file: Path, is_kept: Callable[[dict[str, Any]], bool]) -> None:  # Any: JSON
-    """Leave out the lines that do not pass; the file is replaced as a whole."""
+    """Drop the lines that do not pass; the file is replaced as a whole."""
     if not file.exists():
         return
     new = file.with_name(f".{file.name}")
@@ -359,10 +347,6 @@ def _parsed(file: Path, data: bytes) -> dict[str, Any]:  # Any: JSON
 
 def _no_result(file: Path, why: object) -> BadInput:
     return BadInput(f"{file} holds a line that is not a result ({why}): name another folder and run it again")
-
-
-def _count(file: Path) -> int:
-    return sum(1 for _ in read_lines(file))
 
 
 # What the figures of a run depend on: hashes of graph and prompts, versions; whether the conditions of two agree.
@@ -403,36 +387,15 @@ def _bears(prompt_name: str, names: Iterable[str]) -> bool:
     return any(f"{prompt_name}-".startswith(f"{name}-") for name in names)
 
 
-class Versions(TypedDict):
-    """The fields of a manifest that tell with what, and when, figures were made."""
-
-    orienteer: str
-    python: str
-    commit: str | None
-    created: str
-
-
-def versions() -> Versions:
-    """Return the fields of a manifest that tell with what, and when, figures were made."""
-    from orienteer.version import __version__
-
-    return {
-        "orienteer": __version__,
-        "python": platform.python_version(),
-        "commit": _commit(),
-        "created": now(),
-    }
-
-
 def now() -> str:
-    """Return the time as it is written down."""
+    """Return the current time as text."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def differences(old: RunManifest, new: RunManifest) -> list[str]:
-    """Say in which conditions two manifests differ so that their results may not stand in one run.
+    """Return a sentence for each difference that keeps the results of two manifests out of one run.
 
-    More methods, more questions of the same draw, another address of the model and another commit are none.
+    More methods, more questions of the same draw, another address of the model and another commit are allowed.
     """
     names = list(_FIXED)
     if old.model is not None and new.model is not None:
@@ -447,61 +410,48 @@ def differences(old: RunManifest, new: RunManifest) -> list[str]:
     if new.count < old.count and not sentences:
         sentences.append(_difference("the number of questions", old.count, new.count))
     for label in [label for label in old.methods if label in new.methods]:
-        sentences += [
-            f"{label!r}: {sentence}"
-            for sentence in _option_differences(old.methods[label], new.methods[label], sentences)
-        ]
+        was, is_ = old.methods[label], new.methods[label]
+        differing = [name for name in sorted(was.keys() | is_.keys()) if was.get(name) != is_.get(name)]
+        own = [_difference(name, was.get(name), is_.get(name)) for name in differing]
+        # Of k, the sentence on the whole run is enough.
+        sentences += [f"{label!r}: {sentence}" for sentence in own if sentence not in sentences]
     for name in sorted(old.prompts.keys() & new.prompts.keys()):
-        if old.prompts[name] != new.prompts[name]:
-            sentences.append(
-                _difference(f"the prompt {name}", old.prompts[name][:_HASHED], new.prompts[name][:_HASHED])
-            )
+        hashes = old.prompts[name][:_HASHED], new.prompts[name][:_HASHED]
+        if hashes[0] != hashes[1]:
+            sentences.append(_difference(f"the prompt {name}", *hashes))
     return sentences
 
 
 def joined(old: RunManifest, new: RunManifest) -> RunManifest:
-    """Return the manifest of a run that goes on: the old one with what is new, which its notes tell."""
+    """Return the manifest of a continued run: the old one with the new conditions, and notes on them."""
     notes = [*old.notes]
     for name in ("commit", "python", "base_url"):
         was, is_ = getattr(old, name), getattr(new, name)
         if is_ is not None and was is not None and is_ != was:
             notes.append(f"gone on with {name} {is_} on {new.created}")
-    has_model = old.model is not None
+    with_model = old if old.model is not None else new
     return old.model_copy(
         update={
             "methods": {**old.methods, **new.methods},
             "prompts": {**old.prompts, **new.prompts},
             "limit": new.limit,
             "count": new.count,
-            "model": old.model if has_model else new.model,
-            "budget": old.budget if has_model else new.budget,
-            "base_url": old.base_url if has_model else new.base_url,
-            "dialect": old.dialect if has_model else new.dialect,
+            **{name: getattr(with_model, name) for name in ("model", "budget", "base_url", "dialect")},
             "notes": tuple(dict.fromkeys([*notes, *new.notes])),
         }
     )
 
 
-def _option_differences(old: dict[str, Any], new: dict[str, Any], known_sentences: list[str]) -> list[str]:  # Any: JSON
-    """Say in which options two settings of a method differ, but for what was said of the whole run: k."""
-    names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
-    sentences = [_difference(name, old.get(name), new.get(name)) for name in names]
-    return [sentence for sentence in sentences if sentence not in known_sentences]
-
-
 def _difference(name: str, old: object, new: object) -> str:
     if name.endswith("_sha256"):
         return f"the {name.removesuffix('_sha256')} changed ({str(old)[:_HASHED]} then, {str(new)[:_HASHED]} now)"
-    return f"{name} was {_written(old)} and is {_written(new)}"
+    texts = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False, default=str) for one in (old, new)]
+    was, is_ = (text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…" for text in texts)
+    return f"{name} was {was} and is {is_}"
 
 
-def _written(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-
-
-def _commit() -> str | None:
-    """Return the commit of the checkout that runs, marked where files differ from it; None outside of one."""
+def commit() -> str | None:
+    """Return the commit of the running checkout, marked if files differ from it; None outside of one."""
     root = Path(__file__).resolve().parents[5]
     if not (root / ".git").exists():
         return None

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ModelError, Unknown
 from orienteer.files import append_line, mend, read_lines
-from orienteer.lab.evaluation.running.runs import Line, StoredRun, held
+from orienteer.lab.evaluation.running.runs import Line, StoredRun, lock
 from orienteer.llm import Allowance
 from orienteer.llm.conversation import Prompt, ask, begin, prompt_of
 from orienteer.protocols import LanguageModel, Run
@@ -114,7 +114,7 @@ def judge_run(
         append_line(file, verdict.model_dump_json())
         return verdict
 
-    with held(run.path), ThreadPoolExecutor(max_workers=max(1, workers)) as pool:  # two judges would pay twice
+    with lock(run.path), ThreadPoolExecutor(max_workers=max(1, workers)) as pool:  # two judges would pay twice
         done = {verdict.key for verdict in read_judgements(run.path) if verdict.model == model.name}
         mend(file)
         futures = [pool.submit(work, task) for task in tasks if task is not None and task.key not in done]
