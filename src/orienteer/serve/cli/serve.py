@@ -17,7 +17,7 @@ import typer
 from orienteer.errors import Error, MissingExtra, UsageError
 from orienteer.graph.format import is_graph, read_pointer
 from orienteer.ingest.remote.address import Address, address_of, may_be_address, shown
-from orienteer.ingest.remote.pull import brought_up
+from orienteer.ingest.remote.pull import updated_copy
 from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import BudgetFlags, Directory, ModelFlags, check_writable, found_or_made, graph_of
 from orienteer.serve.cli.output import Output
@@ -325,7 +325,7 @@ def follow(address: Address, name: str, *, cache: Path, after: Callable[[float],
 def _looked(address: Address, name: str, cache: Path) -> str | None:
     """Bring the copy up to date, and return what kept it from that."""
     try:
-        found = brought_up(address, cache=cache, tell=lambda stage, count: None)
+        found = updated_copy(address, cache=cache, tell=lambda stage, count: None)
     except (Error, OSError) as error:
         return str(error)
     if found.is_new:
