@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, cast
 
 from orienteer.errors import BadOption, Error, MissingExtra, UsageError
-from orienteer.executors import Given, Job, Opener, Piece, Place, Recipe, Threads, Worker
+from orienteer.executors import Job, Opener, Outcome, Piece, Place, Recipe, Threads, Worker
 from orienteer.llm.replies import ReplyFile
 from orienteer.records import Reply
 from orienteer.version import __version__
@@ -80,8 +80,8 @@ class Cluster:
         self._ray.shutdown()
 
     def results(
-        self, job: Job[Piece, Given], pieces: Iterable[Piece], *, in_order: bool = False
-    ) -> Generator[Given, None, None]:
+        self, job: Job[Piece, Outcome], pieces: Iterable[Piece], *, in_order: bool = False
+    ) -> Generator[Outcome, None, None]:
         """Yield the result of each piece; see `Executor.results`. Raises `Error` if no node is left."""
         pieces = iter(pieces)
         first = list(islice(pieces, 1))
@@ -107,10 +107,10 @@ class _Process:
     pieces: int = 0
 
 
-class _Crew(Generic[Piece, Given]):
+class _Crew(Generic[Piece, Outcome]):
     """The processes that do a job, each on a CPU of some node. One that dies is replaced if a CPU is free."""
 
-    def __init__(self, ray: Any, job: Job[Piece, Given], opener: bytes, processes: int) -> None:
+    def __init__(self, ray: Any, job: Job[Piece, Outcome], opener: bytes, processes: int) -> None:
         self._ray, self._most, self._threads = ray, processes, job.threads
         self._recipe, self._opener = pickle.dumps(job.recipe), opener
         self._changed = Condition()
@@ -154,7 +154,7 @@ class _Crew(Generic[Piece, Given]):
         for process in self._processes:
             process.actor.stop.remote()
 
-    def do(self, piece: Piece) -> Given:
+    def do(self, piece: Piece) -> Outcome:
         """Return the result of a piece from the least busy process.
 
         Raises what the piece raises, and `Error` if processes die over it, or none is left.
