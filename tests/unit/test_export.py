@@ -174,7 +174,9 @@ def test_a_dump_of_a_newer_version_or_without_a_part_or_a_node_is_refused(graph:
     export_graph(graph, "jsonl", dump)
     meta = json.loads((dump / "meta.json").read_text())
     (dump / "edges.jsonl").write_text('{"source": "gone", "type": "r", "target": "gone"}\n')
-    with pytest.raises(BadInput, match=r"edges\.jsonl, line 1: gone -> r -> gone has an end that is not a node; export"):
+    with pytest.raises(
+        BadInput, match=r"edges\.jsonl, line 1: gone -> r -> gone has an end that is not a node; export"
+    ):
         import_graph([dump], tmp_path / "new")
     (dump / "edges.jsonl").unlink()
     with pytest.raises(BadInput, match=r"edges\.jsonl is missing"):

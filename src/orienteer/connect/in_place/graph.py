@@ -123,12 +123,11 @@ class ArraysInPlace(GraphArrays):
     @property
     def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
         """Return the opener of an engine that answers Cypher by the database itself."""
+        return self._open_statements  # equal at each call: engines are cached by their openers
 
-        def statements(_: Any) -> StatementsInPlace:  # Any: as above
-            self._statements = StatementsInPlace(self._server, self.described, self.seen)
-            return self._statements
-
-        return statements
+    def _open_statements(self, _: Any) -> StatementsInPlace:  # Any: as above
+        self._statements = StatementsInPlace(self._server, self.described, self.seen)
+        return self._statements
 
     def close(self) -> None:
         """Close the sessions of statements."""
