@@ -1,4 +1,4 @@
-"""`import --update` of a database: changes are read, or everything if they cannot be found.
+"""`import --update` of a database: reads the changes, or everything if these are unknown.
 
 A property tells which nodes and edges are new or changed. Counts tell what went: if there are fewer nodes than
 expected, all their ids are read, and if the number of edges of a type differs, all edges of that type.
@@ -116,7 +116,7 @@ def update_database(
 
 
 def _other_than_before(manifest: Manifest, server: Server, options: ImportOptions, target: Path) -> str:
-    """Return how the source or the options that made a graph differ from these; empty if they do not."""
+    """Return the difference from the source or the options that made a graph; empty if there is none."""
     address = manifest.provenance.get("database", {}).get("address")
     if address is None:
         return f"{target} was made of files, and not of {server.address}"
