@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server, quoted
-from orienteer.connect.in_place.seen import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
+from orienteer.connect.in_place.contents import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
 from orienteer.connect.opencypher.names import ServerNames
 from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask

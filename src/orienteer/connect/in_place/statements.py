@@ -18,8 +18,7 @@ from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 from orienteer.connect.bolt import Server, is_edge, is_node, is_path, statement_error
-from orienteer.connect.in_place.described import Described
-from orienteer.connect.in_place.seen import SeenNodes, needs_import
+from orienteer.connect.in_place.contents import Described, SeenNodes, needs_import
 from orienteer.connect.opencypher.expressions import ServerExpressions, ServerPatterns
 from orienteer.connect.opencypher.names import ServerNames
 from orienteer.cypher import syntax
