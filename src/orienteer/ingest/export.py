@@ -7,9 +7,8 @@ import json
 import math
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,26 +16,24 @@ from typing import Any, Literal, NamedTuple, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.format import is_link
 from orienteer.graph.store import Graph
 from orienteer.ingest import portable
-from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect
-from orienteer.ingest.formats.files import stem, suffix
-from orienteer.ingest.formats.parquet import Parquet
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Reader, refusing
+from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.portable import (
+    FLAT_EDGE_FIELDS,
+    FLAT_NODE_FIELDS,
     JSON,
+    MIXED,
+    NUMBER,
     PROPERTY,
     TABLES,
-    Dump,
-    finished,
-    from_json,
+    TEXT,
+    TEXTS,
+    TRUTH,
+    WHOLE,
     is_json,
-    properties_of,
 )
-from orienteer.ingest.tables.labels import Labels
 from orienteer.records import Edge, JsonValue, Node
 from orienteer.version import __version__
 
@@ -248,16 +245,7 @@ def _legal(text: str) -> str:
 # `meta.json` has the kind of every column.
 
 
-AGAIN = "export the graph again"
 Row = dict[str, JsonValue]
-FLAT_NODE_FIELDS, FLAT_EDGE_FIELDS = (
-    ("id", "type", "name", "text", "aliases"),
-    ("source", "type", "target", "text", "weight"),
-)
-"""The first columns of every table of nodes, and of edges; a property with such a name is renamed."""
-TEXT, WHOLE, NUMBER, MIXED, TRUTH, TEXTS = "text", "whole", "number", "mixed", "truth", "texts"
-"""Kinds of columns: non-empty texts; integers; floats; integers and floats with a fraction; booleans; lists of
-non-empty texts."""
 EXACT = 2**53
 """Integers up to here are exact as floats."""
 Kinds = dict[str, str]
@@ -330,70 +318,6 @@ def cell_of(value: JsonValue, kind: str) -> str:
     if isinstance(value, str) and (kind == TEXT or (value and not is_json(value))):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _value(cell: Any, kind: str) -> Any:  # Any: whatever a file format can hold
-    """Return the value of a non-empty cell: a text of a CSV file, any value of a Parquet file."""
-    if kind == TEXT or (kind == JSON and not isinstance(cell, str)):
-        return str(cell)
-    value = from_json(cell) if isinstance(cell, str) else cell
-    return int(value) if kind == MIXED and isinstance(value, float) and value.is_integer() else value
-
-
-@dataclass(frozen=True, slots=True)
-class FlatDump:
-    """An export folder with flat tables."""
-
-    dump: Dump
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Return its three files."""
-        return self.dump.files
-
-    def read(self, builder: GraphBuilder) -> Labels:
-        """Read the tables into the builder, and return the labels of types. Raises `BadInput` for changed ones."""
-        _, nodes, edges = self.files
-        for rows, lines in self._rows(nodes, NODE_ROWS):
-            for row, line in zip(rows, lines, strict=True):
-                self._require(row, FLAT_NODE_FIELDS[:3], nodes, line)
-                node_id, kind, name = (str(row.pop(field)) for field in FLAT_NODE_FIELDS[:3])
-                text, aliases = row.pop("text", ""), row.pop("aliases", ())
-                builder.add_node(Node(node_id, kind, name, str(text), tuple(map(str, aliases)), properties_of(row)))
-        for rows, lines in self._rows(edges, EDGE_ROWS):
-            for row, line in zip(rows, lines, strict=True):
-                self._require(row, FLAT_EDGE_FIELDS[:3], edges, line)
-            ends = {field: [str(row.pop(field)) for row in rows] for field in FLAT_EDGE_FIELDS[:3]}
-            extras = [_extras(row) for row in rows]
-            some = extras if any(extras) else None
-            builder.add_edges(EdgeBatch(ends["source"], ends["type"], ends["target"], some, str(edges), lines))
-        return finished(self.dump.meta, builder.edges)
-
-    def _rows(self, path: Path, rows: int) -> Iterator[tuple[list[dict[str, Any]], Sequence[int]]]:  # Any: JSON
-        """Yield the rows of a table, without empty cells, and their lines."""
-        tables = self.dump.meta[TABLES]
-        kinds = tables.get(stem(path))
-        if not isinstance(kinds, dict):
-            raise BadInput(f"{self.files[0]} does not say what the columns of {path.name} hold; {AGAIN}")
-        reader: Reader = Parquet() if suffix(path) == ".parquet" else DelimitedText(FieldDialect(",", True))
-        for batch in reader.batches(path, rows=rows, drop=refusing(path, AGAIN), header=True):
-            filled = (
-                {name: cell for name, cell in row.items() if cell is not None and cell != ""} for row in batch.rows()
-            )
-            yield (
-                [{name: _value(cell, str(kinds.get(name, TEXT))) for name, cell in row.items()} for row in filled],
-                (batch.lines),
-            )
-
-    def _require(self, row: Mapping[str, Any], fields: Sequence[str], path: Path, line: int) -> None:  # Any: JSON
-        missing = next((field for field in fields if field not in row), None)
-        if missing is not None:
-            raise BadInput(f"{path}, line {line}: {missing!r} is missing; {AGAIN}")
-
-
-def _extras(row: dict[str, Any]) -> dict[str, JsonValue]:  # Any: JSON
-    extras: dict[str, JsonValue] = {field: row.pop(field) for field in FLAT_EDGE_FIELDS[3:] if field in row}
-    return extras | ({"properties": properties_of(row)} if row else {})
 
 
 def _write_tables(graph: Graph, folder: Path, *, form: str) -> None:

@@ -17,13 +17,20 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.from_records import write_records
 from orienteer.graph.properties import json_value, node_id
 from orienteer.ingest import export, portable
-from orienteer.ingest.export import FLAT_EDGE_FIELDS as EDGE_FIELDS
-from orienteer.ingest.export import FLAT_NODE_FIELDS as NODE_FIELDS
 from orienteer.ingest.export import meta_of
 from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
 from orienteer.ingest.formats.graph_file import AttributedGraph
 from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.portable import PROPERTY, ExportedGraph
+from orienteer.ingest.portable import (
+    FLAT_EDGE_FIELDS,
+    FLAT_NODE_FIELDS,
+    MIXED,
+    NUMBER,
+    PROPERTY,
+    TRUTH,
+    WHOLE,
+    ExportedGraph,
+)
 from orienteer.ingest.remote.address import may_be_address
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, ends, plainly
@@ -158,8 +165,8 @@ class Graph(store.Graph):
         """
         pandas = _package("pandas", "to_frames")
         tables = (
-            ([export.node_row(self.node(name)) for name in self.node_ids()], NODE_FIELDS),
-            ([export.edge_row(edge) for edge in self.iter_edges()], EDGE_FIELDS),
+            ([export.node_row(self.node(name)) for name in self.node_ids()], FLAT_NODE_FIELDS),
+            ([export.edge_row(edge) for edge in self.iter_edges()], FLAT_EDGE_FIELDS),
         )
         frames = []
         for rows, fields in tables:
@@ -342,7 +349,7 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
 
 def _node_rows(frame: FrameRows) -> Rows:
     """Yield the rows of a frame of nodes as records. Raises `BadInput` if no column has ids."""
-    ours = _renamed(frame.columns, NODE_FIELDS, NODE_RANKS)
+    ours = _renamed(frame.columns, FLAT_NODE_FIELDS, NODE_RANKS)
     if "id" not in ours.values():
         raise BadInput(f"nodes has no column of ids; its columns are {', '.join(frame.columns)}: name one of them id")
     for row in frame.rows:
@@ -361,7 +368,7 @@ def _edge_rows(frame: FrameRows) -> Rows:
             f"{', '.join(frame.columns)}: name two of them source and target"
         )
     ours = {source: "source", target: "target"}
-    ours |= _renamed([name for name in frame.columns if name not in ours], EDGE_FIELDS, EDGE_RANKS)
+    ours |= _renamed([name for name in frame.columns if name not in ours], FLAT_EDGE_FIELDS, EDGE_RANKS)
     for row in frame.rows:
         record = _record(row, ours)
         record["type"] = DEFAULT_TYPE if record.get("type") is None else str(record["type"])
@@ -393,12 +400,7 @@ def _record(row: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str, Any]: 
     return {**record, "properties": properties}
 
 
-_DTYPES = {
-    export.WHOLE: "Int64",
-    export.NUMBER: "float64",
-    export.MIXED: "float64",
-    export.TRUTH: "boolean",
-}
+_DTYPES = {WHOLE: "Int64", NUMBER: "float64", MIXED: "float64", TRUTH: "boolean"}
 
 
 def _package(name: str, method: str) -> Any:  # Any: an optional package

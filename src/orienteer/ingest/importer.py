@@ -431,9 +431,7 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
         raise BadInput(f"{shown(unnamed)} has a name that is not UTF-8: rename it")
     dump = portable.recognize(sources)
     if dump is not None:
-        from orienteer.ingest.export import FlatDump
-
-        return FlatDump(dump) if dump.tables else dump
+        return dump
     # Opening a graph needs none of them.
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
     from orienteer.ingest.formats.rdf import files
