@@ -18,7 +18,7 @@ import typer
 from orienteer.errors import Error, MissingExtra, UsageError
 from orienteer.graph.format import is_graph, read_pointer
 from orienteer.ingest.remote.address import Address, address_of, may_be_address, shown
-from orienteer.ingest.remote.pull import brought_up
+from orienteer.ingest.remote.pull import updated_copy
 from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import BudgetFlags, Directory, ModelFlags, check_writable, found_or_made, graph_of
 from orienteer.serve.cli.output import Output
@@ -331,7 +331,7 @@ def follow(address: Address | None, name: str, *, cache: Path, after: Callable[[
         while True:
             trouble = None
             try:
-                pulled = brought_up(address, cache=cache, tell=lambda stage, count: None)
+                pulled = updated_copy(address, cache=cache, tell=lambda stage, count: None)
                 if pulled.is_new:
                     generation = read_pointer(pulled.path).generation
                     logger.info("%s: generation %s was pulled from %s", name, generation, address)
