@@ -67,7 +67,7 @@ ByMeasure = Annotated[str | None, typer.Option("--by-measure", "--measure", meta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFlags:
-    """The flags that say which questions are asked, and how."""
+    """The flags that choose the questions, and how they are asked."""
 
     dataset: Annotated[
         str | None,
@@ -265,7 +265,7 @@ def _evaluate(
     flags: RunFlags,
     budget: BudgetFlags,
 ) -> int:
-    """Run, show the table, and return 1 where every question failed."""
+    """Run, show the table, and return 1 if every question failed."""
     from orienteer.lab.evaluation.datasets import read_questions
     from orienteer.lab.evaluation.running.runner import evaluate
     from orienteer.lab.evaluation.running.sweep import notes_on, select
@@ -370,7 +370,7 @@ COMMANDS = {
 }
 
 
-# Evaluations for people: tables of their figures, and how far a run has come.
+# Evaluations for people: tables of figures, and the progress of a run.
 
 
 _ALWAYS = ("n", "failed", "unranked")
@@ -383,7 +383,7 @@ Column: TypeAlias = tuple[str, list[str]]
 
 
 class Ticker:
-    """Shows how far a run has come: a line that moves on a terminal, elsewhere a line now and then."""
+    """Shows the progress of a run: a moving line on a terminal, elsewhere a line now and then."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
@@ -408,7 +408,7 @@ class Ticker:
 
 
 class JudgementCounter:
-    """Shows verdicts as they come, and what they cost."""
+    """Shows verdicts as they come, and their cost."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
@@ -425,13 +425,13 @@ class JudgementCounter:
         self._out.progress("verdicts", self.verdicts)
 
     def end(self) -> None:
-        """Print how many there are, and what they cost together."""
+        """Print the number of verdicts and their cost."""
         unread = [f"{self.unread:,} of them unreadable"] if self.unread else []
         self._out.note(", ".join([counted(self.verdicts, "new verdict"), *unread, *_costs(self.usage)]))
 
 
 def progress_line(progress: Progress) -> str:
-    """Return a line on how far a run has come, and what it has cost so far."""
+    """Return a line on the progress of a run and its cost so far."""
     parts = [f"{progress.failed:,} failed", *_costs(progress.usage)]
     if progress.asked and progress.seconds:
         parts.append(f"{progress.asked / progress.seconds:.3g} questions/s")

@@ -43,7 +43,7 @@ SPACE = re.compile(r"[\s,]*")
 
 
 class Entry(NamedTuple):
-    """One node as it is written."""
+    """One node of the file."""
 
     type: str
     id: str

@@ -40,7 +40,7 @@ from orienteer.records import JsonValue, Node
 NODE_INFO, EDGE_INDEX, EDGE_TYPES = "node_info.pkl", "edge_index.pt", "edge_types.pt"
 NODE_TYPES, NODE_NAMES, EDGE_NAMES = "node_types.pt", "node_type_dict.pkl", "edge_type_dict.pkl"
 FOLDERS = ("", "processed", "processed/cache/brand-category-color", "cache/brand-category-color")
-"""Where the files may lie below what was named; the last that holds them is taken."""
+"""The folders of the files below the given one; the last with files is taken."""
 MAG_NODES = {"0": "author", "1": "institution", "2": "field_of_study", "3": "paper"}
 MAG_EDGES = {
     "0": "author___affiliated_with___institution",
@@ -51,7 +51,7 @@ MAG_EDGES = {
 JOINT = "___"
 """MAG writes an edge type as source, verb, target."""
 UNKNOWN = ("-1", "-1.0", "nan", "")
-"""What MAG and PRIME write where they know nothing."""
+"""Unknown values in MAG and PRIME."""
 LISTS = ("review", "qa")
 """Lists of rows that an AMAZON product carries."""
 TABLE = "table"

@@ -31,8 +31,8 @@ _ROPE = "rope_freqs.weight"
 def export(folder: Path, file: Path, *, base: Path | None = None, precision: Precision = "q8_0") -> Path:
     """Write the student of a finished training as a GGUF file and its card; return the path of the card.
 
-    `base` is a GGUF file of the same model, in any precision; the one that the student came from where none is named.
-    Raises `BadInput` where the training is unfinished or the base is of another model, `MissingExtra`.
+    `base` is a GGUF file of the same model, in any precision; by default the one that the student came from.
+    Raises `BadInput` if the training is unfinished or the base is of another model, `MissingExtra`.
     """
     training = read_training(folder)
     place = folder / MODEL
@@ -112,7 +112,7 @@ def _write(place: Path, file: Path, base: Path, precision: Precision) -> None:
 
 
 def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # Any: gguf's reader, NumPy's arrays
-    """Return the student's weights by the names of the base. Raises `BadInput` where the two are not of one shape."""
+    """Return the student's weights by the names of the base. Raises `BadInput` if their shapes differ."""
     import gguf
 
     def setting(name: str) -> int:
@@ -147,7 +147,7 @@ def _of_another(place: Path, tensor: str) -> BadInput:
 
 
 def _tensors(place: Path) -> Iterator[tuple[str, Any]]:  # Any: NumPy's arrays
-    """Yield the weights of a student by their names, in single precision. Raises `BadInput` where a file is cut off."""
+    """Yield the weights of a student by their names, in single precision. Raises `BadInput` for an incomplete file."""
     from safetensors import SafetensorError, safe_open
 
     for file in sorted(place.glob("*.safetensors")):

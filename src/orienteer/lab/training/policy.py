@@ -1,4 +1,4 @@
-"""The policy: a student as the model of an agent's loop, where many conversations at once are one batch."""
+"""The policy: a student as the model of an agent's loop, with many conversations in one batch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GATHER_SECONDS = 0.02
 
 
 Sampler: TypeAlias = Callable[[Sequence[list[int]], float, int], Sequence[list[int]]]
-"""Goes on from prompts, given as token ids, at a temperature, by so many tokens at the most; returns those of each."""
+"""Continues prompts, given as token ids, at a temperature, by at most so many tokens; returns those of each."""
 
 
 class _Prompt(NamedTuple):
@@ -61,11 +61,10 @@ class Policy:
         most_prompt_tokens: int = 8192,
         batch_tokens: int = 200_000,
     ) -> None:
-        """`manner` says in which dialect agents are to speak to it; where it says none, natively.
+        """`manner` has the dialect for agents; without one they speak to it natively.
 
-        `temperature` goes before that of a request; `most_tokens` are those of a reply.
-
-        `batch_tokens` bounds what one batch holds, prompts and replies together.
+        `temperature` overrides that of a request; `most_tokens` limits a reply, `batch_tokens` a batch of prompts and
+        their replies.
         """
         self._model, self._tokenizer, self._name = model, tokenizer, name
         self.manner = manner or Manner()
@@ -198,7 +197,7 @@ class Policy:
                 asked.sampled.set_result(reply[: next(ended, asked.most_tokens - 1) + 1])
 
     def _generated(self, prompts: Sequence[list[int]], temperature: float, most: int) -> list[list[int]]:
-        """Sample by transformers, as `Sampler` says."""
+        """Sample by transformers, as a `Sampler` does."""
         pytorch, model = torch(), self._model
         longest, pad = max(map(len, prompts)), self._tokenizer.pad_token_id
         padded = [[pad] * (longest - len(prompt)) + prompt for prompt in prompts]

@@ -2,7 +2,7 @@
 
 One source writes prompts and tools in training, evaluation and serving: `agents.requests` gives each request exactly,
 and the student's own chat template turns it into text as a server would. A course whose requests only grow is one row;
-where an observation was left out or a thought dropped, the next request begins a row of its own.
+if an observation was left out or a thought dropped, the next request begins a row of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
     text: str
     is_learnt: bool
-    """The model's own words, of which the loss is taken; else the prompt's."""
+    """Whether the model wrote it: the loss is taken of these tokens only."""
 
 
 class Row(NamedTuple):
@@ -46,12 +46,12 @@ class Row(NamedTuple):
 
     input_ids: list[int]
     labels: list[int]
-    """The token where it is learnt, `IGNORED` elsewhere."""
+    """The token if it is learnt, else `IGNORED`."""
 
 
 @dataclass
 class RowCount:
-    """What became of trajectories."""
+    """Counts of trajectories, rows and tokens."""
 
     trajectories: int = 0
     rows: int = 0
@@ -108,7 +108,7 @@ def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool 
 
 
 def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `decode`
-    """Return each stretch of a row that is learnt, decoded: the proof of what a student is trained on."""
+    """Return each learnt stretch of a row, decoded: proof of what a student is trained on."""
     texts: list[str] = []
     stretch: list[int] = []
     for label in (*row.labels, IGNORED):
@@ -121,7 +121,7 @@ def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `dec
 
 
 def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
-    """Return the text of a request's body, up to where the model begins to write.
+    """Return the text of a request's body, up to the model's first token.
 
     Raises `BadInput` for a template that does not write its tools.
     """
@@ -150,8 +150,8 @@ def _reply(request: SentRequest, reply: Reply, template: Template, prompt: str) 
         )
     if not whole.startswith(prompt):
         raise BadInput(
-            "the student's chat template writes a conversation anew with each turn, so what was learnt would not be "
-            "what is asked: name another with --set template=FILE"
+            "the student's chat template rewrites a conversation with each turn, so the student would be asked something "
+            "else than it learnt: name another with --set template=FILE"
         )
     said = whole[len(prompt) :].removesuffix("\n")
     return said.removesuffix(_end(template)) if reply.truncated else said, ""
@@ -192,7 +192,7 @@ def _rendered(
 
 
 def _tokens(parts: Sequence[Part], template: Template, max_length: int) -> tuple[Row | None, bool]:
-    """Return a row with as many whole turns as fit, None where none does, and whether all of them did."""
+    """Return a row with as many whole turns as fit, or None, and whether all of them fit."""
     ids: list[int] = []
     labels: list[int] = []
     fits, is_whole = 0, True

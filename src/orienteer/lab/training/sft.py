@@ -46,9 +46,9 @@ def distil(
     *,
     progress: Progress = lambda stage, count: None,
 ) -> Training:
-    """Train a student on a collection into a folder; an unfinished training there goes on from its last checkpoint.
+    """Train a student on a collection into a folder; an unfinished training there resumes from its last checkpoint.
 
-    Raises `BadInput` where the collection, the student or the folder do not fit, `MissingExtra` without PyTorch.
+    Raises `BadInput` if the collection, the student or the folder do not fit, `MissingExtra` without PyTorch.
     """
     manifest = read_collection(collection)
     pytorch = torch()
@@ -128,7 +128,7 @@ def _trainer(
     checked: Sequence[Row],
     progress: Progress,
 ) -> Any:  # Any: TRL's trainer
-    """Return TRL's trainer over rows that are tokens already, so that nothing is written or masked anew."""
+    """Return TRL's trainer over rows that are tokens already, so that nothing is written or masked again."""
     shared = arguments(folder, config, max_steps=config.max_steps or -1)
     import trl
     from datasets import Dataset

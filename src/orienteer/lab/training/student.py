@@ -14,7 +14,7 @@ from orienteer.llm.local import check_packaged, path_of
 
 _LONGEST_REASON = 200  # characters of what a library says
 BASE = "base"
-"""A text file beside a checkpoint with the path of the GGUF file that the student came from."""
+"""A text file in a student's folder: the path of the GGUF file that it came from."""
 
 
 class Student(NamedTuple):
@@ -89,7 +89,7 @@ def open_student(name: str, *, template: Path | None = None) -> Student:
 
 
 def base_of(folder: Path) -> Path | None:
-    """Return the GGUF file that a student came from; None where that is not known, or it is gone."""
+    """Return the GGUF file that a student came from; None if it is not known, or gone."""
     file = folder / BASE
     path = Path(file.read_text(encoding="utf-8").strip()) if file.exists() else None
     return path if path is not None and path.is_file() else None

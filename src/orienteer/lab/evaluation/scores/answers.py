@@ -1,7 +1,7 @@
 """Measures of an answer in words: EM, F1, SubEM, SetF1 and Rouge, each strict and lenient.
 
-Before anything is compared an answer loses its citations (ids of hits in square brackets), and where it says
-`Answer:` only what follows the last of them counts. Then both sides are normalised:
+Before the comparison an answer loses its citations (ids of hits in square brackets), and if it contains `Answer:`
+only the text after the last of them counts. Then both sides are normalised:
 
 strict   as SQuAD and HotpotQA do: lower case, punctuation removed, a / an / the removed, white space made single. Ours
          besides, so that different things stay different: a point between digits stays, as do a minus before a number
@@ -9,18 +9,18 @@ strict   as SQuAD and HotpotQA do: lower case, punctuation removed, a / an / the
 lenient  compatibility forms and accents folded as well, and punctuation parts words instead of joining them.
 A text of nothing but punctuation and articles stays as it is.
 
-EM       1 where the answer is one of the gold answers. Where the type is `set`: where it holds all of them and no more.
+EM       1 if the answer is one of the gold answers. For `set`: if it has all of them and no more.
 F1       harmonic mean of precision and recall of words, the best over the gold answers. For `set`: over all of them
          together. In scripts without spaces a character is a word.
-SubEM    1 where one of the gold answers stands in the answer, as whole words. For `set`: where all of them do. Lenient:
+SubEM    1 if one of the gold answers is in the answer, as whole words. For `set`: if all of them are. Lenient:
          also inside of words, and anywhere in the whole response, whatever `Answer:` says at its end; GraphSearch
          (002, appendix D) asks no more than that, and does not say how texts are normalised.
 SetF1    of items, for `set` alone; see `items_in`.
 Rouge-1  and Rouge-2, Rouge-L: of the texts as Graph-CoT's evaluation takes them, whatever the type, the best over the
          gold answers. For `set`: over all of them as one text, in gold's order. Lenient: of words as above.
 
-Where gold is a boolean or a number, by its type or because all gold answers are such words, only its value counts: True
-is yes, 1,234 is 1234, and "no" does not stand in "unknown". EM then asks that nothing else was said; F1 is EM; SubEM
+If gold is a boolean or a number, by its type or because all gold answers are such words, only its value counts: True
+is yes, 1,234 is 1234, and "no" is not in "unknown". EM then allows nothing else; F1 is EM; SubEM
 takes the first yes or no, or any of the numbers said.
 """
 
@@ -75,7 +75,7 @@ class AnswerMeasure:
     is_lenient: bool
 
     def __call__(self, answer: str, gold: Gold, *, others: Sequence[str] = (), whole: str = "") -> float | None:
-        """Return the value, from 0 to 1; None where it does not apply: SetF1 of an answer that is not a set.
+        """Return the value, from 0 to 1, or None for SetF1 of an answer that is not a set.
 
         `others` are names that the answer may contain wrongly, such as those of the hits; `whole` is the response that
         ends with the answer, if it is longer. Raises `ValueError` without a gold answer.
@@ -192,7 +192,7 @@ def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, others
     bullets and numbers before items are dropped; since names hold commas too, as many parts as make up one of the names
     are taken together first, the longest name first. Every other part is a wrong item, words around the names included.
 
-    Lenient, for answers in prose: the names that stand anywhere in the text, as whole words, the longest first. Only
+    Lenient, for answers in prose: the names anywhere in the text, as whole words, the longest first. Only
     names among `others` can be wrong items: prose does not show where any other wrong item begins.
     """
     if lenient:
@@ -270,7 +270,7 @@ def _form(gold: Gold) -> _Form:
 
 def _require(gold: Gold) -> None:
     if not gold.answers:
-        raise ValueError("an answer is measured against gold answers, and there are none")
+        raise ValueError("an answer needs gold answers to be measured")
 
 
 def _value(text: str, form: _Form) -> float | None:
@@ -327,7 +327,7 @@ def rouge_words(text: str) -> list[str]:
 
 
 def rouge_n(words: Sequence[str], gold: Sequence[str], n: int) -> float:
-    """Return F1 over the runs of n words; 0 where either text is shorter than that."""
+    """Return F1 over the runs of n words; 0 if either text is shorter."""
     ours, theirs = (Counter(zip(*(side[at:] for at in range(n)), strict=False)) for side in (words, gold))
     common = (ours & theirs).total()
     return 2 * common / (ours.total() + theirs.total()) if common else 0.0

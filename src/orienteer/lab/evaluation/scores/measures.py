@@ -13,8 +13,8 @@ nDCG@k       sum of relevance / log2(place + 1) over the first k, / the same sum
 Evidence@n   of no ranking: relevant nodes seen up to step n of the trajectories / R (GraphSearch, figure 6b).
 
 `k` is a whole number from 1 up, or `all` for the whole ranking (`Precision@all` is over its length). STaRK's official
-figures drop hits whose node type cannot answer before they rank; where a data set has such a rule (`candidates`), the
-plain name is the official measure and the name with ` (raw)` behind it is of the ranking as the method gave it. These
+figures drop hits whose node type cannot answer before they rank; if a data set has such a rule (`candidates`), the
+plain name is the official measure, and the name followed by ` (raw)` is of the ranking as the method gave it. These
 equal trec_eval, and STaRK's evaluator wherever it is fed scores above 0.
 """
 
@@ -40,7 +40,7 @@ _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*|all))?")
 
 
 Formula: TypeAlias = Callable[[Sequence[str], Mapping[str, float], int | None], float]
-"""A ranking, gold and k to a value; the head of this module says how."""
+"""A ranking, gold and k to a value, as defined at the head of this module."""
 
 
 def _average_precision(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None) -> float:
@@ -56,17 +56,17 @@ def _ndcg(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> f
     return gain(max(0.0, gold.get(node, 0.0)) for node in ranking) / gain(best)
 
 
-def _found(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> int:
+def _relevant_among(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> int:
     """Return the number of relevant nodes among the first k."""
     return sum(gold.get(node, 0) > 0 for node in ranking[:k])
 
 
 _CUT: Mapping[str, Formula] = {
-    "Hit": lambda ranking, gold, k: float(_found(ranking, gold, k) > 0),
-    "Recall": lambda ranking, gold, k: _found(ranking, gold, k) / _relevant(gold),
-    "AllGold": lambda ranking, gold, k: float(_found(ranking, gold, k) == _relevant(gold)),
+    "Hit": lambda ranking, gold, k: float(_relevant_among(ranking, gold, k) > 0),
+    "Recall": lambda ranking, gold, k: _relevant_among(ranking, gold, k) / _relevant(gold),
+    "AllGold": lambda ranking, gold, k: float(_relevant_among(ranking, gold, k) == _relevant(gold)),
     # Places without a hit count as not relevant.
-    "Precision": lambda ranking, gold, k: _found(ranking, gold, k) / max(1, len(ranking) if k is None else k),
+    "Precision": lambda ranking, gold, k: _relevant_among(ranking, gold, k) / max(1, len(ranking) if k is None else k),
     "nDCG": _ndcg,
 }
 _WHOLE: Mapping[str, Formula] = {
@@ -131,7 +131,7 @@ def unknown_measure(name: str, names: Sequence[str]) -> str:
 
 
 def ranking_of(hits: Iterable[Ranked], candidates: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the ids of hits, best first, without those whose node type is no candidate. None lets all pass."""
+    """Return the ids of hits, best first, without those whose node type is not a candidate. None lets all pass."""
     allowed = None if candidates is None else frozenset(candidates)
     return tuple(hit.id for hit in hits if allowed is None or hit.type in allowed)
 

@@ -40,7 +40,7 @@ GRBENCH = "grbench"
 _RANKING_NAMES = (*RANKING, "AllGold@5", "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
 REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
-"""What the trajectories of a run over a quiz are worth; see `rewards`."""
+"""The rewards of the trajectories of a run over a quiz; see `rewards`."""
 Judgements: TypeAlias = Mapping[tuple[str, str, str], Judgement]
 """Judgements by question, method and score."""
 
@@ -60,7 +60,7 @@ class LineScorer:
 def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> LineScorer:
     """Return a measure by its name, for the lines of this run.
 
-    Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
+    Raises `BadOption` for an unknown name, and for a judged measure of a run that was never judged so.
     """
     if answers.is_answer_measure(name):
         return LineScorer(name, _answer_score(name), is_of_answers=True)
@@ -90,7 +90,7 @@ def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lea
 def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tuple[str, ...]:
     """Return the measures that a table shows, the leading one first: of rankings, of answers and judgements if any.
 
-    If the data set says which node types may answer, the raw measures stand beside the official ones.
+    If the data set limits the node types that may answer, the raw measures are next to the official ones.
     """
     judgements = judgements_of(run) if judgements is None else judgements
     names: list[str] = []
@@ -269,7 +269,7 @@ def _has_gold(line: Line, score: str) -> bool:
 
 
 FEW, MANY = 5, 20
-"""The two cutoffs: what a reader takes in at a glance, and what a ranking holds."""
+"""The two cutoffs: as many hits as a reader takes in at a glance, and as a ranking has."""
 
 
 class Lead(Record):
@@ -285,7 +285,7 @@ class Lead(Record):
 def lead_of(examples: Iterable[Example], *, chosen: str | None = None, has_answers: bool = False) -> Lead:
     """Return the measure that questions call for, or the chosen one, with the reason.
 
-    Questions without gold nodes have no say; if no question has any and answers were asked for, these are measured.
+    Questions without gold nodes do not count; if no question has any and answers were asked for, these are measured.
     """
     examples = list(examples)
     own = _of_sizes([size for example in examples if (size := relevant_count(example.gold.nodes))], len(examples))
