@@ -24,7 +24,7 @@ from orienteer.lab.evaluation.running.runner import Progress as RunProgress
 from orienteer.lab.evaluation.running.runner import RunConfig, evaluate
 from orienteer.lab.evaluation.running.runs import failed_calls, graph_hash, read_run
 from orienteer.lab.evaluation.running.sweep import Variant, variants
-from orienteer.lab.evaluation.scores.answers import exact, set_f1
+from orienteer.lab.evaluation.scores.measures import exact, set_f1
 from orienteer.lab.evaluation.scores.rewards import THRESHOLD, final_answer, node_reward
 from orienteer.lab.quizzes.questions import generate_questions
 from orienteer.lab.quizzes.quiz import as_lines, generate_quiz, nodes_in, nodes_of

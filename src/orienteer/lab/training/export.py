@@ -16,8 +16,7 @@ from typing import Any, Literal, TypeAlias
 from orienteer.display import counted
 from orienteer.errors import BadInput, Error, MissingExtra
 from orienteer.files import write_whole
-from orienteer.lab.training.runs import CARD, MODEL, Training, read_training
-from orienteer.lab.training.student import BASE, base_of
+from orienteer.lab.training.runs import BASE, CARD, MODEL, Training, base_of, read_training
 
 Precision: TypeAlias = Literal["f16", "q8_0"]
 """Bits of a weight: 16, or some 8.5 with a scale for each 32 of them."""

@@ -39,12 +39,12 @@ from orienteer.lab.evaluation.running.runs import graph_hash
 from orienteer.lab.evaluation.running.sweep import variants
 from orienteer.lab.evaluation.scores.rewards import Reward, item_of, node_reward, reward, spellings_of
 from orienteer.lab.training.collect import QUESTIONS, read_collection, trajectories
-from orienteer.lab.training.policy import Policy, Sampler
-from orienteer.lab.training.rows import IGNORED, Row
+from orienteer.lab.training.rows import IGNORED, Policy, Row, Sampler
 from orienteer.lab.training.runs import (
     LOG,
     GrpoConfig,
     Progress,
+    Student,
     Training,
     arguments,
     begin,
@@ -53,12 +53,14 @@ from orienteer.lab.training.runs import (
     last_checkpoint,
     last_of,
     lora_of,
+    open_student,
     sha256_of,
+    source_of,
     step_log,
     step_of,
+    torch,
     train,
 )
-from orienteer.lab.training.student import Student, open_student, source_of, torch
 from orienteer.records import Dialect, Manner, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

@@ -20,6 +20,7 @@ from orienteer.lab.training.runs import (
     LOG,
     Progress,
     SftConfig,
+    Student,
     Training,
     arguments,
     begin,
@@ -27,11 +28,13 @@ from orienteer.lab.training.runs import (
     finish,
     last_of,
     lora_of,
+    open_student,
     sha256_of,
+    source_of,
     step_log,
+    torch,
     train,
 )
-from orienteer.lab.training.student import Student, open_student, source_of, torch
 from orienteer.records import Trajectory
 
 SHOWN = "learnt.txt"

@@ -31,7 +31,7 @@ from orienteer.agents.agent import answer_in
 from orienteer.errors import BadOption
 from orienteer.lab.evaluation.examples import Gold, QuizItem
 from orienteer.lab.evaluation.running.runs import failed_calls
-from orienteer.lab.evaluation.scores.answers import exact, set_f1
+from orienteer.lab.evaluation.scores.measures import exact, set_f1
 from orienteer.records import JsonValue, Record, Trajectory
 from orienteer.tools.toolbox import code_config
 

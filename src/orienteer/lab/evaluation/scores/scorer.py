@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, TypeAlias
 from orienteer.errors import BadOption
 from orienteer.lab.evaluation.examples import Example
 from orienteer.lab.evaluation.running.runs import Line, StoredRun, by_method
-from orienteer.lab.evaluation.scores import answers
-from orienteer.lab.evaluation.scores.answers import ANSWERS, answer_measure, short_answer, without_citations
 from orienteer.lab.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, Judgement, read_judgements
 from orienteer.lab.evaluation.scores.measures import (
+    ANSWERS,
     EVIDENCE,
+    NAMES,
     RANKING,
     RAW,
+    answer_measure,
     evidence_recall,
     evidence_step,
+    is_answer_measure,
     rank_measure,
     ranking_of,
     relevant_count,
+    short_answer,
     unknown_measure,
+    without_citations,
 )
 from orienteer.records import Record
 
@@ -62,7 +66,7 @@ def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> L
 
     Raises `BadOption` for an unknown name, and for a judged measure of a run that was never judged so.
     """
-    if answers.is_answer_measure(name):
+    if is_answer_measure(name):
         return LineScorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
         judgements = judgements_of(run) if judgements is None else judgements
@@ -75,7 +79,7 @@ def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> L
     try:
         return LineScorer(name, _rank_score(name, run.manifest.candidates))
     except BadOption as error:
-        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
+        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *NAMES, *_JUDGED_NAMES, *REWARDS))) from error
 
 
 def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lead:
@@ -99,7 +103,7 @@ def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tu
         names += dict.fromkeys((lead.measure, *lead.beside, *RANKING))
         names += [name + RAW for name in names if run.manifest.candidates is not None]
     if run.manifest.answers and any(example.gold.answers for example in run.examples):
-        names += answers.ANSWERS
+        names += ANSWERS
         names += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
         names += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
     for score in SCORES:
