@@ -378,8 +378,8 @@ _WHERE_ANY = ("missing", "outside", "unjudged")
 _MOST_FAILURES = 5  # failed questions of a method that are named
 _TICK = 0.1  # seconds between two updates of a line that moves
 _LINE = 30.0  # seconds between two lines where none moves
+# A heading, and a cell for each row.
 Column: TypeAlias = tuple[str, list[str]]
-"""A heading, and a cell for each row."""
 
 
 class Ticker:

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     Questions: TypeAlias = Generated[str, GeneratedQuestion]
 
+# The suffix of the folder with a model's episodes, after the name of the quiz.
 EPISODES = ".episodes"
-"""The suffix of the folder with a model's episodes, after the name of the quiz."""
+# The suffix of the file with a judge's verdicts, after the name of the quiz.
 JUDGED = ".judged.jsonl"
-"""The suffix of the file with a judge's verdicts, after the name of the quiz."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,8 +60,8 @@ class QuestionSet:
 
 
 Difficulty: TypeAlias = Literal["simple", "medium", "hard"]
+# What a question gives of a triple (head, relation, tail): `_` is asked for, `*` is a relation that is asked for.
 QuizPattern: TypeAlias = Literal["<h,_,_>", "<h,r,_>", "<h,*,t>", "<h,r,t>", "hybrid"]
-"""What a question gives of a triple (head, relation, tail): `_` is asked for, `*` is a relation that is asked for."""
 
 
 class Cell(NamedTuple):
@@ -77,12 +77,12 @@ def is_legal(cell: Cell) -> bool:
     return not (cell.pattern == "hybrid" and cell.difficulty == "simple")
 
 
+# The legal cells, in no order of merit.
 CELLS: tuple[Cell, ...] = tuple(
     cell
     for cell in (Cell(*kinds) for kinds in product(get_args(AnswerType), get_args(QuizPattern), get_args(Difficulty)))
     if is_legal(cell)
 )
-"""The legal cells, in no order of merit."""
 
 
 class QuizItem(Record):

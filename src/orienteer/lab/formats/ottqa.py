@@ -35,12 +35,12 @@ from orienteer.ingest.tables.plan import listing
 from orienteer.records import JsonValue, Node
 
 SEGMENT_ROWS = 10
+# A segment of fewer rows, but the first, is joined to the one before it.
 LEAST_ROWS = 5
-"""A segment of fewer rows, but the first, is joined to the one before it."""
 TABLE_COLUMNS = frozenset({"table_id", "title", "header", "rows"})
 PASSAGE_COLUMNS = frozenset({"link", "text"})
+# OTT-QA's own folders: a file a table.
 TABLES, PASSAGES = "traindev_tables_tok", "traindev_request_tok"
-"""OTT-QA's own folders: a file a table."""
 FOLDERS = ("", "data")
 PREFIX = "/wiki/"
 
@@ -209,8 +209,8 @@ def _table_of_object(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSO
 
 
 LIST_STEM, LINES_STEM, TEXTS_STEM = "_corpus", "corpus", "_contexts"
+# The beginning of a file of long texts; any other of its name is not one.
 FIRST_TEXT = re.compile(rb'\s*\[\s*"')
-"""The beginning of a file of long texts; any other of its name is not one."""
 PEEKED_BYTES = 256
 
 

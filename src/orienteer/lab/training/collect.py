@@ -36,10 +36,10 @@ from orienteer.settings import Settings
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
 
+# Teachers without a model, and the agent whose episodes they give.
 AGENTS: Mapping[str, str] = {"anchor": "ark tools=compact agents=1", "quiz": "graphscout"}
-"""Teachers without a model, and the agent whose episodes they give."""
+# Receives the graph's name and the number of its results so far, a `Count`.
 Progress = Callable[[str, int], None]
-"""Receives the graph's name and the number of its results so far, a `Count`."""
 _LOCK = ".lock"
 
 
@@ -501,8 +501,8 @@ class Sample(NamedTuple):
         return self.trajectory.answer or final_answer(self.trajectory)
 
 
+# Returns whether a sample may stay.
 Rule: TypeAlias = Callable[[Sample], bool]
-"""Returns whether a sample may stay."""
 
 
 def _agrees(sample: Sample) -> bool:
@@ -536,6 +536,7 @@ def _is_rewarded(sample: Sample) -> bool:
     return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
 
 
+# By the name that `--rule` takes.
 RULES: Mapping[str, Rule] = {
     # The agent ended by itself, before its steps, its budget or its server did.
     "finished": lambda sample: sample.trajectory.stopped_by == "finish",
@@ -546,7 +547,6 @@ RULES: Mapping[str, Rule] = {
     "gold": _fits_gold,
     "reward": _is_rewarded,
 }
-"""By the name that `--rule` takes."""
 
 
 def rules_of(names: Sequence[str]) -> dict[str, Rule]:

@@ -32,15 +32,15 @@ from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools.toolbox import open_compact
 
+# The calls of `anchor` that find a whole set by names and types.
 _WALKS = ("follow", "intersect")
-"""The calls of `anchor` that find a whole set by names and types."""
 _TRIES = 4
+# Share of mistakes that are made in names of nodes, not in types: what a model of 135M parameters gets wrong.
 _OF_NAMES = 0.7
-"""Share of mistakes that are made in names of nodes, not in types: what a model of 135M parameters gets wrong."""
+# Nodes of an answer at the most, for it to be compared with a call's result.
 _WIDEST = 100
-"""Nodes of an answer at the most, for it to be compared with a call's result."""
+# A tool's name, and its arguments.
 Call = tuple[str, Mapping[str, Any]]  # Any: JSON
-"""A tool's name, and its arguments."""
 
 
 class Stage:

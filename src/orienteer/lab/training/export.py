@@ -18,10 +18,10 @@ from orienteer.errors import BadInput, Error, MissingExtra
 from orienteer.files import write_whole
 from orienteer.lab.training.runs import BASE, CARD, MODEL, Training, base_of, read_training
 
+# Bits of a weight: 16, or some 8.5 with a scale for each 32 of them.
 Precision: TypeAlias = Literal["f16", "q8_0"]
-"""Bits of a weight: 16, or some 8.5 with a scale for each 32 of them."""
+# The architecture whose query and key rows llama.cpp keeps in pairs, for its rotary embedding.
 _INTERLEAVED = "llama"
-"""The architecture whose query and key rows llama.cpp keeps in pairs, for its rotary embedding."""
 _KNOWN = (_INTERLEAVED, "qwen2", "qwen3")
 _ALIGNED = 32
 _ROPE = "rope_freqs.weight"

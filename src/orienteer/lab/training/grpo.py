@@ -256,10 +256,10 @@ def reward_term(name: str) -> Callable[..., list[float]]:
 # Episodes that a student plays on real tools, each with its reward: the steps of training by reward.
 
 
+# A file of trajectories for each step, and a line for each episode with the terms of its reward.
 ROLLOUTS, REWARDS = "rollouts", "rewards.jsonl"
-"""A file of trajectories for each step, and a line for each episode with the terms of its reward."""
+# Of a reward; only the first is trained on, and all are logged.
 TERMS = ("total", "answer", "clues", "cost")
-"""Of a reward; only the first is trained on, and all are logged."""
 _LEVELS = ("simple", "medium", "hard")
 
 

@@ -27,8 +27,8 @@ from orienteer.llm.replies import ChatRequest
 from orienteer.llm.wire import body_of
 from orienteer.records import JsonValue, Manner, Message, Price, Raw, Reply, Sampling, ToolSpec, Trajectory, Usage
 
+# The label of a token that no loss is taken of, as in PyTorch's cross entropy.
 IGNORED = -100
-"""The label of a token that no loss is taken of, as in PyTorch's cross entropy."""
 _PROBE = "\u2045probe\u2046"
 
 
@@ -220,12 +220,12 @@ def _tokens(parts: Sequence[Part], template: Template, max_length: int) -> tuple
 # The policy: a student as the model of an agent's loop, with many conversations in one batch.
 
 
+# How long a batch waits for one more conversation: tools answer in milliseconds, so those of a batch meet again.
 GATHER_SECONDS = 0.02
-"""How long a batch waits for one more conversation: tools answer in milliseconds, so those of a batch meet again."""
 
 
+# Continues prompts, given as token ids, at a temperature, by at most so many tokens; returns those of each.
 Sampler: TypeAlias = Callable[[Sequence[list[int]], float, int], Sequence[list[int]]]
-"""Continues prompts, given as token ids, at a temperature, by at most so many tokens; returns those of each."""
 
 
 class _Prompt(NamedTuple):

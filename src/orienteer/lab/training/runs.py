@@ -41,8 +41,8 @@ from orienteer.records import JsonValue, Record
 
 TRAINING, LOG, MODEL, CARD = "training.json", "log.jsonl", "model", "card.json"
 _CHECKPOINTS, _WHOLE = "checkpoints", "whole"
+# Receives the name of a count, `rows` or `steps`, and its value so far.
 Progress = Callable[[str, int], None]
-"""Receives the name of a count, `rows` or `steps`, and its value so far."""
 
 
 class Training(Record):
@@ -501,8 +501,8 @@ def read_recipe(kind: type[Chosen], recipe: str | None, options: Mapping[str, st
 
 
 _LONGEST_REASON = 200  # characters of what a library says
+# A text file in a student's folder: the path of the GGUF file that it came from.
 BASE = "base"
-"""A text file in a student's folder: the path of the GGUF file that it came from."""
 
 
 class Student(NamedTuple):

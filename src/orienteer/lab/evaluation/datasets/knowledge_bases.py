@@ -50,10 +50,10 @@ from orienteer.records import Question
 
 
 _BASES = ("amazon", "mag", "prime")
+# Node types that may answer, by knowledge base; every node of PRIME may. The official figures drop other hits.
 _CANDIDATES = {"amazon": ("product",), "mag": ("paper",)}
-"""Node types that may answer, by knowledge base; every node of PRIME may. The official figures drop other hits."""
+# The split of the questions that people wrote, which have a file of their own.
 _HUMAN = "human"
-"""The split of the questions that people wrote, which have a file of their own."""
 
 
 def _stark_files(path: Path) -> list[Path]:
@@ -159,10 +159,10 @@ def _stark_example(row: QuestionRow, split_of: Mapping[str, str], file: Path) ->
 
 
 _GRBENCH_COLUMNS = ("qid", "question", "answer")
+# Questions a template.
 _BLOCK = 10
-"""Questions a template."""
+# Templates of each level, easy first.
 _LEVELS: Mapping[str, tuple[int, ...]] = {"biomedical": (7, 20), "legal": (5, 11, 2)}
-"""Templates of each level, easy first."""
 _LEVEL_NAMES = ("easy", "medium", "hard")
 _SHOWN = 3
 

@@ -66,12 +66,12 @@ def _plainly(text: str) -> str:
 # HotpotQA, 2WikiMultiHopQA and MuSiQue.
 
 
+# Columns that only this data set has, among the questions; those of 2WikiMultiHopQA come before HotpotQA's.
 _TELLING: Mapping[str, frozenset[str]] = {
     "musique": frozenset({"hops", "decomposition", "question_decomposition", "paragraphs"}),
     "2wikimultihopqa": frozenset({"evidences", "evidences_id"}),
     "hotpotqa": frozenset({"supporting_facts"}),
 }
-"""Columns that only this data set has, among the questions; those of 2WikiMultiHopQA come before HotpotQA's."""
 _GOLD_COLUMNS = frozenset({"gold_pids", "supporting_facts", "paragraphs"})
 _MULTIHOP_OWN = (
     "id",
@@ -87,8 +87,8 @@ _MULTIHOP_OWN = (
 _WRITTEN_AS_JSON = ("decomposition", "evidences", "supporting_facts", "question_decomposition")
 _multihop_notes = _without_nodes("have no gold passages in the corpus: {}")
 
+# The place and the text, without spaces, of each passage, by title.
 PassagesByTitle = Mapping[str, Sequence[tuple[str, str]]]
-"""The place and the text, without spaces, of each passage, by title."""
 
 
 def _multihop_files(path: Path) -> dict[Path, str]:
@@ -230,8 +230,8 @@ def _ottqa_example(row: QuestionRow, counts: Mapping[str, int], file: Path, spli
 
 
 _HYPER_COLUMNS = frozenset({"question", "golden_answers", "context"})
+# The column of a question's place in its file, from 1: its id, since the files give none.
 _PLACE = "\0place"
-"""The column of a question's place in its file, from 1: its id, since the files give none."""
 _hyper_notes = _without_nodes("have evidence that no single passage of the graph contains")
 
 

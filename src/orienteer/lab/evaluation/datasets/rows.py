@@ -23,10 +23,10 @@ from orienteer.ingest.tables.values import identifier, plain
 from orienteer.lab.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.records import JsonValue, Question
 
+# A question as a file holds it: cells by column, or values by key.
 QuestionRow: TypeAlias = dict[str, Any]  # Any: a cell of any file format
-"""A question as a file holds it: cells by column, or values by key."""
+# The bytes of a JSON file that are read to see the keys of its first object.
 PEEKED_BYTES = 1 << 20
-"""The bytes of a JSON file that are read to see the keys of its first object."""
 SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
 
 

@@ -32,10 +32,10 @@ from orienteer.lab.evaluation.scores.table import (
 from orienteer.page import svg
 from orienteer.page.svg import NOTHING, figure, pieces, share
 
+# A part of the page, or of one of its tables, as its template takes it.
 Part: TypeAlias = dict[str, Any]  # Any: what a template shows
-"""A part of the page, or of one of its tables, as its template takes it."""
+# Rows by value, then by the number of their column.
 RowsByValue: TypeAlias = Mapping[str, Mapping[int, Row]]
-"""Rows by value, then by the number of their column."""
 
 _NAMES = {
     "table": "Methods",

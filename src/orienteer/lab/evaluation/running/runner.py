@@ -48,13 +48,13 @@ from orienteer.retriever import LIMITS
 from orienteer.settings import Settings, read_settings
 from orienteer.version import __version__
 
+# Questions at once under methods that need a model: all their waiting is on it.
 WORKERS = 8
-"""Questions at once under methods that need a model: all their waiting is on it."""
+# Failures of the model in a row after which a run ends: a dead server measures nothing.
 FAILURES = 20
-"""Failures of the model in a row after which a run ends: a dead server measures nothing."""
 NO_ANSWERS = "answers were asked for without a model: methods that only rank give none"
+# The method that ranks nothing.
 ANSWERS_ONLY = "vanilla"
-"""The method that ranks nothing."""
 Outcomes: TypeAlias = Generator[Outcome, None, None]
 
 

@@ -281,8 +281,8 @@ def by_method(lines: Iterable[Line]) -> dict[str, list[Line]]:
 # The writing side of a run: its results so far and the new ones, by one process and one thread of it.
 
 
+# A question's id and a method's label: what has one result.
 Pair: TypeAlias = tuple[str, str]
-"""A question's id and a method's label: what has one result."""
 
 
 class Journal:

@@ -27,8 +27,8 @@ from orienteer.options import options_of, pairs_of, unknown_option
 from orienteer.records import JsonValue
 from orienteer.settings import Settings
 
+# The setting of the questions in a method's text, next to the method's own options.
 K = "k"
-"""The setting of the questions in a method's text, next to the method's own options."""
 
 
 @dataclass(frozen=True, slots=True)

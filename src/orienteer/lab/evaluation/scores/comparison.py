@@ -32,10 +32,10 @@ from orienteer.lab.evaluation.scores.statistics import (
 from orienteer.lab.evaluation.scores.table import Estimate, require_field, value_order, values_of
 from orienteer.records import Record, Usage
 
+# Methods that rank by the texts of nodes alone, a model's rewording of the question included.
 FLAT = frozenset({"agr", "bm25", "dense", "hybrid", "hyde", "naive", "rar", "text-rag"})
-"""Methods that rank by the texts of nodes alone, a model's rewording of the question included."""
+# Methods that search texts again and again, or not at all: neither a flat list nor a witness for the graph.
 TEXT_AGENTS = frozenset({"ircot", "react", "reflexion", "search-o1", "vanilla"})
-"""Methods that search texts again and again, or not at all: neither a flat list nor a witness for the graph."""
 WORTHWHILE = 2.0  # points: a smaller gain is no reason to build a graph
 FEWEST = 150  # questions. The rule of three: with fewer, what happens to 2 in 100 may not be among them
 SIGNIFICANT = 0.05

@@ -62,16 +62,16 @@ from orienteer.lab.evaluation.examples import Gold
 from orienteer.plugins import load, refused, registered
 from orienteer.records import Ranked, Trajectory
 
+# What a table shows of rankings unless other measures are named: those that the papers print.
 RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
-"""What a table shows of rankings unless other measures are named: those that the papers print."""
 RAW = " (raw)"
 EVIDENCE = "Evidence"
 _EXAMPLES = ("Hit@1", "Hit@5", "Recall@20", "Recall@all", "AllGold@5", "Precision@5", "nDCG@10", "MRR", "MAP")
 _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*|all))?")
 
 
+# A ranking, gold and k to a value, as defined at the head of this module.
 Formula: TypeAlias = Callable[[Sequence[str], Mapping[str, float], int | None], float]
-"""A ranking, gold and k to a value, as defined at the head of this module."""
 
 
 def _average_precision(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None) -> float:
@@ -202,8 +202,8 @@ def _relevant(gold: Mapping[str, float]) -> int:
 
 
 LENIENT = " (lenient)"
+# What a table shows of answers unless other measures are named.
 ANSWERS = ("EM", "F1", "SubEM", f"SubEM{LENIENT}")
-"""What a table shows of answers unless other measures are named."""
 _BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _ARTICLES = frozenset({"a", "an", "the"})
 _MARKER = re.compile(r"\banswer\s*[:：]", re.IGNORECASE)

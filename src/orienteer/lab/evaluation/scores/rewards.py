@@ -35,18 +35,18 @@ from orienteer.lab.evaluation.scores.measures import exact, set_f1
 from orienteer.records import JsonValue, Record, Trajectory
 from orienteer.tools.toolbox import code_config
 
+# The rules of `reward`.
 Mode: TypeAlias = Literal["paper", "strict"]
-"""The rules of `reward`."""
 Spellings: TypeAlias = Mapping[str, Sequence[str]]
 
+# The most that clues alone may bring, and the least worth of an answer without them. GraphScout (003), table 3.
 THRESHOLD = 0.4
-"""The most that clues alone may bring, and the least worth of an answer without them. GraphScout (003), table 3."""
+# Nodes of a result that are few enough for each of them to count as looked at.
 FEW_NODES = 20
-"""Nodes of a result that are few enough for each of them to count as looked at."""
+# Strings of a call, and pieces between them, beyond which naming an id is not a choice any more.
 FEW_STRINGS = 60
-"""Strings of a call, and pieces between them, beyond which naming an id is not a choice any more."""
+# The cost of a failed call, and the highest cost of all together.
 FAILED_COST, MOST_COST = 0.02, 0.1
-"""The cost of a failed call, and the highest cost of all together."""
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _QUOTE = re.compile(r"['\"`]")

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from orienteer.lab.evaluation.scores.rewards import Mode
 
 
+# The data set whose papers report Rouge.
 GRBENCH = "grbench"
-"""The data set whose papers report Rouge."""
 _RANKING_NAMES = (*RANKING, "AllGold@5", "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
+# The rewards of the trajectories of a run over a quiz; see `rewards`.
 REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
-"""The rewards of the trajectories of a run over a quiz; see `rewards`."""
+# Judgements by question, method and score.
 Judgements: TypeAlias = Mapping[tuple[str, str, str], Judgement]
-"""Judgements by question, method and score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +272,8 @@ def _has_gold(line: Line, score: str) -> bool:
 # `Hit@1`.
 
 
+# The two cutoffs: as many hits as a reader takes in at a glance, and as a ranking has.
 FEW, MANY = 5, 20
-"""The two cutoffs: as many hits as a reader takes in at a glance, and as a ranking has."""
 
 
 class Lead(Record):

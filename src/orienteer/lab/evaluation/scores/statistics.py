@@ -22,8 +22,8 @@ _BATCH = 2_000_000  # numbers held at once
 _REPEATED = 10  # with this many questions for each distinct value, drawing counts of values is cheaper
 _NORMAL_975, _NORMAL_80 = 1.959964, 0.841621  # quantiles of the normal distribution
 
+# Several lists of scores of the same questions: (columns, questions).
 Columns: TypeAlias = Sequence[Sequence[float]] | Sequence[NDArray[np.float64]]
-"""Several lists of scores of the same questions: (columns, questions)."""
 
 
 class Interval(NamedTuple):
