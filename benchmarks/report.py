@@ -188,7 +188,7 @@ def orienteer(*arguments: object) -> str:
 
 def markdown(head: Sequence[object], rows: Iterable[Sequence[object]]) -> list[str]:
     """Return a table in Markdown."""
-    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in (head, *rows)]
+    lines = ["|" + "".join(f" {cell} |" if cell != "" else " |" for cell in cells) for cells in (head, *rows)]
     return [lines[0], "|---" * len(head) + "|", *lines[1:]]
 
 

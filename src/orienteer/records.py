@@ -364,6 +364,11 @@ class Observed(Record):
     nodes: tuple[str, ...] = ()
     error: str | None = None
 
+    @staticmethod
+    def of(call: ToolCall, observation: Observation) -> Observed:
+        """Return the observation of a call."""
+        return Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error)
+
 
 class Step(Record):
     """One request to a model: what was new in it, the reply, and what each of its calls gave. A repair is a step."""
@@ -386,6 +391,12 @@ class Step(Record):
     """Which of the agents took it, from 0. None is the call for the answer, which none of them makes."""
     unread: int = 0
     """Calls of tools in the reply's words that could not be read, and were not run; `graphscout` tells the model so."""
+
+    @staticmethod
+    def of(call: ToolCall, observation: Observation) -> Step:
+        """Return the step of a call that a program made, without a model."""
+        reply = Reply(message=Message(role="assistant", tool_calls=(call,)))
+        return Step(reply=reply, observations=(Observed.of(call, observation),))
 
 
 class ToolboxSpec(Record):

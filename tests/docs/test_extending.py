@@ -151,6 +151,77 @@ def test_a_file_of_the_working_directory_may_name_it(shouting, graph, tmp_path, 
     assert retriever.method.name == "sage:shout"
 
 
+def test_its_command_is_run_and_listed(install, capsys):
+    source = """
+from typing import Annotated
+import typer
+
+def pet(out, name: Annotated[str, typer.Argument()]) -> None:
+    'Stroke a pet.'
+    out.print(f'{name} purrs')
+
+COMMANDS = {"pet": (pet, "pet cat")}
+TABLE = {"pets": {"pet": "Stroke a pet."}}
+"""
+    install("pets", source, "[orienteer.commands]\npets = pets:TABLE\n", package="pets")
+    assert main(["pet", "cat"]) == 0
+    assert capsys.readouterr().out == "cat purrs\n"
+    assert main(["--help"]) == 0
+    assert re.search(r"(?m)^  pet +Stroke a pet", capsys.readouterr().out)
+
+
+def test_a_command_of_ours_is_refused(install, capsys):
+    install("thief", "TABLE = {'thief': {'ask': 'Steal.'}}", "[orienteer.commands]\nthief = thief:TABLE\n", "thief")
+    assert main(["--help"]) == 2
+    assert "'thief' registers the command 'thief', and 'ask' is a command of Orienteer's own" in capsys.readouterr().err
+
+
+def test_its_reader_reads_documents_of_its_suffix(install, tmp_path, capsys):
+    source = """
+def read(path):
+    title, _, text = path.read_text(encoding="utf-8").partition("::")
+    return f"# {title}\\n\\n{text}"
+
+def fail(path):
+    return 1 / 0
+"""
+    install("notes", source, "[orienteer.readers]\nnote = notes:read\nodt = notes:fail\n", package="notes")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "otters.note").write_text("Otters::Otters sleep in rafts of kelp.", encoding="utf-8")
+    (tmp_path / "in" / "plain.md").write_text("# Seals\n\nSeals bask on rocks.\n", encoding="utf-8")
+    (tmp_path / "in" / "old.odt").write_bytes(b"PK")
+    assert main(["build", str(tmp_path / "in"), "-o", str(tmp_path / "graph"), "--embedder", "none"]) == 0
+    printed = capsys.readouterr()
+    assert "'notes' registers the reader 'odt', and it failed (ZeroDivisionError" in printed.out + printed.err
+    result = Retriever(Graph.open(tmp_path / "graph"), settings=Settings()).ask("Where do otters sleep?")
+    assert "rafts of kelp" in (result.answer or result.hits[0].text)
+    assert result.hits[0].name == "Otters"
+
+
+def test_its_layout_is_read_as_a_whole(install, tmp_path):
+    source = """
+from orienteer.ingest.layouts import KnownLayout
+
+class Pairs:
+    def __init__(self, file):
+        self.files = (file,)
+
+    def read(self, builder):
+        from orienteer import Node
+        from orienteer.ingest.tables.labels import Labels
+        names = self.files[0].read_text(encoding="utf-8").split()
+        for name in names:
+            builder.add_node(Node(name, "pet", name, ""))
+        return Labels()
+
+LAYOUT = KnownLayout(graph=lambda source, columns, tally: Pairs(source) if source.suffix == ".pets" else None)
+"""
+    install("pairs", source, "[orienteer.layouts]\npairs = pairs:LAYOUT\n", package="pairs")
+    (tmp_path / "all.pets").write_text("cat dog", encoding="utf-8")
+    assert main(["import", str(tmp_path / "all.pets"), "-o", str(tmp_path / "graph")]) == 0
+    assert sorted(Graph.open(tmp_path / "graph").node_ids()) == ["cat", "dog"]
+
+
 def test_a_broken_package_is_named(install):
     install("broken", "1 / 0", "[orienteer.methods]\nloud = broken:METHOD\n", package="broken-things")
     with pytest.raises(BadOption, match="'broken-things' registers the method 'loud'.*ZeroDivisionError"):

@@ -133,7 +133,7 @@ def test_a_model_in_a_file_is_asked_too(cli, home, server, monkeypatch):
     (home / "small.gguf").unlink()
     gone = cli("doctor", "--model", "local:small.gguf")
     assert gone.code == 2
-    assert "error: there is no file small.gguf" in gone.err
+    assert "error: small.gguf does not exist" in gone.err
 
 
 def test_ask_by_a_model_in_a_file(cli, home, clubs, server, monkeypatch):

@@ -7,26 +7,24 @@ from fakes.embedder import embedded
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.index import ScoredRows
-from orienteer.lab.bases import Hyper, HyperConfig
-from orienteer.llm import Allowance
-from orienteer.methods import METHODS
-from orienteer.records import Edge, Node, Question
-from orienteer.retrieval import (
+from orienteer.lab.bases import (
     FUSION_FLOOR,
     FUSION_TRUST,
     LEAST_FIT,
     EdgesAsFacts,
+    Hyper,
+    HyperConfig,
     NamesInPassages,
-    Query,
-    Spaces,
     SparseScores,
     added_scores,
     fused_rows,
-    open_base,
-    open_incidence,
     score_shares,
     searched_rows,
 )
+from orienteer.llm import Allowance
+from orienteer.methods import METHODS
+from orienteer.records import Edge, Node, Question
+from orienteer.retrieval import Query, Spaces, open_base, open_incidence
 from orienteer.text import count_tokens
 
 ENTITIES = [

@@ -6,7 +6,7 @@ import networkx
 import numpy as np
 import pytest
 
-from orienteer.retrieval import Csr, leiden
+from orienteer.lab.bases import Csr, leiden
 
 
 def _groups(graph: networkx.Graph, *, seed: int = 0) -> list[set[int]]:

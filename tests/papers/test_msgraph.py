@@ -10,18 +10,19 @@ from fakes.inside import inside
 from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.graph import Graph, piece_folder
-from orienteer.lab.bases import MsGraph, MsGraphConfig
-from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods import METHODS
-from orienteer.records import Edge, Node, Question
-from orienteer.retrieval import (
+from orienteer.lab.bases import (
     COMMUNITIES_ABOUT,
     COMMUNITIES_PIECE,
     LARGEST_COMMUNITY,
-    Query,
+    MsGraph,
+    MsGraphConfig,
     find_communities,
     open_communities,
 )
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import METHODS
+from orienteer.records import Edge, Node, Question
+from orienteer.retrieval import Query
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.text import count_tokens

@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,7 +30,7 @@ from orienteer.sandbox import (
     SYSTEM_CALLS,
     WRITE,
     CPythonInterpreter,
-    filter_calls,
+    enforce_filter,
     filter_program,
     landlock_version,
     launch_program,
@@ -110,7 +111,8 @@ def test_a_package_that_the_other_user_cannot_read_is_not_there_and_keeps_nothin
     (tmp_path / "mine" / "numpy" / "__init__.py").touch()
     (tmp_path / "mine").chmod(0o700)
     monkeypatch.setattr(sys, "executable", everybodys)
-    monkeypatch.setattr(inside(CPythonInterpreter), "_folder", lambda name: str(tmp_path / "mine" / name))
+    spec = SimpleNamespace(origin=str(tmp_path / "mine" / "numpy" / "__init__.py"))
+    monkeypatch.setattr(inside(CPythonInterpreter), "find_spec", lambda name: spec)
     interpreter = opened()
     assert interpreter.run("print(6 * 7)").printed == "42\n"
     assert interpreter.run("import numpy").error is not None
@@ -503,7 +505,7 @@ def test_the_kernel_refuses_every_other_call(opened):
 def test_no_filter_for_an_unknown_processor(monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "s390x")
     assert filter_program(opens=True, lifeline=3) is None
-    assert filter_calls(opens=True, lifeline=3) is False
+    assert enforce_filter(None) is False
 
 
 @pytest.mark.parametrize(("column", "header"), list(enumerate(HEADERS)))

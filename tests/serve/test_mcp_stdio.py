@@ -241,7 +241,7 @@ def test_a_folder_of_documents_is_read_while_its_tools_are_there(environment, tm
         ([], "no graph is named"),
         (["--name", "beers"], "write NAME=DIR"),
         (["{graph}", "{graph}"], "are both called 'languages': name one with --name"),
-        (["{graph}", "--model", "local:none.gguf"], "there is no file none.gguf"),
+        (["{graph}", "--model", "local:none.gguf"], "none.gguf does not exist: give a .gguf file"),
         (["{graph}", "--budget-seconds", "0"], "seconds"),
         (["{graph}", "--budget-usd", "1", "--model", "fake", "--base-url", "http://127.0.0.1:9/v1"], "price"),
     ],

@@ -30,8 +30,8 @@ from orienteer.graph import (
     read_pointer,
 )
 from orienteer.ingest import LinkConfig, is_stale, link_graph
+from orienteer.lab.bases import open_communities
 from orienteer.records import Edge, Node
-from orienteer.retrieval import open_communities
 from orienteer.retriever import Retriever
 
 pytestmark = pytest.mark.slow
@@ -284,7 +284,9 @@ def test_a_folder_that_is_none_is_told(copy, name, kind):
     place = copy / name.replace("ID", made.parent.name).replace("NAME", made.name)
     shutil.rmtree(place)
     place.write_text("mine") if kind == "file" else os.mkfifo(place)
-    with pytest.raises(NotAGraph, match=f"{place.name} is damaged .it is no folder.: (remove it|run orienteer embed)"):
+    with pytest.raises(
+        NotAGraph, match=f"{place.name} is damaged .it is not a folder.: (remove it|run orienteer embed)"
+    ):
         Graph.open(copy) if name.startswith("generations") else piece_folder(copy, "vectors")
     publish_anything(copy)  # no error but ours
     if place.name == made.name:
@@ -298,7 +300,7 @@ def test_a_linked_pointer_is_refused(copy, tmp_path):
     file = copy / "orienteer.json"
     file.rename(tmp_path / "private")
     file.symlink_to(tmp_path / "private")
-    with pytest.raises(NotAGraph, match=r"orienteer\.json is no ordinary file"):
+    with pytest.raises(NotAGraph, match=r"orienteer\.json is not an ordinary file"):
         Graph.open(copy)
     before = (tmp_path / "private").read_text()
     publish_anything(copy)
@@ -351,7 +353,7 @@ def test_nothing_is_read_through_what_is_no_ordinary_file(copy, tmp_path, name, 
         os.mkfifo(file)
     else:
         file.mkdir()
-    with pytest.raises(NotAGraph, match=f"{name} is no ordinary file"):
+    with pytest.raises(NotAGraph, match=f"{name} is not an ordinary file"):
         Graph.open(copy)
     assert damaged_files(copy) == [name]
 
@@ -391,7 +393,7 @@ def test_the_hash_of_every_file_of_a_piece_is_kept(copy, size):
                 piece_folder(copy, "vectors")
     for wrong in (b"", bytes(size + 1)):
         file.write_bytes(wrong)
-        with pytest.raises(NotAGraph, match=f"{len(wrong)} bytes where {size}"):
+        with pytest.raises(NotAGraph, match=f"{len(wrong)} bytes, but {size}"):
             piece_folder(copy, "vectors")
     file.unlink()
     with pytest.raises(NotAGraph, match="is gone"):

@@ -157,9 +157,14 @@ def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
         (pandas.DataFrame({"id": [1, 1], "x": [1, 2]}), None, BadInput, "two different nodes have the id '1'"),
         (pandas.DataFrame({"id": [1.5]}), None, BadInput, "id is 1.5 .* a text or a whole number"),
         (pandas.DataFrame({"id": [None, "a"]}), None, BadInput, "lacks id: every node needs one"),
-        (pandas.DataFrame({"id": ["a"], "x": [object()]}), None, BadInput, "a object is no value of JSON"),
+        (pandas.DataFrame({"id": ["a"], "x": [object()]}), None, BadInput, "a object is not a JSON value"),
         (pandas.DataFrame({"id": []}), None, BadInput, "there are no nodes"),
-        (pandas.DataFrame({"id": [1]}), pandas.DataFrame({"source": [1], "target": [2]}), BadInput, "joins a node"),
+        (
+            pandas.DataFrame({"id": [1]}),
+            pandas.DataFrame({"source": [1], "target": [2]}),
+            BadInput,
+            "refers to a missing node",
+        ),
     ],
 )
 def test_what_is_no_graph_of_frames_is_one_clear_error(nodes, edges, error, message):
@@ -189,7 +194,7 @@ def test_a_network_without_nodes_or_with_odd_values_is_refused():
         Graph.from_networkx(networkx.Graph())
     network = networkx.Graph()
     network.add_node(1, x=object())
-    with pytest.raises(BadInput, match="a object is no value of JSON"):
+    with pytest.raises(BadInput, match="a object is not a JSON value"):
         Graph.from_networkx(network)
 
 
@@ -213,7 +218,7 @@ def test_records_take_what_programs_hold():
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"i": 5, "name": "x"}, r"lacks id: every node needs one. Did you mean 'i' to be it\?"),
+        ({"i": 5, "name": "x"}, r"lacks id: every node needs one. Did you mean 'i'\?"),
         ({"id": True}, "id is True .* a text or a whole number"),
         ({"id": None}, "lacks id"),
         ({"id": "a", "x": 1, "properties": {"x": 2}}, "'x' twice, as a key and under 'properties'"),

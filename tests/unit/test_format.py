@@ -301,7 +301,7 @@ def test_any_missing_or_cut_file_is_found_when_opening(scratch):
             Graph.open(path)
         for wrong in (whole[:-1], whole + b"\0") if whole else (b"\0",):
             file.write_bytes(wrong)
-            with pytest.raises(NotAGraph, match="bytes where"):
+            with pytest.raises(NotAGraph, match="bytes, but"):
                 Graph.open(path)
         file.write_bytes(whole)
     assert len(Graph.open(path)) == 1

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.graph import Graph
+from orienteer.lab.bases import edges_around_seeds, flow_paths
 from orienteer.records import Edge, Node
-from orienteer.retrieval import edges_around_seeds, flow_paths
 
 pytestmark = pytest.mark.slow
 

@@ -100,23 +100,23 @@ def gguf(*entries, version=3, count=None):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"PK\x03\x04" * 100, "does not begin as one"),
+        (b"PK\x03\x04" * 100, "does not begin like one"),
         (gguf(version=1), "of version 1"),
         (gguf(count=1 << 63), "entries, more than any"),
         (gguf(text("x" * 9), count=1), "cannot be read"),
         (gguf(struct.pack("<Q", 1 << 62)), "more than any"),
         (gguf(entry("k", 8, struct.pack("<Q", 1 << 62))), "more than any"),
         (gguf(entry("k", 9, struct.pack("<IQ", 0, 1 << 62))), "members, more than any"),
-        (gguf(entry("k", 9, struct.pack("<IQ", 9, 1))), "is none"),
-        (gguf(entry("k", 99, b"")), "is none"),
-        (gguf(entry("general.architecture", 8, text("clip"))), "no language model"),
-        (gguf(entry("general.architecture", 4, struct.pack("<I", 7))), "no language model"),
+        (gguf(entry("k", 9, struct.pack("<IQ", 9, 1))), "unknown type"),
+        (gguf(entry("k", 99, b"")), "unknown type"),
+        (gguf(entry("general.architecture", 8, text("clip"))), "not a language model"),
+        (gguf(entry("general.architecture", 4, struct.pack("<I", 7))), "not a language model"),
         (
             gguf(
                 entry("general.architecture", 8, text("llama")),
                 entry("llama.context_length", 5, struct.pack("<i", -1)),
             ),
-            "no language model",
+            "not a language model",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_hostile_file_is_told_in_a_sentence(tmp_path, content, words):
 def test_a_name_without_a_file(tmp_path):
     with pytest.raises(BadOption, match=r"local:FILE\.gguf, or local:smollm2"):
         LocalModel("local:")
-    with pytest.raises(BadInput, match="there is no file"):
+    with pytest.raises(BadInput, match="does not exist"):
         LocalModel(f"local:{tmp_path / 'none.gguf'}")
 
 
@@ -212,10 +212,10 @@ def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
     [
         ('{"dialect": "telegraphic"}', "dialect.*is 'telegraphic'"),
         ('{"dialect": 7}', "dialect.*is '7'"),
-        ("[]", "no card"),
+        ("[]", "not the card"),
         ("{", "cannot be read"),
         ("[" * 100_000, "cannot be read"),
-        ('"\xff"', "no card"),
+        ('"\xff"', "not the card"),
         (" " * (1 << 21), "larger than"),
     ],
 )

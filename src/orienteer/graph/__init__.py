@@ -13,14 +13,13 @@ __getattr__, __dir__, __all__ = face(
         ),
         "builder": "GraphBuilder",
         "damage": "damage_told as damage_message, damaged_files, damaged_pieces, find_damage",
-        "edges": "CodedColumn, EdgeBatch, EdgeSpool",
+        "edges": "CodedColumn, EdgeBatch, EdgeSpool, NodeBatch",
         "embedding": "embed_graph, give_vectors",
         "format": (
             "AGAIN as IMPORT_AGAIN, FORMAT as GRAPH_FORMAT, generation_of, is_graph, MANIFEST, no_link, POINTER, "
             "read_manifest, read_pointer"
         ),
         "names": "CorpusNames, DocumentPart, find_names, parts_of",
-        "node_batch": "NodeBatch",
         "node_indexer": "NodeIndexer",
         "pieces": "is_damaged as is_piece_damaged, piece as piece_folder, piece_or_made, publish_piece",
         "pieces.incidence": (

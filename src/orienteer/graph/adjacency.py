@@ -2,17 +2,18 @@
 
 Files:
     indptr.i8            (nodes + 1)
-    neighbor.i4          an entry for each end of each edge; sorted within a row, so parallel edges stand together
+    neighbor.i4          an entry for each end of each edge; sorted within a row, so parallel edges are adjacent
     kind.u1 or kind.u2   edge type * 2, + 1 for an incoming edge
     extra_number.i4      only if edges have text, weight or properties: their place in `edge_extra`, or -1
     edge_extra.utf8/.at  text, weight and properties, as JSON
-A loop is stored once, as an outgoing edge, and makes no neighbour.
+A loop is stored once, as an outgoing edge, and is not a neighbour.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,7 +27,7 @@ from orienteer.patience import check_patience
 EDGE_FILES = frozenset({"indptr", "neighbor", "kind", "extra_number", "edge_extra"})
 """The names of the files, without their suffixes."""
 KindMask = NDArray[np.bool_]
-"""(2 * edge types,): which kinds of edges (edge type * 2 + incoming) may be walked."""
+"""(2 * edge types,): marks the kinds of edges (edge type * 2 + incoming) that may be walked."""
 _Integer = TypeVar("_Integer", bound=np.integer[Any])
 _NO_KEYS = np.zeros(0, np.uint64)
 _SLICE = 1 << 16  # edges that are handled at once: their columns stay in a processor's cache
@@ -36,16 +37,16 @@ class Entries(NamedTuple):
     """The edges of some rows, as four aligned arrays of shape `(n,)`: one entry for each end of an edge at these rows.
 
     For example, the edge `a -> b` of type 3 makes the entry (owner a, neighbor b, kind 6) at row a, and (owner b,
-    neighbor a, kind 7) at row b. Entries come in the order of the rows that were asked for, and within a row by
-    neighbour and kind; parallel edges make an entry each. There are no loops.
+    neighbor a, kind 7) at row b. Entries are in the order of the requested rows, and within a row by neighbour and
+    kind; parallel edges have an entry each. There are no loops.
     """
 
     owner: NDArray[np.int32]
-    """The row whose edge it is: one of those asked for."""
+    """The requested row at this end of the edge."""
     neighbor: NDArray[np.int32]
     """The row at the other end."""
     kind: Array
-    """uint8 or uint16: edge type * 2, + 1 where the edge comes in to the owner."""
+    """uint8 or uint16: edge type * 2, + 1 if the edge comes in to the owner."""
     at: NDArray[np.int64]
     """The place in the adjacency arrays; `EdgeWeights` and `Adjacency.extras` take it."""
 
@@ -70,7 +71,7 @@ class Adjacency:
         return self.indptr[rows + 1] - self.indptr[rows]
 
     def ends(self, row: int) -> tuple[int, int]:
-        """Return the first and the last place (exclusive) of a row's edge ends. Those of two rows never overlap."""
+        """Return the first and the last place (exclusive) of a row's edge ends; different rows never overlap."""
         begin, end = int(self.indptr[row]), int(self.indptr[row + 1])
         if not 0 <= begin <= end <= len(self.neighbor):
             raise IndexError(f"edges {begin} to {end}, of {len(self.neighbor)}")
@@ -116,7 +117,7 @@ class Adjacency:
         return np.repeat(rows, counts), np.repeat(self.indptr[rows] - (ends - counts), counts) + np.arange(total)
 
     def extra(self, at: int) -> int | None:
-        """Return the number of an edge's extra (text, weight, properties); None where it has none."""
+        """Return the number of an edge's extra (text, weight, properties), or None if it has none."""
         number = -1 if self._numbers is None else int(self._numbers[at])
         return None if number < 0 else number
 
@@ -134,9 +135,9 @@ class Adjacency:
         )
 
     def places(self, rows: NDArray[np.int32], others: NDArray[np.int32], kinds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the places of all edges from each row to another of a kind: (places,), three arrays of (n,).
+        """Return the places, (places,), of all edges of a kind from each row to another; the arguments are (n,).
 
-        The three are halved together, so that a million are found in a few passes.
+        One binary search runs over all at once, so a million are found in a few passes.
         """
         wanted = others.astype(np.int64) << 16 | kinds
         first = self._bisected(rows, wanted)
@@ -157,7 +158,7 @@ class Adjacency:
 
 
 class EdgeWeights:
-    """Reads the weight of an edge once, from its extra, and remembers it. Safe among threads."""
+    """Reads the weight of an edge from its extra, once, and caches it. Safe among threads."""
 
     def __init__(self, adjacency: Adjacency, extras: Strings | None) -> None:
         self._adjacency, self._extras = adjacency, extras
@@ -180,8 +181,7 @@ class EdgeWeights:
         if self._extras is None or numbers is None:
             return {}
         self._read(numbers[numbers >= 0])
-        table_rows = self._rows
-        return {index: table_rows[number] for index, number in enumerate(numbers.tolist()) if number in table_rows}
+        return {index: self._rows[number] for index, number in enumerate(numbers.tolist()) if number in self._rows}
 
     def _read(self, numbers: NDArray[np.int32]) -> NDArray[np.float32]:
         """Read the extras with these numbers that are new; return all weights so far, (extras,), by number."""
@@ -204,7 +204,7 @@ class EdgeWeights:
 
 
 def _plain(carried: bytes) -> float | None:
-    """Return the weight in an extra's JSON if its last characters tell it and it has no table rows; else None."""
+    """Return the weight in an extra's JSON if that is its last value and it has no table rows; else None."""
     if b'"rows"' in carried:
         return None
     if b'"weight"' not in carried:
@@ -228,7 +228,7 @@ def span(rows: NDArray[np.int32], row: int) -> tuple[int, int]:
 def distinct(values: NDArray[_Integer]) -> NDArray[_Integer]:
     """Return the distinct values, ascending. Fast for rows that ascend already, as a single node's neighbours do.
 
-    `np.unique` takes far longer for hashes, and loads what knows masked arrays.
+    `np.unique` takes far longer for hashes, and loads the module of masked arrays.
     """
     if len(values) < 2:
         return values
@@ -251,7 +251,18 @@ def write(
     All four have the shape (edges,), in any order. Raises `BadInput` for more nodes and types than fit.
     """
     bits, width = bit_widths(nodes, int(types.max(initial=0)))
-    keys, is_apart = _keys(source, target, types, bits, width)
+    # Every edge end is packed into a number; sorted numbers are sorted by row, neighbour and kind. First come the
+    # outgoing ends, then the incoming ones; a loop has only the former.
+    is_apart = source != target
+    keys = np.empty(len(source) + int(is_apart.sum()), np.uint64)
+    end = len(source)
+    for low in range(0, len(source), _SLICE):
+        part = slice(low, low + _SLICE)
+        kind = types[part] << np.uint16(1)
+        keys[: len(source)][part] = _end_keys(source[part], target[part], kind, bits, width)
+        incoming = _end_keys(target[part], source[part], kind | np.uint16(1), bits, width)[is_apart[part]]
+        keys[end : end + len(incoming)] = incoming
+        end += len(incoming)
     if extra is None:
         keys.sort()
     else:
@@ -263,7 +274,7 @@ def write(
 
 
 def bit_widths(nodes: int, last_type: int) -> tuple[int, int]:
-    """Return the bits of a row and of a kind in the number that sorts an edge's end.
+    """Return the bits of a row and of a kind in the number that edge ends are sorted by.
 
     Just under 2 ** 27 nodes fit with 512 edge types, and just under 2 ** 31 with 2. Raises `BadInput` for more.
     """
@@ -279,7 +290,7 @@ def bit_widths(nodes: int, last_type: int) -> tuple[int, int]:
 def _save_keys(
     folder: Path, nodes: int, keys: NDArray[np.uint64], bits: int, width: int, more: NDArray[np.uint64] = _NO_KEYS
 ) -> None:
-    """Write the adjacency of sorted keys, (edge ends,), and of more of them, sorted too: those come after equal ones.
+    """Write the adjacency of sorted keys, (edge ends,), and of `more`, sorted too, each after the equal ones of `keys`.
 
     The two are joined slice by slice: a second copy of all keys would take the most memory of a revision.
     """
@@ -290,18 +301,14 @@ def _save_keys(
     }
     for name, (kind, shift, mask) in columns.items():
         with (folder / file_name(name, kind)).open("wb") as file:
-            for part in _joined(keys, at, more):
+            for low in range(0, len(keys) + 1, _SLICE):
+                first, last = np.searchsorted(at, [low, low + _SLICE])
+                part = keys[low : low + _SLICE]
+                if first < last:
+                    part = inserted(part, at[first:last] - low, more[first:last])
                 (part >> shift & mask).astype(kind).tofile(file)
     starts = np.arange(nodes + 1, dtype=np.uint64) << np.uint64(bits + width)
     save(folder, "indptr", np.searchsorted(keys, starts) + np.searchsorted(more, starts))
-
-
-def _joined(keys: NDArray[np.uint64], at: NDArray[np.int64], more: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-    """Yield keys slice by slice, and `more[i]` before the key at `at[i]`, which ascends."""
-    for low in range(0, len(keys) + 1, _SLICE):
-        first, last = np.searchsorted(at, [low, low + _SLICE])
-        part = keys[low : low + _SLICE]
-        yield inserted(part, at[first:last] - low, more[first:last]) if first < last else part
 
 
 class EdgeEnds(NamedTuple):
@@ -312,10 +319,10 @@ class EdgeEnds(NamedTuple):
     kind: Array
     """Edge type * 2, + 1 for an incoming edge."""
     extra: NDArray[np.int32] | None
-    """The number of the edge's extra, -1 for none; None where no edge has any."""
+    """The number of the edge's extra, -1 for none; None if no edge has any."""
 
     def where(self, keep: NDArray[np.bool_]) -> EdgeEnds:
-        """Return those under a mask of shape `(n,)`, in the same order."""
+        """Return the ends under a mask of shape `(n,)`, in the same order."""
         extra = None if self.extra is None else self.extra[keep]
         return EdgeEnds(self.row[keep], self.neighbor[keep], self.kind[keep], extra)
 
@@ -331,12 +338,12 @@ def all_ends(adjacency: Adjacency) -> EdgeEnds:
 
 
 def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, has_extras: bool) -> None:
-    """Write the adjacency of edges that stay, and of others, whose ends are in any order.
+    """Write the adjacency of edges that stay, and of new ones, whose ends are in any order.
 
-    Of parallel edges of one type those that stay come first, the others in their order.
+    Parallel edges of one type are in this order too: those that stay, then the new ones in their order.
     """
     bits, width = bit_widths(nodes, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)))
-    keys, new = (_end_keys(part, bits, width) for part in (stay, come))
+    keys, new = (_end_keys(part.row, part.neighbor, part.kind, bits, width) for part in (stay, come))
     order = np.argsort(new, kind="stable")
     new = new[order]
     if has_extras:
@@ -347,47 +354,16 @@ def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, ha
     _save_keys(folder, nodes, keys, bits, width, new)
 
 
-def _end_keys(ends: EdgeEnds, bits: int, width: int) -> NDArray[np.uint64]:
-    """Pack each end into a number that sorts by row, neighbour and kind: (n,)."""
-    keys = ends.row.astype(np.uint64)
-    keys <<= np.uint64(bits)
-    keys |= ends.neighbor.view(np.uint32)
-    keys <<= np.uint64(width)
-    keys |= ends.kind
-    return keys
-
-
-def _keys(
-    source: NDArray[np.int32], target: NDArray[np.int32], types: NDArray[np.uint16], bits: int, width: int
-) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Pack every edge end into a number; sorted numbers are sorted by row, neighbour and kind. A loop has one end.
-
-    Returns the keys, (edge ends,), first the outgoing ones, then the incoming ones; and which edges have the latter.
-    """
-    is_apart = source != target
-    keys = np.empty(len(source) + int(is_apart.sum()), np.uint64)
-    going, end = keys[: len(source)], len(source)
-    for low in range(0, len(source), _SLICE):
-        part = slice(low, low + _SLICE)
-        going[part] = _key(source[part], target[part], types[part], 0, bits, width)
-        coming = _key(target[part], source[part], types[part], 1, bits, width)[is_apart[part]]
-        keys[end : end + len(coming)] = coming
-        end += len(coming)
-    return keys, is_apart
-
-
-def _key(
-    row: NDArray[np.int32], other: NDArray[np.int32], types: NDArray[np.uint16], incoming: int, bits: int, width: int
+def _end_keys(
+    row: NDArray[np.int32], neighbor: NDArray[np.int32], kind: Array, bits: int, width: int
 ) -> NDArray[np.uint64]:
-    key = row.astype(np.uint64) << np.uint64(bits + width)
-    key |= other.astype(np.uint64) << np.uint64(width)
-    key |= types.astype(np.uint64) << np.uint64(1) | np.uint64(incoming)
-    return key
-
-
-# What joins nodes: the nodes that several sets share, and the shortest paths between two.
-#
-# For paths two circles of nodes grow towards each other, always the one that is cheaper to grow.
+    """Pack each of several edge ends, (n,), into a number that sorts by row, neighbour and kind."""
+    keys = row.astype(np.uint64)
+    keys <<= np.uint64(bits)
+    keys |= neighbor.view(np.uint32)
+    keys <<= np.uint64(width)
+    keys |= kind
+    return keys
 
 
 _FEW = 16  # if one set is this many times smaller, looking up each of its nodes beats marking all
@@ -410,7 +386,13 @@ def meet(groups: Sequence[NDArray[np.int32]], nodes: int, mask: NDArray[np.bool_
     first, *others = sorted(groups, key=len)
     common = first if mask is None else first[mask[first]]
     for other in others:
-        common = _both(common, other, nodes)
+        if len(common) * _FEW < len(other):
+            common = common[other.take(other.searchsorted(common), mode="clip") == common] if len(common) else common
+        else:
+            marked = np.zeros(nodes, np.bool_)
+            marked[common.astype(np.intp)] = True
+            # Few rows are marked: reading their places is faster than a mask.
+            common = other[marked.take(other).nonzero()[0]]
     if len(common):
         common = distinct(common)
         return Meeting(common, np.full(len(common), len(groups)))
@@ -420,29 +402,33 @@ def meet(groups: Sequence[NDArray[np.int32]], nodes: int, mask: NDArray[np.bool_
     return Meeting(rows[several].astype(np.int32), counts[several])
 
 
-def _both(few: NDArray[np.int32], many: NDArray[np.int32], nodes: int) -> NDArray[np.int32]:
-    """Return the rows that are in both, ascending; repetitions may remain."""
-    if len(few) * _FEW < len(many):
-        return few[many.take(many.searchsorted(few), mode="clip") == few] if len(few) else few
-    marked = np.zeros(nodes, np.bool_)
-    marked[few.astype(np.intp)] = True
-    return many[marked.take(many).nonzero()[0]]  # few rows are marked: reading their places is faster than a mask
-
-
 def shortest_paths(adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: int) -> list[tuple[int, ...]]:
-    """Return up to `k` of the shortest paths as rows, in row order; none if all have more than `most_edges` edges."""
+    """Return up to `k` of the shortest paths as rows, in row order; none if all have more than `most_edges` edges.
+
+    Two circles of nodes grow towards each other, always the one that reads fewer edges.
+    """
     if start == end:
         return [(start,)] if k > 0 else []
-    circles = (_Circle(adjacency, start), _Circle(adjacency, end))
-    while circles[0].depth + circles[1].depth < most_edges:
+    left, right = circles = (_Circle(adjacency, start), _Circle(adjacency, end))
+    while len(left.rings) + len(right.rings) - 2 < most_edges:
         check_patience()
-        near, far = sorted(circles, key=lambda circle: circle.cost())
-        if not len(near.rim):
+        near, far = sorted(circles, key=lambda circle: int(adjacency.degree(circle.rings[-1]).sum()))
+        if not len(near.rings[-1]):
             return []
-        near.grow()
-        meeting = near.rim[far.seen[near.rim]]
+        around = adjacency.around(near.rings[-1])
+        rim = np.unique(around[~near.seen[around]])
+        near.seen[rim] = True
+        near.rings.append(rim)
+        meeting = rim[far.seen[rim]]
         if len(meeting):
-            return _join(circles[0], circles[1], meeting, k)
+            # Every shortest path has exactly one node in both rims: there its halves are joined.
+            paths = (
+                first + second[-2::-1]
+                for row in meeting.tolist()
+                for first in left.back(row, len(left.rings) - 1)
+                for second in right.back(row, len(right.rings) - 1)
+            )
+            return sorted(islice(paths, k))
     return []
 
 
@@ -455,53 +441,13 @@ class _Circle:
         self.seen = np.zeros(len(adjacency.indptr) - 1, np.bool_)  # pages of zeros cost nothing until they are touched
         self.seen[center] = True
 
-    @property
-    def depth(self) -> int:
-        return len(self.rings) - 1
-
-    @property
-    def rim(self) -> Rows:
-        return self.rings[-1]
-
-    def cost(self) -> int:
-        """Count the edges that `grow` would read."""
-        return int(self._adjacency.degree(self.rim).sum())
-
-    def grow(self) -> None:
-        """Add the next ring."""
-        around = self._adjacency.around(self.rim)
-        ring = np.unique(around[~self.seen[around]])
-        self.seen[ring] = True
-        self.rings.append(ring)
-
     def back(self, row: int, depth: int) -> Iterator[tuple[int, ...]]:
         """Yield the paths from the center to a node of a ring, center first."""
         if depth == 0:
             yield (row,)
             return
         around, ring = self._adjacency.around(np.array([row], np.int32)), self.rings[depth - 1]
-        before = ring[_among(ring, around)]  # both are sorted
+        before = ring[around.take(around.searchsorted(ring), mode="clip") == ring] if len(around) else ring[:0]
         for nearer in before.tolist():
-            for way in self.back(nearer, depth - 1):
-                yield (*way, row)
-
-
-def _among(values: NDArray[np.int32], rows: Rows) -> NDArray[np.bool_]:
-    """Mark the values that are among ascending rows: (values,)."""
-    if not len(rows):
-        return np.zeros(len(values), np.bool_)
-    at = rows.searchsorted(values)
-    at[at == len(rows)] = 0
-    return np.asarray(rows[at] == values)
-
-
-def _join(left: _Circle, right: _Circle, meeting: Rows, k: int) -> list[tuple[int, ...]]:
-    """Join halves of paths at each meeting node. Every shortest path has exactly one node in both rims."""
-    paths: list[tuple[int, ...]] = []
-    for row in meeting.tolist():
-        for first in left.back(row, left.depth):
-            for second in right.back(row, right.depth):
-                if len(paths) == k:
-                    return sorted(paths)
-                paths.append(first + second[-2::-1])
-    return sorted(paths)
+            for path in self.back(nearer, depth - 1):
+                yield (*path, row)

@@ -24,7 +24,7 @@ from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.patience import check_patience
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import Direction, Edge, Kind
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 
 class GraphArrays(Nodes):
@@ -35,8 +35,7 @@ class GraphArrays(Nodes):
         neighbors = arrays.entries(rows).neighbor
         names = [arrays.names[row] for row in neighbors]
 
-    Outside, a node is its id, and `Graph` takes and gives ids. Methods and tools count in rows, which costs no text.
-    Safe to share among threads.
+    `Graph` names nodes by ids; methods and tools use rows, which cost no text. Safe to share among threads.
     """
 
     def __init__(self, path: Path, folder: Path, manifest: Manifest, *, embedder: OpenEmbedder | None) -> None:
@@ -45,14 +44,14 @@ class GraphArrays(Nodes):
         if not manifest.edges <= len(self.adjacency.neighbor) <= 2 * manifest.edges:
             raise ValueError(f"{len(self.adjacency.neighbor)} ends of {manifest.edges} edges")
         self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
-        # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
+        # All files are mapped now: another process may replace this generation, and remove its files, at any time.
         lexical = LexicalSearcher(self.tokenizer, self.text_index)
         self.searcher = Searchers(path, manifest.generation, lexical, embedder)
         """The searchers that rank nodes by words, by meaning, or by both."""
 
     @property
     def cypher_engine(self) -> Callable[[Any], Any] | None:  # Any: a `Graph`, and an `Engine` of Cypher, layers above
-        """What answers Cypher over this graph in place of a copy of it; None where a copy is made."""
+        """The engine that answers Cypher over this graph in place of a copy; None if a copy is made."""
         return None
 
     @telling_damage
@@ -71,7 +70,7 @@ class GraphArrays(Nodes):
             mask = is_met if mask is None else mask & is_met
         return mask
 
-    @remembered(16)
+    @cached_method(16)
     def _type_mask(self, names: tuple[str, ...]) -> Mask:
         return self.types.node_mask(names)[self.node_types]
 
@@ -80,16 +79,16 @@ class GraphArrays(Nodes):
         return np.flatnonzero(np.asarray(self.mask(node_types))).astype(np.int32)
 
     def first_of(self, node_types: Collection[str], most: int) -> Rows:
-        """Return the first nodes of these types: (n,) int32, ascending. Raises `UnknownType`."""
+        """Return the first `most` nodes of these types: (n,) int32, ascending. Raises `UnknownType`."""
         return self.all_of(node_types)[:most]
 
     def types_with(self, name: str) -> frozenset[str]:
-        """Return the node types of which some nodes have a property. Raises `UnknownProperty`."""
+        """Return the node types with a node that has this property. Raises `UnknownProperty`."""
         numbers = np.unique(self.node_types[self.properties.rows(name)])
         return frozenset(self.types.nodes[int(number)] for number in numbers)
 
     def rows_with(self, name: str, most: int) -> dict[str, Rows]:
-        """Return at most so many of the nodes that have a property, by type, evenly spread; each is (n,), ascending.
+        """Return at most `most` nodes that have a property, by type, evenly spread; each is (n,), ascending.
 
         Raises `UnknownProperty`.
         """
@@ -140,9 +139,8 @@ class GraphArrays(Nodes):
         if not query:
             page = rows[offset : offset + k]
             return page, np.zeros(len(page))
-        hits = searcher.search(query, offset + k, among=rows)
-        missing = offset + k - len(hits.rows)
-        ranked, scores = hits
+        ranked, scores = searcher.search(query, offset + k, among=rows)
+        missing = offset + k - len(ranked)
         if missing > 0 and len(rows) > len(ranked):
             rest = np.setdiff1d(rows, ranked, assume_unique=True)[:missing]
             ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
@@ -157,7 +155,7 @@ class GraphArrays(Nodes):
             kinds = np.where(np.isin(kinds >> 1, numbers), kinds & ~1, kinds)
         code = kinds * wide + self.node_types[entries.neighbor]
         if len(entries.neighbor) and entries.owner[0] == entries.owner[-1]:
-            # A single node's edges are sorted by neighbour and kind: parallel ones stand together.
+            # A single node's edges are sorted by neighbour and kind: parallel ones are adjacent.
             apart = np.concatenate([[True], (code[1:] != code[:-1]) | (entries.neighbor[1:] != entries.neighbor[:-1])])
             code = code[apart]
         else:
@@ -190,12 +188,12 @@ class GraphArrays(Nodes):
         return self._extras is not None
 
     def extras(self, at: int) -> dict[str, Any]:
-        """Return the text, weight and properties of the edge at a place of the adjacency arrays, where it has them."""
+        """Return the text, weight and properties that the edge at a place of the adjacency arrays has."""
         number = self.adjacency.extra(at)
         if self._extras is None or number is None:
             return {}
-        carried: dict[str, Any] = json.loads(self._extras.raw(number))  # Any: JSON
-        return carried
+        extra: dict[str, Any] = json.loads(self._extras.raw(number))  # Any: JSON
+        return extra
 
     @cached_property
     def weights(self) -> EdgeWeights:
@@ -203,10 +201,7 @@ class GraphArrays(Nodes):
         return EdgeWeights(self.adjacency, self._extras)
 
     def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
-        """Return the rows that are in all of these groups, or else in two or more, with the number of groups.
-
-        Each group is (n,), ascending; `mask`, (nodes,), restricts the rows.
-        """
+        """Return the rows in all of these groups, (n,), ascending, or else in two or more; as `meet` does."""
         return meet(groups, len(self), mask)
 
     def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:

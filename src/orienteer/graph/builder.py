@@ -1,10 +1,10 @@
-"""Nodes, then edges, come in a stream and become a published generation. Memory holds ids and numbers, never texts."""
+"""Builds a generation from a stream of nodes, then edges. Memory holds ids and numbers, never texts."""
 
 from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import repeat
 from pathlib import Path
@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from orienteer.display import Count
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, publication
-from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
+from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, NodeBatch, type_number
 from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
-from orienteer.graph.node_batch import NodeBatch
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.properties import PropertyWriter, encode_value
 from orienteer.graph.properties import write as write_properties
@@ -29,17 +28,17 @@ from orienteer.version import __version__
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 Progress = Callable[[str, int], None]
-"""Called with the name of a stage and how much of it is done."""
+"""Called with the name of a stage and the number done."""
 IDENTIFIER_PROPERTY = "identifier"  # a property whose values name their node, as an id does
 _BATCH = 20_000  # nodes between two reports of progress, and nodes or extras that are copied at once
 _SLICE = 1 << 16  # edges that are counted at once: their columns stay in a processor's cache
 
 
 class GraphBuilder:
-    """Spools nodes and edges beside the target; `publish` makes them the graph. Leaves nothing behind on failure.
+    """Spools nodes and edges next to the target; `publish` makes them the graph. A failure leaves no files.
 
-    Use as a context manager. Raises `BadInput` where the target may not be written and `GraphBusy` where another
-    process is writing there.
+    Use as a context manager. Raises `BadInput` if the target may not be written, `GraphBusy` if another process is
+    writing there.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class GraphBuilder:
         self._path, self._force = path, force
         self._provenance = dict(provenance or {})
         self._tokenizer = Tokenizer(stem=stem)
-        self._progress = progress if progress is not None else _quietly
+        self._progress: Progress = progress if progress is not None else lambda stage, count: None
         self._rows: dict[str, int] = {}
         self._node_types: dict[str, int] = {}
         self._types = array("H")
@@ -63,12 +62,12 @@ class GraphBuilder:
         self._properties: dict[str, PropertyWriter] = {}
         self._table: EdgeTable | None = None
         self._cleaned: EdgeTable | None = None
-        """The edges that were looked at before more were added: what was cleaned of them stays so."""
+        """The edges that were cleaned before more were added: their changes are kept."""
 
     def __enter__(self) -> GraphBuilder:
         with ExitStack() as stack:
             self._work = stack.enter_context(publication.publishing(self._path))
-            publication.check_target(self._path, force=self._force)  # again, now that nobody else can change it
+            publication.check_target(self._path, force=self._force)  # again, under the lock
             self._spool = self._work / "spool"
             self._spool.mkdir()
             self._names, self._texts, self._aliases, self._extras = (
@@ -84,16 +83,16 @@ class GraphBuilder:
         self._stack.__exit__(*error)
 
     def describe(self, provenance: Mapping[str, Any]) -> None:  # Any: JSON
-        """Set the provenance of the graph, where it is known only after reading."""
+        """Set the provenance of the graph, if it is known only after reading."""
         self._provenance = dict(provenance)
 
     @property
     def spool(self) -> Path:
-        """Return a folder beside the target for a reader's temporary files; it goes when the graph is published."""
+        """Return a folder for a reader's temporary files; publishing removes it."""
         return self._spool
 
     def tell(self, stage: str, count: int) -> None:
-        """Report the progress of a reader that has much to read before the first node."""
+        """Report the progress of a reader before its first node."""
         self._progress(stage, count)
 
     @property
@@ -102,7 +101,7 @@ class GraphBuilder:
         return len(self._rows)
 
     def has(self, node_id: str) -> bool:
-        """Tell whether a node with this id was added."""
+        """Return whether a node with this id was added."""
         return node_id in self._rows
 
     def add_node(self, node: Node) -> bool:
@@ -133,7 +132,7 @@ class GraphBuilder:
         return True
 
     def add_nodes(self, batch: NodeBatch) -> bool:
-        """Add nodes, if each has an id that no other has yet; else add none, and return False: add them one by one."""
+        """Add nodes if each has a new, distinct id; else add none and return False: then add them one by one."""
         first, ids = len(self._rows), list(batch.ids)
         fresh = dict(zip(ids, range(first, first + len(ids)), strict=True))
         if len(fresh) < len(ids) or "" in fresh or not self._rows.keys().isdisjoint(fresh):
@@ -148,9 +147,18 @@ class GraphBuilder:
             for key, values in batch.properties.items()
         }
         aliases = batch.aliases if batch.aliases is not None else [()] * len(ids)
-        self._content.extend(_contents(types, names, texts, aliases, encoded))
-        for key in sorted(encoded, key=lambda key: _first(encoded[key])):
-            self._add_property(key, first, batch.properties[key], encoded[key])
+        # The hash of each node's content is the one that `add_node` takes.
+        cells: Iterable[Any] = zip(*encoded.values(), strict=True) if encoded else repeat((), len(ids))
+        for kind, name, text, several, values in zip(types, names, texts, aliases, cells, strict=True):
+            pairs = tuple(pair for pair in zip(encoded, values, strict=True) if pair[1] is not None)
+            self._content.append(hash((kind, name, text, several, pairs)))
+        having = {key: [at for at, value in enumerate(values) if value is not None] for key, values in encoded.items()}
+        for key in sorted(filter(having.get, having), key=lambda key: having[key][0]):  # as `add_node` meets them
+            writer = self._properties.get(key)
+            if writer is None:
+                writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
+            values, encoded_values = batch.properties[key], [value for value in encoded[key] if value is not None]
+            writer.extend([first + at for at in having[key]], [values[at] for at in having[key]], encoded_values)
         self._names.extend(map(encode, names))
         self._texts.extend(map(encode, texts))
         self._aliases.extend(encode(_json(several)) if several else b"" for several in aliases)
@@ -159,26 +167,15 @@ class GraphBuilder:
             self._progress("reading nodes", len(self._rows))
         return True
 
-    def _add_property(self, key: str, first: int, values: Sequence[JsonValue], encoded: Sequence[bytes | None]) -> None:
-        """Add a property of some nodes, the first of which is row `first`; None for the nodes that lack it."""
-        places = [place for place, text in enumerate(encoded) if text is not None]
-        if not places:
-            return
-        writer = self._properties.get(key)
-        if writer is None:
-            writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
-        rows = [first + place for place in places]
-        writer.extend(rows, [values[place] for place in places], [text for text in encoded if text is not None])
-
     def add_edges(self, batch: EdgeBatch) -> None:
-        """Add edges; the nodes that they join come before them."""
+        """Add edges between nodes that were added before."""
         self._edges.add(batch)
         self._table, self._cleaned = None, self._table or self._cleaned
         self._progress("reading edges", self._edges.count)
 
     @property
     def edges(self) -> EdgeTable:
-        """Return all edges so far, for cleaning; `publish` writes them with the changes."""
+        """Return all edges so far for cleaning; `publish` writes them with the changes."""
         if self._table is None:
             self._table = self._edges.table()
             if self._cleaned is not None:
@@ -202,7 +199,7 @@ class GraphBuilder:
 
         `text_types` are the types of nodes that were read, if all other nodes were made from those. The rarity of a
         word and the mean length of a text then count only nodes of these types: a passage is ranked as if the other
-        nodes were not there. `partial` are types of nodes or edges of which the graph holds only some.
+        nodes did not exist. `partial` are types of nodes or edges that the graph contains only in part.
         """
         if not self._rows:
             raise BadInput("there are no nodes: a graph needs at least one")
@@ -213,14 +210,20 @@ class GraphBuilder:
         order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
         place = np.empty(len(ids), np.int32)
         place[order] = np.arange(len(ids), dtype=np.int32)
-        types = np.array(self._types, np.uint16)[order]
-        measured = self._of_types(text_types)
-        indexing = self._indexer.finish(place, self._identifiers(), measured=measured)
+        types = np.array(self._types, np.uint16)
+        read = [self._node_types[name] for name in text_types if name in self._node_types]
+        measured = np.isin(types, read) if read else None
+        types = types[order]
+        identifying = self._properties.get(IDENTIFIER_PROPERTY)
+        identifiers = (
+            [(row, name) for row, value in identifying.values() for name in names_in(value)] if identifying else []
+        )
+        indexing = self._indexer.finish(place, identifiers, measured=measured)
         if measured is not None:
             self._provenance[TEXT_TYPES] = sorted(text_types)
         self._write_nodes(ids, order)
         write_properties(self._work, list(self._properties.values()), place)
-        text = indexing.result()  # edges want the room
+        text = indexing.result()  # edges need the memory
         self._digests.add(*self._work.glob("*.*"))
         triples, symmetric = self._write_edges(place, types)
         save(self._work, "node_type", types)
@@ -251,11 +254,6 @@ class GraphBuilder:
         self._progress("publishing", len(ids))
         return publication.publish(self._path, self._work, manifest, self._digests)
 
-    def _of_types(self, names: Collection[str]) -> NDArray[np.bool_] | None:
-        """Mark the nodes of some types: (nodes,), in the order of `add_node`; None where no node has one of them."""
-        numbers = [self._node_types[name] for name in names if name in self._node_types]
-        return np.isin(np.array(self._types, np.uint16), numbers) if numbers else None
-
     def _write_edges(
         self, place: NDArray[np.int32], types: NDArray[np.uint16]
     ) -> tuple[tuple[EdgeCount, ...], tuple[str, ...]]:
@@ -264,24 +262,24 @@ class GraphBuilder:
         self._progress("sorting edges", len(table))
         chosen: NDArray[np.int64] | slice = slice(None) if table.keep.all() else np.flatnonzero(table.keep)
         source, target, edge_type = place[table.source[chosen]], place[table.target[chosen]], table.type[chosen]
-        numbers = self._write_extras(table.number[chosen]) if self._edges.extra_count else None
+        extra = None
+        if self._edges.extra_count:
+            # The extras of the edges that stay are written, and numbered anew: (edges,), -1 for none.
+            numbers = table.number[chosen]
+            carrying = np.flatnonzero(numbers >= 0)
+            spooled = Folder(self._spool).strings("extra")
+            with StringWriter(self._work, "edge_extra") as writer:
+                for low in range(0, len(carrying), _BATCH):
+                    writer.extend(spooled.take(numbers[carrying[low : low + _BATCH]].astype(np.int64)))
+            extra = np.full(len(numbers), -1, np.int32)
+            extra[carrying] = np.arange(len(carrying), dtype=np.int32)
+            del numbers, carrying
         symmetric = tuple(sorted(table.symmetric))
         self._table = self._cleaned = None
         self._edges.forget()
-        del table, chosen  # sorting wants the room
-        adjacency.write(self._work, len(place), source, target, edge_type, numbers)
+        del table, chosen  # sorting needs the memory
+        adjacency.write(self._work, len(place), source, target, edge_type, extra)
         return count_edges(source, target, edge_type, types, list(self._node_types), list(self._edges.types)), symmetric
-
-    def _write_extras(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Write the extras of the edges that stay; return their new numbers, (edges,), -1 for none."""
-        carrying = np.flatnonzero(numbers >= 0)
-        spooled = Folder(self._spool).strings("extra")
-        with StringWriter(self._work, "edge_extra") as writer:
-            for low in range(0, len(carrying), _BATCH):
-                writer.extend(spooled.take(numbers[carrying[low : low + _BATCH]].astype(np.int64)))
-        renumbered = np.full(len(numbers), -1, np.int32)
-        renumbered[carrying] = np.arange(len(carrying), dtype=np.int32)
-        return renumbered
 
     def _write_nodes(self, ids: list[str], order: NDArray[np.int64]) -> None:
         spooled = Folder(self._spool)
@@ -298,37 +296,9 @@ class GraphBuilder:
                     column.forget()
                 self._progress("indexing nodes", Count(low + len(part), of=len(order)))
 
-    def _identifiers(self) -> list[tuple[int, str]]:
-        """Return the nodes and values of the identifying property."""
-        if IDENTIFIER_PROPERTY not in self._properties:
-            return []
-        return [
-            (row, name) for row, value in self._properties[IDENTIFIER_PROPERTY].values() for name in names_in(value)
-        ]
-
-
-def _contents(
-    types: Sequence[str],
-    names: Sequence[str],
-    texts: Sequence[str],
-    aliases: Sequence[tuple[str, ...]],
-    encoded: Mapping[str, Sequence[bytes | None]],
-) -> Iterator[int]:
-    """Yield the hash of what each of several nodes says, as `add_node` has it."""
-    keys = tuple(encoded)
-    cells: Iterable[tuple[bytes | None, ...]] = zip(*encoded.values(), strict=True) if keys else repeat((), len(types))
-    for kind, name, text, several, values in zip(types, names, texts, aliases, cells, strict=True):
-        pairs = tuple(pair for pair in zip(keys, values, strict=True) if pair[1] is not None)
-        yield hash((kind, name, text, several, pairs))
-
-
-def _first(encoded: Sequence[bytes | None]) -> int:
-    """Return the place of the first node that has a property."""
-    return next((place for place, text in enumerate(encoded) if text is not None), len(encoded))
-
 
 def names_in(value: JsonValue) -> list[str]:
-    """Return the names that a value of the identifying property gives its node."""
+    """Return the names of a node in its value of the identifying property."""
     return [name for name in (value if isinstance(value, list) else [value]) if isinstance(name, str)]
 
 
@@ -364,7 +334,3 @@ def count_types(names: Iterable[str], triples: Sequence[EdgeCount]) -> dict[str,
     for triple in triples:
         counts[triple.type] += triple.count
     return counts
-
-
-def _quietly(stage: str, count: int) -> None:
-    """Ignore progress."""

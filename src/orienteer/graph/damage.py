@@ -1,9 +1,9 @@
-"""Damage to a graph is detected by its hashes, on request or after a failure.
+"""Detects damage to a graph by its hashes, on request or after a failure.
 
 Opening a graph reads almost nothing of it, so a wrong byte may show anywhere: as an index that is too large, as a text
 that is not UTF-8, as JSON that ends early. The boundary examines such a failure. If a hash differs, or the files
 contradict one another although their hashes are right, the error names the damage and its remedy. Otherwise the failure
-is a bug of ours and is raised as it is.
+is our bug and is raised unchanged.
 """
 
 from __future__ import annotations
@@ -66,23 +66,22 @@ def damaged_files(path: Path) -> list[str]:
 
 
 def contradicting(path: Path) -> NotAGraph | None:
-    """Return the error for a generation whose files have the right hashes but contradict one another.
+    """Return the error for a generation whose files have the right hashes but contradict one another, or None.
 
-    None where they fit. Raises `NotAGraph`, `FileNotFoundError`.
+    Raises `NotAGraph`, `FileNotFoundError`.
     """
     pointer = read_pointer(path)
     folder = generation_of(path, pointer)
-    from orienteer.graph.soundness import contradiction  # only where something has failed
+    from orienteer.graph.soundness import contradiction  # only after a failure
 
     fault = contradiction(folder, read_manifest(path, pointer))
     return None if fault is None else damaged(folder / fault[0], fault[1], AGAIN)
 
 
 def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
-    """Return the folder of each piece with its damaged files.
+    """Return the folder of each piece with its damaged files, or None for a piece from before hashes were recorded.
 
-    None in place of the files for a piece from before hashes were recorded. A missing piece is no damage if it is made
-    again when needed. Raises `NotAGraph`.
+    A missing piece that is rebuilt on demand is not damage. Raises `NotAGraph`.
     """
     pointer = read_pointer(path)
     folders = {name: folder_of(path, pointer, name) for name in pointer.pieces}
@@ -94,7 +93,7 @@ def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
 
 
 def find_damage(path: Path, generation: str) -> NotAGraph | None:
-    """Return the error for the damage to a generation, with the remedy; None where it is sound."""
+    """Return an error naming damage and remedy, or None for a sound generation."""
     try:
         if not is_graph(path) or read_pointer(path).generation != generation:  # the files that failed are gone
             return None
@@ -113,7 +112,7 @@ def find_damage(path: Path, generation: str) -> NotAGraph | None:
 
 @contextmanager
 def damage_told(path: Path, generation: str) -> Iterator[None]:
-    """Turn a failure that comes of damage to a graph into `NotAGraph`; let any other failure through."""
+    """Turn a failure that damage to a graph has caused into `NotAGraph`; let any other failure through."""
     try:
         yield
     except Exception as error:
@@ -122,9 +121,9 @@ def damage_told(path: Path, generation: str) -> Iterator[None]:
 
 
 def tell_damage(path: Path, generation: str, error: Exception) -> None:
-    """Raise `NotAGraph` if a failure comes of damage to a graph.
+    """Raise `NotAGraph` if damage to a graph has caused a failure.
 
-    The check reads the whole graph. The failure is marked as checked, so that outer boundaries do not check again.
+    The check reads the whole graph. The failure is marked, so that outer boundaries do not check again.
     """
     looked: set[tuple[Path, str]] = error.__dict__.setdefault(_LOOKED, set())
     if isinstance(error, Error) or (path, generation) in looked:

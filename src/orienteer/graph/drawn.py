@@ -1,4 +1,4 @@
-"""A page of a node's neighbours, as a picture in a notebook adds them."""
+"""A page of a node's neighbours, for a picture in a notebook."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ _TEXT = 300  # characters of a node's text on its card
 
 
 def drawn_neighbours(graph: Graph, node: str, offset: int) -> dict[str, Any]:  # Any: JSON
-    """Return `nodes`, the `edges` that join them to the node, and how many neighbours it has, as `total`.
+    """Return `nodes`, the `edges` that join them to the node, and the number of its neighbours as `total`.
 
     Raises `UnknownNode`, `BadOption`.
     """
     page = graph.neighbors(node, k=_PAGE, offset=offset)
     arrays = graph.arrays
     rows = arrays.rows([hit.id for hit in page.hits])
-    degrees = arrays.adjacency.degree(rows).tolist()
-    nodes = [
-        DrawnNode(arrays.ids[row], arrays.type_at(row), arrays.names[row], degree, _about(arrays.texts[row]))
-        for row, degree in zip(rows.tolist(), degrees, strict=True)
-    ]
+    nodes = []
+    for row, degree in zip(rows.tolist(), arrays.adjacency.degree(rows).tolist(), strict=True):
+        text = arrays.texts[row]
+        about = (text if len(text) <= _TEXT else f"{text[:_TEXT]}…",) if text else ()
+        nodes.append(DrawnNode(arrays.ids[row], arrays.type_at(row), arrays.names[row], degree, about))
     edges = [(edge.source, edge.type, edge.target) for hit in page.hits for edge in hit.edges]
     return {"nodes": [drawn._asdict() for drawn in nodes], "edges": drawn_edges(edges), "total": page.total}
-
-
-def _about(text: str) -> tuple[str, ...]:
-    return (text if len(text) <= _TEXT else f"{text[:_TEXT]}…",) if text else ()

@@ -1,4 +1,4 @@
-"""Edges on their way into a graph: batches of text columns become columns of numbers."""
+"""Nodes and edges on their way into a graph, as columns; columns of edges become columns of numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, repeat
 from typing import Any, NamedTuple
 
@@ -25,8 +25,25 @@ _HASHED = 1 << 14  # ids that are hashed at once
 _COLUMNS_KEPT = 2  # coded columns whose node numbers are remembered: those of sources and of targets
 
 
+@dataclass(frozen=True, slots=True)
+class NodeBatch:
+    """Nodes as columns of one length. In a property, None marks a node without it."""
+
+    ids: Sequence[str]
+    types: Sequence[str]
+    names: Sequence[str]
+    """None of them empty."""
+    texts: Sequence[str]
+    properties: Mapping[str, Sequence[JsonValue]] = field(default_factory=dict)
+    aliases: Sequence[tuple[str, ...]] | None = None
+    """None if no node has any."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
 class CodedColumn(Sequence[str]):
-    """A column of texts that repeat: `values[codes[i]]` is the text of row i.
+    """A column of repeated texts: `values[codes[i]]` is the text of row i.
 
     Batches that share the same `values` object have its values looked up once.
     """
@@ -57,9 +74,7 @@ class EdgeBatch:
 
 
 class _BatchOrigin(NamedTuple):
-    """The origin of a batch."""
-
-    first: int  # the number of its first edge
+    first: int  # the number of the batch's first edge
     file: str
     lines: Sequence[int]
 
@@ -80,7 +95,7 @@ class EdgeTable:
             self.extra = np.broadcast_to(self.extra[:1], (size,))
             self.number = np.broadcast_to(self.number[:1], (size,))
         self.keep = np.empty(size, np.bool_)
-        """False for edges to leave out. Cleaning clears entries; dangling edges are False from the start."""
+        """False for edges to drop. Cleaning clears entries; dangling edges are False from the start."""
         self.symmetric: set[str] = set()
         self.type_names: list[str] = []
         self.node_type: NDArray[np.uint16] = np.zeros(0, np.uint16)
@@ -103,9 +118,8 @@ class EdgeTable:
         if row in self._dangling:
             source, target = self._dangling[row]
         else:
-            source, target = (
-                self.node_ids[end] if end >= 0 else "?" for end in (int(self.source[row]), int(self.target[row]))
-            )
+            ends = (int(self.source[row]), int(self.target[row]))
+            source, target = (self.node_ids[end] if end >= 0 else "?" for end in ends)
         return source, self.type_names[self.type[row]], target
 
     def turn(self, rows: NDArray[Any]) -> None:  # Any: numbers or a mask
@@ -122,17 +136,17 @@ class _EdgeColumns(NamedTuple):
 
 
 def encode_extra(extra: Mapping[str, JsonValue]) -> bytes:
-    """Return the text, weight and properties of an edge as they are stored."""
+    """Return the stored form of an edge's text, weight and properties."""
     return encode(_canonical(extra))
 
 
 def extra_hash(encoded: bytes) -> int:
-    """Return the hash by which the extras of edges are compared, as they are stored; never 0, which is for none."""
+    """Return the hash by which stored extras are compared; never 0, which marks an edge without any."""
     return int.from_bytes(hashlib.blake2b(encoded, digest_size=8).digest(), "little") or 1
 
 
 class EdgeSpool:
-    """Collects batches of edges. `rows` has the nodes' numbers by id and may grow meanwhile; `extras` takes extras."""
+    """Collects batches of edges. `rows` has the nodes' numbers by id and may grow; extras are written to `extras`."""
 
     def __init__(self, rows: Mapping[str, int], extras: StringWriter) -> None:
         self.types: dict[str, int] = {}
@@ -146,33 +160,31 @@ class EdgeSpool:
         self._dangling: dict[int, tuple[str, str]] = {}
 
     def add(self, batch: EdgeBatch) -> None:
-        """Add edges; their nodes have to be there already."""
+        """Add edges between nodes that were added before."""
         self._batches.append(_BatchOrigin(self.count, batch.file, batch.lines))
         source, target = self._numbers.find(batch.sources), self._numbers.find(batch.targets)
         types = type_numbers(batch.types, self.types)
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self.count + int(at)] = (batch.sources[at], batch.targets[at])
-        extra, number = self._spool(batch.extras) if batch.extras is not None else (None, None)
-        self._chunks.append(_EdgeColumns(source, target, types, extra, number))
+        hashes, numbers = None, None
+        if batch.extras is not None:
+            hashes, numbers = np.zeros(len(source), np.uint64), np.full(len(source), -1, np.int32)
+            written: dict[int, tuple[bytes, int]] = {}  # by the identity of extras that several edges share
+            for index, extra in enumerate(batch.extras):
+                if not extra:
+                    continue
+                if id(extra) not in written:
+                    text = encode_extra(extra)
+                    written[id(extra)] = text, extra_hash(text)
+                text, hashes[index] = written[id(extra)]
+                numbers[index] = self.extra_count
+                self._extras.add(text)
+                self.extra_count += 1
+        self._chunks.append(_EdgeColumns(source, target, types, hashes, numbers))
         self.count += len(source)
 
-    def _spool(self, extras: Sequence[Mapping[str, JsonValue] | None]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        hashes, numbers = np.zeros(len(extras), np.uint64), np.full(len(extras), -1, np.int32)
-        written: dict[int, tuple[bytes, int]] = {}  # by the identity of extras that several edges share
-        for index, extra in enumerate(extras):
-            if not extra:
-                continue
-            if id(extra) not in written:
-                text = encode_extra(extra)
-                written[id(extra)] = text, extra_hash(text)
-            text, hashes[index] = written[id(extra)]
-            numbers[index] = self.extra_count
-            self._extras.add(text)
-            self.extra_count += 1
-        return hashes, numbers
-
     def table(self) -> EdgeTable:
-        """Return all edges so far. The table takes over the spooled edges: changes to it last."""
+        """Return all edges so far. The table replaces the spooled edges: changes to it last."""
         chunks, self._chunks = self._chunks, []
         table = EdgeTable(self.count, has_extras=self.extra_count > 0)
         end = self.count
@@ -191,7 +203,7 @@ class EdgeSpool:
         return table
 
     def complete(self) -> None:
-        """Free what finds nodes by their ids: no more edges come."""
+        """Free the index of nodes by id after the last edge."""
         self._numbers = _GrowingNumbers(self._rows)
 
     def forget(self) -> None:
@@ -203,13 +215,13 @@ class NodeNumbers:
     """Finds the numbers of nodes by the hashes of their ids, in numpy."""
 
     def __init__(self, hashes: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
-        """Take the hash of each id, as `id_hashes` gives it, and the number of its node: two arrays of (ids,)."""
+        """Index the numbers of nodes, (ids,), by the hashes of their ids, (ids,), which `id_hashes` returns."""
         self._vocabulary = WordNumbers()
         places, _ = self._vocabulary.number(hashes)
         self._rows = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last entry is for unknown ids
         self._rows[places] = numbers
         self.is_exact = len(self._vocabulary) == len(hashes)
-        """No two ids share a hash; else what is found may be another node."""
+        """No two ids share a hash; else a found number may be another node's."""
         self._known: list[tuple[Sequence[str], NDArray[np.int32]]] = []  # values of coded columns, and their nodes
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int32]:
@@ -228,9 +240,9 @@ class NodeNumbers:
 
 
 class _GrowingNumbers:
-    """Finds the numbers of nodes by id while nodes come.
+    """Finds the numbers of nodes by id in a growing dict.
 
-    `NodeNumbers` take a twentieth of a dict's time, since numpy fetches many places of memory at once. If two ids
+    `NodeNumbers` take a twentieth of a dict's time, since numpy fetches from many places of memory at once. If two ids
     share a hash, the dict answers instead.
     """
 

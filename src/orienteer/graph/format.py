@@ -1,15 +1,15 @@
-"""The graph directory as it is read: immutable generations and one small pointer file.
+"""Reads the graph directory: immutable generations and one small pointer file.
 
     DIR/orienteer.json           the pointer to the current generation; replaced as a whole
     DIR/generations/ID/          manifest.json and the arrays; never changed once published
     DIR/pieces/ID/NAME-NUMBER/   made from a generation later (vectors, a Cypher copy, similarity edges)
-    DIR/origin.json              of a graph that was pulled: the address that it came from
+    DIR/origin.json              of a pulled graph: the address that it came from
     DIR/.lock                    locked by the process that publishes
     DIR/.new-*/                  work in progress; the next process removes the leftovers of a killed one
 
 A reader follows the pointer once and maps those files; a writer never touches a file that a reader may have open. A
-directory may come from anybody: a file that names other files than ours is refused, and nothing is read, written or
-removed through a link. `publication` writes, `pieces` handles pieces, `damage` compares hashes.
+directory is not trusted: a file that names other files than ours is refused, and nothing is read, written or removed
+through a link. `publication` writes, `pieces` handles pieces, `damage` compares hashes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ TEXT_TYPES = "text_types"
 
 
 class _Provenance(BaseModel):
-    """The keys of the provenance that are read again; a graph may have more."""
+    """The keys of the provenance that Orienteer reads; a graph may have more."""
 
     model_config = ConfigDict(extra="allow")
     given: list[str] = []
@@ -102,7 +102,7 @@ class Manifest(Record):
     labels: dict[str, str] = {}
     also_called: dict[str, tuple[str, ...]] = {}
     partial: tuple[str, ...] = ()
-    """Types of nodes or edges of which the graph holds only some."""
+    """Types of nodes or edges that the graph contains only in part."""
     text: dict[str, float] = {}
     """Statistics of the text index: terms, postings, mean length, k1, b."""
     properties: tuple[str, ...] = ()
@@ -156,12 +156,12 @@ def is_graph(path: Path) -> bool:
 
 
 def is_pulled(path: Path) -> bool:
-    """Return whether a graph directory is the copy of one at an address: what it was made of lies elsewhere."""
+    """Return whether a graph directory is a copy from an address: its sources are not on this machine."""
     return (path / ORIGIN).is_file()
 
 
 def is_broken_off(path: Path) -> bool:
-    """Return whether a path holds no graph, only the leftovers of a writer that was killed before publishing."""
+    """Return whether a path has no graph, only the leftovers of a writer that was killed before publishing."""
     return path.is_dir() and not is_graph(path) and (path / LOCK).exists() and all(map(is_ours, path.iterdir()))
 
 
@@ -174,8 +174,8 @@ def is_ours(entry: Path) -> bool:
 
 def broken_off(path: Path) -> NotAGraph:
     """Return the error for a path with leftovers only."""
-    told = f"{path} is not a graph: what makes it was interrupted, or is still running: run it again"
-    return NotAGraph(told, paths=[path])
+    message = f"{path} is not a graph yet: its command was interrupted, or is still running: run it again"
+    return NotAGraph(message, paths=[path])
 
 
 def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
@@ -196,7 +196,7 @@ def read_pointer(path: Path) -> Pointer:
         if path.exists():
             raise NotAGraph(
                 f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER, "
-                "or with orienteer build where it holds documents",
+                "or with orienteer build if it holds documents",
                 paths=[path],
             )
         raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}", paths=[path])
@@ -215,9 +215,9 @@ def parse_pointer(content: bytes, graph: Path | str) -> Pointer:
     """Return the pointer of a graph from its file's content. Raises `NotAGraph` for a later format, `BAD_POINTER`."""
     values = json.loads(content)
     number = values["format"]
-    if type(number) is int and number > FORMAT:  # True and 2.0 are no formats
-        told = f"{graph} has format {number}, this version reads up to {FORMAT}: upgrade orienteer"
-        raise NotAGraph(told, paths=[graph] if isinstance(graph, Path) else [])
+    if type(number) is int and number > FORMAT:  # True and 2.0 are not formats
+        message = f"{graph} has format {number}, this version reads up to {FORMAT}: upgrade orienteer"
+        raise NotAGraph(message, paths=[graph] if isinstance(graph, Path) else [])
     return Pointer.model_validate(values)
 
 
@@ -256,33 +256,34 @@ def check_sizes(folder: Path, sizes: Mapping[str, int], remedy: str = AGAIN) -> 
     for name in {*sizes, *filter(FILE.fullmatch, there)}:
         size = size_of(folder / name, remedy)
         if size != sizes.get(name, size):
-            told = f"{folder / name} has {size} bytes where {sizes[name]} were written: {remedy}"
-            raise NotAGraph(told, paths=[folder / name])
+            message = f"{folder / name} has {size} bytes, but {sizes[name]} were written: {remedy}"
+            raise NotAGraph(message, paths=[folder / name])
 
 
 def size_of(file: Path, remedy: str = AGAIN) -> int:
-    """Return the size of an ordinary file. Raises `NotAGraph` for a link, a pipe and the like; `OSError`."""
+    """Return the size of an ordinary file. Raises `NotAGraph` for a link, a pipe or a device; `OSError`."""
     status = file.lstat()
     if not stat.S_ISREG(status.st_mode):
-        told = f"{file} is no ordinary file: put a copy of what it leads to in its place, or {remedy}"
-        raise NotAGraph(told, paths=[file])
+        raise NotAGraph(
+            f"{file} is not an ordinary file: replace it by a copy of its target, or {remedy}", paths=[file]
+        )
     return status.st_size
 
 
 def no_link(folder: Path, remedy: str = ANEW) -> Path:
     """Return a folder of a graph unchanged; it may be missing.
 
-    Raises `NotAGraph` for a link, which may lead to somebody else's files, and for anything that is not a folder.
+    Raises `NotAGraph` for a link, which may lead to third-party files, and for anything that is not a folder.
     """
     if is_link(folder):
-        told = f"{folder} is a link, which a graph is not read or written through: put what it leads to there"
-        raise NotAGraph(told, paths=[folder])
+        message = f"{folder} is a link, and graphs are not read or written through links: replace it by its target"
+        raise NotAGraph(message, paths=[folder])
     try:
-        is_folder = stat.S_ISDIR(folder.stat().st_mode)  # one look: another process may remove it between two
+        is_folder = stat.S_ISDIR(folder.stat().st_mode)  # one call: another process may remove it between two
     except (FileNotFoundError, NotADirectoryError):
         return folder
     if not is_folder:
-        raise damaged(folder, "it is no folder", remedy)
+        raise damaged(folder, "it is not a folder", remedy)
     return folder
 
 
@@ -298,3 +299,31 @@ def sha256_of(file: Path) -> str:
     """Return the hash of a file's content."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+PLACES = "places"
+"""The key of a provenance for the folders of the sources, and what chooses files there, as they were."""
+
+
+def is_untouched(provenance: Mapping[str, Any]) -> bool:  # Any: JSON
+    """Return whether every file and folder that a graph was made of is as it was; False if that is unknown.
+
+    Every question asks this, so it reads times alone. `orienteer.ingest.provenance` looks closer.
+    """
+    try:
+        for place in provenance[PLACES]:
+            if last_change(Path(place["path"])) != place["changed"]:
+                return False
+        for file in (file for name in ("sources", "beside", "passed_by") for file in provenance.get(name) or ()):
+            status = Path(file["path"]).stat()
+            if (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"]):
+                return False
+    except (OSError, ValueError, KeyError, TypeError):  # it is gone, or the graph is older than this, or damaged
+        return False
+    return True
+
+
+def last_change(path: Path) -> int:
+    """Return when anything about a file or folder last changed, also who may read it, in nanoseconds."""
+    status = path.stat()
+    return max(status.st_mtime_ns, status.st_ctime_ns)

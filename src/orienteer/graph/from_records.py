@@ -1,10 +1,11 @@
-"""A graph from records, or from mappings with the same keys."""
+"""Builds a graph from records, or from mappings with the same keys."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.properties import json_value, node_id
 from orienteer.records import Edge, Node
 
-_EDGE_BATCH = 50_000  # edges that are handed over at once
+_EDGE_BATCH = 50_000  # edges that are added at once
 
 
 def write_records(
@@ -27,10 +28,10 @@ def write_records(
     force: bool = False,
     symmetric: Iterable[str] = (),
 ) -> None:
-    """Publish a graph of these records. Edges stay as they are, parallel ones too.
+    """Publish a graph of these records. All edges are kept, parallel ones too.
 
     Edges of the `symmetric` types have no direction. Raises `BadInput` for two different nodes with the same id, an
-    edge to a missing node, or a value that cannot be kept.
+    edge to a missing node, or a value that JSON lacks.
     """
     for name, records in (("nodes", nodes), ("edges", edges)):
         if isinstance(records, str | bytes) or not isinstance(records, Iterable):
@@ -38,13 +39,16 @@ def write_records(
     with GraphBuilder(path, force=force, provenance={"made_by": "from_records"}) as builder:
         for node in nodes:
             builder.add_node(node if isinstance(node, Node) else _node(node))
-        for batch in _batches(edge if isinstance(edge, Edge) else _edge(edge) for edge in edges):
-            builder.add_edges(batch)
+        records_of_edges = (edge if isinstance(edge, Edge) else _edge(edge) for edge in edges)
+        while batch := list(islice(records_of_edges, _EDGE_BATCH)):
+            sources, targets = [edge.source for edge in batch], [edge.target for edge in batch]
+            types, extras = [edge.type for edge in batch], [edge.extras for edge in batch]
+            builder.add_edges(EdgeBatch(sources, types, targets, extras if any(extras) else None))
         table = builder.edges
         missing = np.flatnonzero(~table.keep)
         if len(missing):
             source, edge_type, end = table.ids(int(missing[0]))
-            raise BadInput(f"the edge {source!r} -{edge_type}-> {end!r} joins a node that is not there: add the node")
+            raise BadInput(f"the edge {source!r} -{edge_type}-> {end!r} refers to a missing node: add the node")
         table.symmetric.update(symmetric)
         builder.publish()
 
@@ -70,7 +74,7 @@ def _edge(record: Mapping[str, Any]) -> Edge:
 
 
 def _checked(record: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[str, Any]:
-    """Return the fields of a record: ids as text, and every key that no field has among the properties."""
+    """Return a mapping's values of a record's fields: ids as text, and all other keys among the properties."""
     what = kind.__name__.lower()
     if not isinstance(record, Mapping):
         raise BadInput(f"{record!r} is no {what}: give a {kind.__name__}, or a mapping with the same keys")
@@ -80,7 +84,7 @@ def _checked(record: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[s
     for name in ("id",) if kind is Node else ("source", "target"):
         if name not in ours:
             near = nearest(name, flat, most=1)
-            hint = f" Did you mean {near[0]!r} to be it?" if near else ""
+            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise BadInput(f"{dict(record)!r} lacks {name}: every {what} needs one.{hint}")
         value, ours[name] = ours[name], node_id(ours[name])
         if ours[name] is None:
@@ -97,31 +101,10 @@ def _checked(record: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[s
     try:
         ours["properties"] = json_value({**properties, **flat})
     except (TypeError, RecursionError) as error:
-        raise BadInput(f"properties of {dict(record)!r} cannot be kept: {error}; use what JSON has") from error
+        raise BadInput(f"properties of {dict(record)!r} are not JSON: {error}") from error
     return ours
 
 
 def _is_missing(value: Any) -> bool:
-    """Say whether a value is None, NaN or what pandas has in their place."""
+    """Return whether a value is None, NaN or pandas' NA."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) == "<NA>"
-
-
-def _batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:
-    waiting: list[Edge] = []
-    for edge in edges:
-        waiting.append(edge)
-        if len(waiting) == _EDGE_BATCH:
-            yield _batch(waiting)
-            waiting = []
-    if waiting:
-        yield _batch(waiting)
-
-
-def _batch(edges: Sequence[Edge]) -> EdgeBatch:
-    extras = [edge.extras for edge in edges]
-    return EdgeBatch(
-        sources=[edge.source for edge in edges],
-        types=[edge.type for edge in edges],
-        targets=[edge.target for edge in edges],
-        extras=extras if any(extras) else None,
-    )

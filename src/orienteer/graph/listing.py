@@ -1,6 +1,6 @@
-"""Nodes by type and property without words: how many there are, a page of them in order, or how many of each value.
+"""Lists nodes by type and property: their number, a page of them in order, or the number with each value.
 
-All of it is exact: conditions, order and counts are read off the arrays of the whole graph.
+All of it is exact: conditions, order and counts come from the arrays of the whole graph.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from orienteer.records import JsonValue, Node
 from orienteer.text.sentences import value_text
 
 OWN = ("name", "id", "type", "degree")
-"""Fields of every node, which are read where no property has the name; `degree` counts the ends of its edges."""
+"""Fields of every node, unless a property has the name; `degree` counts the ends of its edges."""
 COUNT = "count"
-"""What groups can be sorted by, beside their value."""
+"""The key to sort groups by their size."""
 
 _NUMERIC = frozenset("+-.0123456789 ")  # what a number or a date begins with
 
 
 @dataclass(frozen=True, slots=True)
 class ListedGroup:
-    """A value of a field and how many nodes have it."""
+    """A value of a field with the number of its nodes."""
 
     value: JsonValue
     """None for the nodes without one."""
@@ -40,20 +40,19 @@ class ListedGroup:
 
 
 class NodeListing(NamedTuple):
-    """The nodes that pass the filters: how many, and a page of them or of their groups."""
+    """The nodes that pass the filters: their number, and a page of them or of their groups."""
 
     total: int
     """Nodes that pass the filters."""
     offset: int
-    """Where the page begins."""
     hits: tuple[Node, ...]
-    """The nodes of the page; none where they are grouped."""
+    """The nodes of the page; empty if they are grouped."""
     groups: tuple[ListedGroup, ...] = ()
-    """The groups of the page; none unless the nodes are grouped."""
+    """The groups of the page; empty unless the nodes are grouped."""
     missing: int = 0
     """Nodes without the field that they are sorted or grouped by; they come last."""
     distinct: int = 0
-    """Groups in all, that of the missing value included."""
+    """All groups, that of the missing value included."""
 
 
 class _Order(NamedTuple):
@@ -72,19 +71,18 @@ def matching(arrays: GraphArrays, node_types: Collection[str] | None, where: Seq
 
 
 def ordered(arrays: GraphArrays, rows: Rows, sort: str | None, *, descending: bool = False) -> _Order:
-    """Return ascending rows in the order of a field: numbers and dates first, then texts, then what has no value.
+    """Return ascending rows in the order of a field: numbers and dates first, then texts, then missing values.
 
-    Ties, and rows without a field to sort by, are in the order of their ids. Of a list the smallest number counts, or
-    the largest where the order descends. Raises `UnknownProperty` with near names.
+    Ties are broken by id; without a field, rows are in the order of their ids. A list counts as its smallest number,
+    or its largest if the order descends. Raises `UnknownProperty` with near names.
     """
     if sort is None:
         return _Order(rows[::-1] if descending else rows, 0)
     field = arrays.properties.known(sort, OWN)
     if field in arrays.properties.names:
         numbers = arrays.properties.extremes(field, rows, largest=descending)
-        places = _text_places(arrays, field, rows[np.isnan(numbers)], largest=descending)
         ranks = np.full(len(rows), -1)
-        ranks[np.isnan(numbers)] = places
+        ranks[np.isnan(numbers)] = _text_ranks(arrays, field, rows[np.isnan(numbers)], largest=descending)
     elif field == "degree":
         numbers, ranks = arrays.adjacency.degree(rows).astype(np.float64), np.full(len(rows), -1)
     else:
@@ -102,25 +100,25 @@ def ordered(arrays: GraphArrays, rows: Rows, sort: str | None, *, descending: bo
     return _Order(rows[np.concatenate([first, missing])], len(missing))
 
 
-def _text_places(arrays: GraphArrays, name: str, rows: Rows, *, largest: bool) -> NDArray[np.int64]:
-    """Return for each row the place of its text among all texts of a property: (rows,), -1 for none."""
+def _text_ranks(arrays: GraphArrays, name: str, rows: Rows, *, largest: bool) -> NDArray[np.int64]:
+    """Return the rank of each row's text among all texts of a property: (rows,), -1 for none."""
     owners, encoded = arrays.properties.column(name)
     at = np.flatnonzero(np.isin(owners, rows, assume_unique=True))
     own = [encoded[place] for place in at.tolist()]
     texts = {value: _text(json.loads(value), largest=largest) for value in set(own)}
-    place_of = {text: place for place, text in enumerate(sorted({text for text in texts.values() if text is not None}))}
-    places = np.full(len(rows), -1, np.int64)
-    places[rows.searchsorted(owners[at])] = [-1 if (text := texts[value]) is None else place_of[text] for value in own]
-    return places
+    rank_of = {text: rank for rank, text in enumerate(sorted({text for text in texts.values() if text is not None}))}
+    ranks = np.full(len(rows), -1, np.int64)
+    ranks[rows.searchsorted(owners[at])] = [-1 if (text := texts[value]) is None else rank_of[text] for value in own]
+    return ranks
 
 
 def grouped(
     arrays: GraphArrays, rows: Rows, field: str, *, sort: str | None = None, descending: bool = False
 ) -> tuple[ListedGroup, ...]:
-    """Count rows by the value of a field, the largest group first, and what has no value last.
+    """Count rows by the value of a field, the largest group first, and rows without a value last.
 
-    `sort` orders the groups by `count` or by the value of the field, from the smallest on unless `descending`. A node
-    with a list is in the group of each member. Raises `UnknownProperty` with near names, `BadOption`.
+    `sort` orders the groups by `count` or by the value of the field, ascending unless `descending`. A node with a list
+    is in the group of each member. Raises `UnknownProperty` with near names, `BadOption`.
     """
     name = arrays.properties.known(field, OWN)
     if sort is not None and sort.casefold() not in (COUNT, name.casefold()):
@@ -144,13 +142,13 @@ def grouped(
 
 
 def group_values(values: Iterable[JsonValue]) -> tuple[ListedGroup, ...]:
-    """Return values as `grouped` does those of a field: the largest group first, what is None last."""
+    """Group values as `grouped` does those of a field: the largest group first, None last."""
     groups = _groups([(value, 1) for value in values])
     return tuple(sorted(groups, key=lambda group: (group.value is None, -group.count, _place(group.value))))
 
 
 def _groups(counts: Iterable[tuple[JsonValue, int]], missing: int = 0) -> list[ListedGroup]:
-    """Return a group for each value, of a list for each member, and one for what has none."""
+    """Return a group for each value, or for each member of a list, and one for missing values."""
     sizes: Counter[tuple[bool, JsonValue]] = Counter()
     for value, count in counts:
         for member in dict.fromkeys(map(_key, value)) if isinstance(value, list) else (_key(value),):
@@ -196,23 +194,20 @@ def _own(arrays: GraphArrays, field: str, rows: Rows) -> list[JsonValue]:
 
 
 def _text(value: JsonValue, *, largest: bool = False) -> str | None:
-    """Return a property's value as the text that it is sorted by; None for null, and for a list of nothing else.
-
-    Of a list it is the first of its members' texts, or the last.
-    """
+    """Return the text that a value is sorted by, of a list the first or the last one; None if all is null."""
     members = value if isinstance(value, list) else [value]
     texts = [value_text(member).casefold() for member in members if member is not None]
     return (max if largest else min)(texts, default=None)
 
 
 def _key(value: JsonValue) -> tuple[bool, JsonValue]:
-    """Return a value as a key: `true` is not 1, and what holds other values is known by its JSON."""
+    """Return a value as a key: `true` differs from 1, and a container is represented by its JSON."""
     is_plain = value is None or isinstance(value, bool | int | float | str)
     return isinstance(value, bool), value if is_plain else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _place(value: JsonValue) -> tuple[bool, float, str, str]:
-    """Return the place of a value among others: numbers and dates by size, then texts."""
+    """Return the sort key of a value: numbers and dates by size, then texts."""
     text = value_text(value)
     number = number_of(value) if text[:1] in _NUMERIC else math.nan
     return (True, 0.0, text.casefold(), text) if math.isnan(number) else (False, number, text.casefold(), text)

@@ -1,10 +1,10 @@
-"""The names in each chunk: the incidence that link edges and name edges are made from."""
+"""Finds the names in each chunk, from which link edges and name edges are made."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple, Protocol
 
@@ -20,8 +20,6 @@ from orienteer.records import JsonValue, Node
 from orienteer.text.proper_names import CaseCounts, Finder, TextNames, idf, most_chunks, surfaces
 from orienteer.text.tokenizer import Tokenizer
 
-# The titles by which other texts may name a chunk: its document's title, and its heading.
-
 
 @dataclass(slots=True)
 class DocumentPart:
@@ -31,64 +29,49 @@ class DocumentPart:
     document: int
     """The number of its document; a row of a collection is a document of its own."""
     titles: tuple[str, ...] = ()
-    """Its titles as written; the document's first, if it opens the document."""
+    """The titles by which texts may name it, as written: its document's, if it opens the document, and its heading."""
     opens: bool = False
     """It is the first part of its document."""
     is_untitled: bool = False
     """It opens a document whose only title, if any, is the name of its file."""
 
 
-@dataclass(slots=True)
-class _Document:
-    number: int = -1
-    id: str = ""
-    title: str = ""
-    is_untitled: bool = False
-    headings: set[str] = field(default_factory=set)
-
-
 def parts_of(nodes: Iterable[Node]) -> Iterator[tuple[DocumentPart, Node]]:
-    """Yield the parts among nodes, each with its titles. A document has to come before its parts."""
-    here = _Document()
-    count = 0
+    """Yield the parts among nodes, each with its titles. A document must come before its parts."""
+    document: Node | None = None
+    headings: set[str] = set()  # of the document, so far
+    number = count = 0
     for node in nodes:
         if node.type == DOCUMENT:
-            here = _Document(count, node.id, node.name, bool(node.properties.get("untitled")))
+            document, headings, number = node, set(), count
             count += 1
-        elif node.properties.get("document") == here.id and here.id:
-            yield _inner(node, here), node
-        else:  # a row of a collection
-            title = _written(node) if node.name == node.id else node.name
+            continue
+        title = node.properties.get("title")
+        written = title if isinstance(title, str) else ""  # by a model
+        if document is None or not document.id or node.properties.get("document") != document.id:  # a collection's row
+            title = written if node.name == node.id else node.name
             yield DocumentPart(node.id, count, (title,) if title else (), opens=True, is_untitled=not title), node
             count += 1
-
-
-def _inner(node: Node, here: _Document) -> DocumentPart:
-    opens = node.properties.get("order") == 0
-    titles: list[str] = []
-    if opens or (node.type == TABLE and not node.properties.get("heading")):
-        titles.append(here.title)  # a table has its page's title
-    written = _written(node) if opens and here.is_untitled else ""
-    if written:
-        titles.append(written)
-    heading = str(node.properties.get("heading", ""))
-    if heading and heading not in here.headings:
-        here.headings.add(heading)
-        titles.append(heading.rsplit(SEPARATOR, 1)[-1])
-    is_untitled = opens and here.is_untitled and not written
-    return DocumentPart(node.id, here.number, tuple(filter(None, titles)), opens, is_untitled)
-
-
-def _written(node: Node) -> str:
-    """Return the title that a model wrote for a part, if one did."""
-    title = node.properties.get("title")
-    return title if isinstance(title, str) else ""
+            continue
+        opens = node.properties.get("order") == 0
+        titles: list[str] = []
+        if opens or (node.type == TABLE and not node.properties.get("heading")):
+            titles.append(document.name)  # a table has its page's title
+        needs_title = opens and bool(document.properties.get("untitled"))
+        if needs_title:
+            titles.append(written)
+        heading = str(node.properties.get("heading", ""))
+        if heading not in headings:
+            headings.add(heading)
+            titles.append(heading.rsplit(SEPARATOR, 1)[-1])
+        titled = tuple(filter(None, titles))
+        yield DocumentPart(node.id, number, titled, opens, needs_title and not written), node
 
 
 Progress = Callable[[str, int], None]
 _EVERY = 2_000  # chunks between two reports of progress
 NAME_SHARE = 0.02
-"""Of the chunks: a name in more of them says little about any. A common word is often above it, a name seldom."""
+"""The share of chunks above which a name says little about any. A common word is often above it, a name seldom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +89,24 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class CorpusNames:
-    """The telling names of a corpus, and the parts that they occur in."""
+    """The informative names of a corpus, and the parts that they occur in."""
 
     parts: tuple[DocumentPart, ...]
     names: tuple[str, ...]
-    """The names by number, as they are first written."""
+    """The names by number, as first written."""
     weights: NDArray[np.float64]
     """(names,): the idf of each, ln(1 + chunks / chunks with the name)."""
     begins: NDArray[np.int64]
-    """(parts + 1,): where the names of each part begin in `members`."""
+    """(parts + 1,): the begin of each part's names in `members`."""
     members: NDArray[np.int32]
     """The numbers of names, part after part, ascending within a part."""
     titled: dict[int, tuple[int, ...]]
     """By name, the parts that have it as a title."""
     mentions: tuple[Mention, ...]
     keys: tuple[str, ...] = ()
-    """By number, the form that is compared: `key_of` the name, for a title also without its bracket."""
+    """The compared forms by number: `key_of` the name, for a title also without its bracket."""
     case: CaseCounts | None = None
-    """How often the parts write each word with and without a capital."""
+    """The counts of each word with and without a capital."""
 
     def of(self, part: int) -> NDArray[np.int32]:
         """Return the numbers of the names of a part: (n,), ascending."""
@@ -131,28 +114,30 @@ class CorpusNames:
 
 
 def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME_SHARE) -> CorpusNames:
-    """Read all nodes twice, first to count words in both cases, then for names. `nodes` is iterated several times.
+    """Find the names in all nodes. `nodes` is iterated several times: first to count words in both cases.
 
-    A name in more than this share of the chunks, and in more than 20 chunks, is left out.
+    A name in more than this share of the chunks, and in more than 20 chunks, is dropped.
     """
     case = CaseCounts()
     parts: list[DocumentPart] = []
     for part, node in parts_of(nodes):
         case.add(node.text)
         parts.append(part)
-        _tell(progress, "counting words", len(parts))
+        if len(parts) % _EVERY == 0:
+            progress("counting words", len(parts))
     case.settle()
     name_untitled(nodes, parts, case)
     finder = Finder((surface for part in parts for title in part.titles for surface in surfaces(title)), case)
-    gathered = NameCollector()
+    collector = NameCollector()
     for number, (_, node) in enumerate(parts_of(nodes)):
-        gathered.part(number, node, finder, parts[number].titles)
-        _tell(progress, "finding names", Count(number + 1, of=len(parts)))
-    return replace(gathered.settled(parts, share), case=case)
+        collector.part(number, node, finder, parts[number].titles)
+        if (number + 1) % _EVERY == 0:
+            progress("finding names", Count(number + 1, of=len(parts)))
+    return replace(collector.settled(parts, share), case=case)
 
 
 def name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: CaseCounts) -> None:
-    """Take the first name in an untitled text for its title: right nearly every second time, and worth it."""
+    """Use the first name in an untitled text as its title: right nearly every second time, and worth it."""
     if not any(part.is_untitled for part in parts):
         return
     finder = Finder((), case)
@@ -173,51 +158,25 @@ class NameCollector:
         self._titled: dict[int, list[int]] = {}
 
     def part(self, part: int, node: Node, finder: Finder, titles: Sequence[str]) -> None:
-        """Add the names of a chunk or of a table segment."""
-        if node.type == TABLE:
-            self.table(part, node, finder, titles)
-        else:
-            self.add(part, finder.find(f"{node.name}\n{node.text}"), titles)
-
-    def add(self, part: int, names: TextNames, titles: Sequence[str]) -> None:
-        """Add the names of a piece of prose."""
-        numbers = self._title(part, titles)
-        for folded, written in names.titles.items():
-            number = self._number(folded, written)
-            numbers.add(number)
-            self._mentions.append(Mention(part, number))
-        numbers.update(self._number(folded, written) for folded, written in names.runs.items())
-        self._close(numbers)
-
-    def table(self, part: int, node: Node, finder: Finder, titles: Sequence[str]) -> None:
-        """Add the names of a table segment, cell by cell."""
-        numbers = self._title(part, titles)
-        lines = [node.name, *node.text.split("\n")]
-        first = whole(node.properties.get("first_row"), 1)
-        body = len(lines) - whole(node.properties.get("rows"), 0)
-        seen: set[tuple[int, int]] = set()
-        for at, line in enumerate(lines):
-            row = first + at - body if at >= body else None
-            for column, cell in enumerate(line.split(CELLS)):
-                names = finder.cell(cell) if row is not None else finder.find(cell)
-                for folded, written in names.titles.items():
-                    number = self._number(folded, written)
-                    numbers.add(number)
-                    if (number, row or 0) not in seen:
-                        seen.add((number, row or 0))
-                        self._mentions.append(Mention(part, number, row, column if row is not None else None))
-                numbers.update(self._number(folded, written) for folded, written in names.runs.items())
-        self._close(numbers)
-
-    def _title(self, part: int, titles: Sequence[str]) -> set[int]:
-        numbers = set()
+        """Add the names of a chunk, or of a table segment, cell by cell."""
+        numbers: set[int] = set()
         for title in titles:
             for surface in surfaces(title):
                 number = self._number(surface, title)
                 if part not in self._titled.setdefault(number, []):
                     self._titled[number].append(part)
                 numbers.add(number)
-        return numbers
+        seen: set[tuple[int, int | None]] = set()  # a mention counts once in a row
+        for names, row, column in _names_by_cell(node, finder):
+            for folded, written in names.titles.items():
+                number = self._number(folded, written)
+                numbers.add(number)
+                if (number, row) not in seen:
+                    seen.add((number, row))
+                    self._mentions.append(Mention(part, number, row, column))
+            numbers.update(self._number(folded, written) for folded, written in names.runs.items())
+        self._members.extend(sorted(numbers))
+        self._begins.append(len(self._members))
 
     def _number(self, folded: str, written: str) -> int:
         number = self._numbers.setdefault(folded, len(self._numbers))
@@ -225,15 +184,8 @@ class NameCollector:
             self._written.append(" ".join(written.split()))
         return number
 
-    def _close(self, numbers: set[int]) -> None:
-        self._members.extend(sorted(numbers))
-        self._begins.append(len(self._members))
-
     def settled(self, parts: Sequence[DocumentPart], share: float | None) -> CorpusNames:
-        """Return the telling names: those in at least two chunks or a title, and not in too many.
-
-        Without a share, return all.
-        """
+        """Return the names in at least two chunks or a title, but not in too many; without a share, all names."""
         members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
         counts = np.bincount(members, minlength=len(self._numbers))
         is_title = np.zeros(len(counts), np.bool_)
@@ -259,8 +211,24 @@ class NameCollector:
         )
 
 
+def _names_by_cell(node: Node, finder: Finder) -> Iterator[tuple[TextNames, int | None, int | None]]:
+    """Yield the names in a node: of a table those of each cell, with row and column, None above the rows."""
+    if node.type != TABLE:
+        yield finder.find(f"{node.name}\n{node.text}"), None, None
+        return
+    lines = [node.name, *node.text.split("\n")]
+    first = whole(node.properties.get("first_row"), 1)
+    body = len(lines) - whole(node.properties.get("rows"), 0)
+    for at, line in enumerate(lines):
+        for column, cell in enumerate(line.split(CELLS)):
+            if at < body:
+                yield finder.find(cell), None, None
+            else:
+                yield finder.cell(cell), first + at - body, column
+
+
 def is_telling(counts: NDArray[np.int64], is_title: NDArray[np.bool_], parts: int, share: float) -> NDArray[np.bool_]:
-    """Mark the names in at least two of so many chunks, or a title, and not in too many: all of shape (names,)."""
+    """Mark the names in at least two of `parts` chunks, or a title, but not in too many: all of shape (names,)."""
     return ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(parts, share))
 
 
@@ -269,16 +237,8 @@ def whole(value: JsonValue, default: int) -> int:
     return value if isinstance(value, int) else default
 
 
-def _tell(progress: Progress, stage: str, count: int) -> None:
-    if count % _EVERY == 0:
-        progress(stage, count)
-
-
-# Which texts hold the words of a phrase, in a row or in any order: for names that are given in part.
-
-
 class IndexedNames(Protocol):
-    """What is looked at of a graph: `graph.arrays` is one."""
+    """The indexes of a graph that phrases are looked up in: `graph.arrays` is one."""
 
     text_index: TextIndex
     tokenizer: Tokenizer
@@ -291,7 +251,7 @@ class PhrasePlaces(NamedTuple):
     rows: Rows
     """(n,): their nodes, ascending."""
     first: NDArray[np.int64]
-    """(n,): where the words stand in a row for the first time, counted in words; -1 where they do not."""
+    """(n,): the first word of the phrase's first occurrence, counted in words; -1 if the words are not in a row."""
 
 
 def having_terms(graph: IndexedNames, terms: Sequence[str]) -> Rows:
@@ -307,12 +267,12 @@ def having_terms(graph: IndexedNames, terms: Sequence[str]) -> Rows:
 
 
 def having_words(graph: IndexedNames, phrase: Sequence[str]) -> Rows:
-    """Return the rows that may have all these words, each as it is: (n,), ascending. They have their terms."""
+    """Return the rows that have the terms of all these words: (n,), ascending. They may have the words."""
     return having_terms(graph, [graph.tokenizer.expand(word)[0] for word in phrase])
 
 
 def phrase_places(graph: IndexedNames, texts: Strings, rows: Rows, phrase: Sequence[str]) -> PhrasePlaces:
-    """Return those of some ascending rows whose text has all the words of a phrase, and where."""
+    """Return the ascending rows with all the words of a phrase in their text, and the phrase's places."""
     if not len(rows) or not phrase:
         return PhrasePlaces(rows[:0], np.zeros(0, np.int64))
     split = words.split([decode(text) for text in texts.take(rows.astype(np.int64))], graph.tokenizer)
@@ -328,12 +288,12 @@ def phrase_places(graph: IndexedNames, texts: Strings, rows: Rows, phrase: Seque
     starts = np.flatnonzero(begins)
     starts = starts[starts + len(phrase) <= split.firsts[of[starts] + 1]][::-1]
     first = np.full(len(rows), -1, np.int64)
-    first[of[starts]] = starts - split.firsts[of[starts]]  # of several places in one text the first stays
+    first[of[starts]] = starts - split.firsts[of[starts]]  # if a text has several places, the first one stays
     return PhrasePlaces(rows[has_all], first[has_all])
 
 
 def named_in_part(graph: IndexedNames, name: str) -> Rows:
-    """Return the rows whose name holds the words of a name in a row: (n,), ascending."""
+    """Return the rows whose name contains the words of a name in a row: (n,), ascending."""
     phrase = graph.tokenizer.words(name)
     places = phrase_places(graph, graph.names, having_words(graph, phrase), phrase)
     return places.rows[places.first >= 0]

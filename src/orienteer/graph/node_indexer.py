@@ -1,4 +1,4 @@
-"""The indexes of names and texts are written while nodes still come."""
+"""Writes the indexes of names and texts while nodes are still added."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +23,16 @@ IndexedNode: TypeAlias = tuple[str, str, tuple[str, ...], str]
 """The id, the name (never empty), the aliases and the text of a node: millions are made."""
 
 
-class _Writers(NamedTuple):
-    names: NamesWriter
-    postings: PostingsWriter
-
-
 class NodeIndexer:
     """Collects nodes and writes the index of their texts and the index of their names.
 
-    It works in threads, a batch at a time in each, so that few nodes wait in memory. A later call raises their errors.
+    It works in threads, a batch at a time in each, so that few nodes are in memory. A later call raises their errors.
     """
 
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         self._folder = folder
-        self._writers: _Writers | None = _Writers(NamesWriter(tokenizer), PostingsWriter(folder, tokenizer))
+        self._names: NamesWriter | None = NamesWriter(tokenizer)
+        self._postings: PostingsWriter | None = PostingsWriter(folder, tokenizer)
         self._workers = ThreadPoolExecutor(_WORKERS, "indexer")
         self._running: deque[Future[None]] = deque()
         self._waiting: list[IndexedNode] = []
@@ -48,8 +44,8 @@ class NodeIndexer:
 
     def __exit__(self, *_: object) -> None:
         self._workers.shutdown()
-        if self._writers is not None:
-            self._writers.postings.close()
+        if self._postings is not None:
+            self._postings.close()
 
     def add(self, nodes: Iterable[IndexedNode]) -> None:
         """Add the next nodes; the first one of all is row 0."""
@@ -73,11 +69,12 @@ class NodeIndexer:
         rows = range(first, first + len(nodes))
         apart = [at for at, (node_id, name, _, _) in enumerate(nodes) if node_id != name]
         aliases = [(row, alias) for row, node in zip(rows, nodes, strict=True) for alias in node[2]]
-        assert self._writers is not None  # nodes come before `finish`
-        self._writers.postings.add(first, texts)
-        self._writers.names.add(rows, NameKind.NAME, names)
-        self._writers.names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at][0] for at in apart])
-        self._writers.names.add([row for row, _ in aliases], NameKind.ALIAS, [alias for _, alias in aliases])
+        assert self._names is not None  # nodes come before `finish`
+        assert self._postings is not None
+        self._postings.add(first, texts)
+        self._names.add(rows, NameKind.NAME, names)
+        self._names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at][0] for at in apart])
+        self._names.add([row for row, _ in aliases], NameKind.ALIAS, [alias for _, alias in aliases])
 
     def finish(
         self,
@@ -86,7 +83,7 @@ class NodeIndexer:
         *,
         measured: NDArray[np.bool_] | None = None,
     ) -> Future[dict[str, float]]:
-        """Write all files while the caller goes on; the result is the statistics for the manifest.
+        """Write all files in the background; the result is the statistics for the manifest.
 
         Row r becomes row `place[r]`. `identifiers` are further names of rows. The mean length is taken over the rows
         under the mask `measured`, (rows,); over all rows without it.
@@ -94,18 +91,13 @@ class NodeIndexer:
         self._hand_over()
         for batch in self._running:
             batch.result()
-        assert self._writers is not None  # this is called once
-        names, postings = self._writers
-        self._writers = None  # their memory is freed as soon as they have finished
-        naming = self._workers.submit(_finish_names, names, self._folder, place, identifiers)
+        names, postings = self._names, self._postings
+        assert names is not None  # this is called once
+        assert postings is not None
+        names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
+        naming = self._workers.submit(names.finish, self._folder, place)
+        self._names = self._postings = None  # their memory is freed as soon as they have finished
         return self._workers.submit(_finish, postings, naming, place, measured)
-
-
-def _finish_names(
-    names: NamesWriter, folder: Path, place: NDArray[np.int32], identifiers: Sequence[tuple[int, str]]
-) -> None:
-    names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
-    names.finish(folder, place)
 
 
 def _finish(

@@ -22,7 +22,7 @@ from orienteer.graph.names import named_in_part
 from orienteer.graph.properties import Properties, node_id
 from orienteer.graph.reserved import FACT, READ
 from orienteer.index.arrays import Folder
-from orienteer.index.bm25 import Mask, TextIndex
+from orienteer.index.bm25 import TextIndex
 from orienteer.index.names import NameIndex
 from orienteer.patience import check_patience, within
 from orienteer.records import Direction, Kind, Node, Schema, Triple
@@ -32,7 +32,7 @@ from orienteer.text.tokenizer import Tokenizer
 
 Value = TypeVar("Value")
 
-_SHORTEST_NEAR, _NEAR = 4, 0.75  # letters of a mistyped word, and its likeness to what it is offered for: none is taken
+_SHORTEST_NEAR, _NEAR = 4, 0.75  # letters of a mistyped word, and its likeness to a suggestion: none is used unasked
 _SHORTEST_PART = 3  # characters of a part of a name
 _MOST_PARTS = 200  # names with a part in common that are compared
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
@@ -47,13 +47,22 @@ class Nodes:
         self.generation = manifest.generation
         self.ids = folder.strings("id")
         self._row_of = lru_cache(_ROWS)(self.ids.find)
-        """Return the row of an id, None where there is none."""
+        """Return the row of an id, or None if it is unknown."""
         self.names = folder.strings("name")
         self.texts = folder.strings("text")
         self.node_types = folder.array("node_type", "u2")
         self._aliases = folder.strings("aliases")
-        self.tokenizer = _tokenizer(manifest, path)
-        self.text_index = TextIndex(folder, manifest.text["mean_length"], measured=self._measured(manifest))
+        tokenizers = (Tokenizer(stem=stem) for stem in (True, False))
+        tokenizer = next((tokenizer for tokenizer in tokenizers if tokenizer.id == manifest.tokenizer), None)
+        if tokenizer is None:
+            message = f"{path} was built with the tokenizer {manifest.tokenizer!r}: import it again with --force"
+            raise NotAGraph(message, paths=[path])
+        self.tokenizer = tokenizer
+        # The nodes whose texts count for the rarity of a word, (nodes,); None for all.
+        read = manifest.provenance.get(TEXT_TYPES) or ()
+        numbers = [number for number, name in enumerate(manifest.node_types) if name in read]
+        measured = np.isin(self.node_types, numbers) if numbers else None
+        self.text_index = TextIndex(folder, manifest.text["mean_length"], measured=measured)
         """The postings of names, aliases and texts."""
         self.name_index = NameIndex(folder, self.tokenizer)
         """The nodes by name."""
@@ -73,15 +82,15 @@ class Nodes:
         return isinstance(node, str) and self._row_of(node) is not None
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of `make`, called at the first call for this key; it lasts as long as the graph is open.
+        """Return the value of `make`, called at the first call for this key and kept while the graph is open.
 
-        For costly values above the store, such as an engine over a copy of the graph. Two threads that ask at the same
-        time make it once. An error of `make` is raised, and the next call tries again. Making ends with nobody's
-        patience: what lasts would else never be there for whoever waits less long than it takes.
+        For costly values above the store, such as an engine over a copy of the graph. Concurrent threads call `make`
+        once. Its error is raised, and the next call tries again.
         """
         if key not in self._once:
             with self._locks.setdefault(key, RLock()):
                 if key not in self._once:
+                    # No caller's time limit ends this: else a value that takes longer would never be there.
                     with within(None):
                         self._once[key] = make()
         value: Value = self._once[key]
@@ -138,18 +147,12 @@ class Nodes:
             types = READ
         return tuple(name for name in self.manifest.node_types if name in (types or ()))
 
-    def _measured(self, manifest: Manifest) -> Mask | None:
-        """Mark the nodes whose texts count for the rarity of a word: (nodes,); None for all."""
-        types = manifest.provenance.get(TEXT_TYPES)
-        numbers = [number for number, name in enumerate(manifest.node_types) if name in (types or ())]
-        return np.isin(self.node_types, numbers) if numbers else None
-
     @telling_damage
     def row(self, node: str) -> int:
         """Return the row of a node by its id, or else by an exact name or alias.
 
-        A whole number is the id that it spells. Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of
-        all nodes of that name, `BadOption` for what is neither text nor a whole number.
+        A whole number is an id. Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all nodes of that
+        name, `BadOption` for other values.
         """
         if not isinstance(node, str):
             name = node_id(node)
@@ -167,11 +170,12 @@ class Nodes:
                 [self.ids[row] for row in rows],
                 value=node,
             )
-        raise UnknownNode(f"No node {node!r}.", value=node, hint=lambda: self._hint(node))
 
-    def _hint(self, node: str) -> Hint:
-        near = self.near_names(node)
-        return Hint(near, f"Near: {'; '.join(near)}." if near else "orienteer search finds nodes by words.")
+        def hint() -> Hint:
+            near = self.near_names(node)
+            return Hint(near, f"Near: {'; '.join(near)}." if near else "orienteer search finds nodes by words.")
+
+        raise UnknownNode(f"No node {node!r}.", value=node, hint=hint)
 
     def candidates(self, node: str) -> list[int]:
         """Return the rows that a name may mean: the row with this id, or else all with this exact name or alias."""
@@ -183,16 +187,16 @@ class Nodes:
         best = min((link.kind for link in links), default=None)
         rows = [link.row for link in links if link.kind == best]
         for same in (lambda name: name == node, lambda name: name.casefold() == node.casefold()):
-            # Words have no punctuation: `C++` would mean `C` and `C#` as well.
+            # Words have no punctuation: by them, `C++` is `C` and `C#` as well.
             if spelled := [row for row in rows if any(map(same, (self.names[row], *self.aliases_at(row))))]:
                 return spelled
         return rows
 
     @telling_damage
     def named_in_part(self, name: str) -> int | None:
-        """Return the one row whose name holds the words of `name` in a row; None where several do, or none.
+        """Return the only row whose name contains the words of `name` in a row, or None.
 
-        Words that name nothing by themselves, such as `the`, are no part of a name.
+        Stop words alone, such as `the`, are not part of a name.
         """
         if len(name.strip()) < _SHORTEST_PART or STOP.issuperset(self.tokenizer.words(name)):
             return None
@@ -212,25 +216,15 @@ class Nodes:
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
         """Return at most `most` names of nodes that look like a text, nearest first."""
         text = text[:_LONGEST_NAME]
-        meant = [
+        spellings = [
             [word, *self.name_index.spellings(word, shortest=_SHORTEST_NEAR, alike=_NEAR)]
             for word in self.tokenizer.words(text)
         ]
-        terms = [term for word in dict.fromkeys(chain(*meant)) for term in self.tokenizer.expand(word)]
+        terms = [term for word in dict.fromkeys(chain(*spellings)) for term in self.tokenizer.expand(word)]
         rows = [*self.text_index.search(terms, 50).rows.tolist(), *named_in_part(self, text)[:_MOST_PARTS].tolist()]
         names = dict.fromkeys(self.names[row] for row in rows)
-        mended = " ".join(words[min(1, len(words) - 1)] for words in meant)
-        return list(dict.fromkeys((*nearest(text, names, most=most), *nearest(mended, names, most=most))))[:most]
-
-
-def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:
-    """Return the tokenizer of a graph. Raises `NotAGraph` if this version has other rules."""
-    for stem in (True, False):
-        tokenizer = Tokenizer(stem=stem)
-        if tokenizer.id == manifest.tokenizer:
-            return tokenizer
-    told = f"{path} was built with the tokenizer {manifest.tokenizer!r}: import it again with --force"
-    raise NotAGraph(told, paths=[path])
+        corrected = " ".join(words[min(1, len(words) - 1)] for words in spellings)
+        return list(dict.fromkeys((*nearest(text, names, most=most), *nearest(corrected, names, most=most))))[:most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,28 +275,23 @@ class TypeNames:
 
 
 def _numbers(what: str, names: Iterable[str], types: Sequence[str], labels: Mapping[str, str]) -> list[int]:
-    places = {name: number for number, name in enumerate(types)}
+    number_of = {name: number for number, name in enumerate(types)}
     numbers: list[int] = []
     for name in names:
-        if name in places:
-            numbers.append(places[name])
+        if name in number_of:
+            numbers.append(number_of[name])
             continue
         folded = name.casefold()
         same = [
-            place
-            for type_name, place in places.items()
+            number
+            for type_name, number in number_of.items()
             if folded in (type_name.casefold(), labels.get(type_name, type_name).casefold())
         ]
         if not same:
-            raise _unknown(what, name, types, labels)
+            readable = [labels.get(type_name, type_name) for type_name in types]
+            near = nearest(name, dict.fromkeys([*types, *readable]))
+            hint = f" Near: {', '.join(near)}." if near else ""
+            listed = ", ".join(dict.fromkeys(readable[:40])) + (", ..." if len(readable) > 40 else "")
+            raise UnknownType(f"No {what} {name!r}.{hint} In this graph: {listed}.", near, value=name)
         numbers += same
     return sorted(set(numbers))
-
-
-def _unknown(what: str, name: str, types: Sequence[str], labels: Mapping[str, str]) -> UnknownType:
-    """Return the error for an unknown type, with near names and those of the graph."""
-    readable = [labels.get(type_name, type_name) for type_name in types]
-    near = nearest(name, dict.fromkeys([*types, *readable]))
-    hint = f" Near: {', '.join(near)}." if near else ""
-    shown = ", ".join(dict.fromkeys(readable[:40])) + (", ..." if len(readable) > 40 else "")
-    return UnknownType(f"No {what} {name!r}.{hint} In this graph: {shown}.", near, value=name)

@@ -2,11 +2,11 @@
 
 Files, each with all properties one after another, in the order of the manifest:
     property_at.i8, property_row.i4, property_value.utf8/.at
-        where each property begins; the nodes that have it, ascending; their values as JSON
+        the begin of each property; the nodes that have it, ascending; their values as JSON
     property_entry_at.i8, property_entry.i4, property_number.f8, property_text.u8
         the entries that conditions read, one for each value and for each item of a list: the node, the number (NaN for
         none; a date is its year and the part of the year that has passed) and the hash of the folded text
-The number of files is fixed, whatever the number of properties: an open graph has a descriptor for each file.
+The number of files does not depend on that of properties: an open graph has a descriptor for each file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise, starmap
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
-from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
+from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
 from orienteer.index.postings import Layout, write_strings
 from orienteer.records import JsonValue, Node
 from orienteer.text.sentences import one_line
@@ -38,7 +39,7 @@ from orienteer.text.sentences import one_line
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
-_LONGEST_SHOWN = 100  # characters of a value that a refusal repeats
+_LONGEST_SHOWN = 100  # characters of a value in an error
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\s*", re.ASCII)
@@ -63,7 +64,7 @@ class Condition(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """Read `year >= 2000` or `section = games`. Raises `BadOption`."""
+        """Parse `year >= 2000` or `section = games`. Raises `BadOption`."""
         if len(text) > _LONGEST_CONDITION:
             raise BadOption(f"a condition of {len(text)} characters is too long: {_LONGEST_CONDITION} are allowed")
         match = _CONDITION.fullmatch(text.strip())
@@ -81,24 +82,18 @@ def number_of(value: JsonValue) -> float:
 
     A date is its year and the part of the year that has passed, so that dates compare with dates and with years.
     """
-    if isinstance(value, bool):
-        return math.nan
-    if isinstance(value, int | float):
-        try:
-            return _finite(float(value))
-        except OverflowError:
-            return math.nan
-    if not isinstance(value, str):
-        return math.nan
-    if _NUMBER.fullmatch(value):
-        return _finite(float(value))
-    match = _DATE.fullmatch(value.strip())
-    if not match:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:
+        if not isinstance(value, str) or _NUMBER.fullmatch(value):
+            number = float(value)
+            return number if math.isfinite(number) else math.nan  # digits beyond a float's range do not compare
+        match = _DATE.fullmatch(value.strip())
+        if not match:
+            return math.nan
         day = date(int(match[1]), int(match[2]), int(match[3] or 1)).toordinal()
         begin, end = (date(int(match[1]) + later, 1, 1).toordinal() for later in (0, 1))
-    except ValueError:
+    except (OverflowError, ValueError):
         return math.nan
     return int(match[1]) + (day - begin) / (end - begin)
 
@@ -111,11 +106,6 @@ def _read(texts: Sequence[bytes]) -> list[JsonValue]:
     return values
 
 
-def _finite(number: float) -> float:
-    """Return a number, NaN for an infinite one: of two numbers of 400 digits none could tell which is more."""
-    return number if math.isfinite(number) else math.nan
-
-
 def _text_hash(value: JsonValue) -> int:
     text = value if isinstance(value, str) else str(value) if type(value) is int else json.dumps(value)
     return int.from_bytes(hashlib.blake2b(encode(text.casefold()), digest_size=8).digest(), "little")
@@ -123,12 +113,12 @@ def _text_hash(value: JsonValue) -> int:
 
 @lru_cache(maxsize=1 << 16, typed=True)
 def _compared(value: None | bool | int | float | str) -> tuple[float, int]:
-    """Return the number and the text's hash, which conditions compare. Cached, for values repeat."""
+    """Return the number and the text's hash of a value. Cached, for values repeat."""
     return number_of(value), _text_hash(value)
 
 
 def compared(value: JsonValue) -> Iterator[tuple[float, int]]:
-    """Yield what conditions compare: the number and the text's hash of a value, or of each item of a list."""
+    """Yield the number and the text's hash of a value, or of each item of a list; conditions compare these."""
     for item in value if isinstance(value, list) else (value,):
         if not (isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED)):
             yield _compared(item)
@@ -148,14 +138,14 @@ def meets(value: JsonValue, condition: Condition) -> bool:
 
 
 def encode_value(value: JsonValue) -> bytes:
-    """Return a value as JSON, with a short way for whole numbers and texts: nearly all values are such."""
+    """Return a value as JSON; whole numbers and texts, nearly all values, are encoded faster."""
     if type(value) is int:
         return str(value).encode()
     return encode(encode_basestring(value) if type(value) is str else _json(value))
 
 
 class PropertyWriter:
-    """Collects a property of all nodes, in any order of nodes. Values wait on disk, the rest in memory."""
+    """Collects a property of all nodes, in any order of nodes. Values are on disk, the rest in memory."""
 
     def __init__(self, spool: Path) -> None:
         self._spool = spool
@@ -180,7 +170,7 @@ class PropertyWriter:
                 self.texts.append(text)
 
     def values(self) -> Iterator[tuple[int, JsonValue]]:
-        """Return the nodes, by the numbers of `add`, with their values."""
+        """Yield the nodes, by the numbers of `add`, with their values."""
         self._values.close()
         spooled = Folder(self._spool.parent, ()).strings(self._spool.name)  # (): listing all columns' files takes long
         return ((row, json.loads(spooled.raw(at))) for at, row in enumerate(self.rows))
@@ -207,35 +197,26 @@ def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int
         for column in columns:
             for part in column.sort(place):
                 values.extend(part)
+    _save_columns(folder, columns)
+
+
+def _save_columns(folder: Path, columns: Sequence[PropertyWriter | _Revised]) -> None:
+    """Write the numbers of all properties, one file for each kind of column."""
     save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns)], dtype=np.int64))
     save(folder, "property_entry_at", np.cumsum([0, *(len(column.entries) for column in columns)], dtype=np.int64))
-    save_joined(folder, "property_row", np.int32, [column.rows for column in columns])
-    save_joined(folder, "property_entry", np.int32, [column.entries for column in columns])
-    save_joined(folder, "property_number", np.float64, [column.numbers for column in columns])
-    save_joined(folder, "property_text", np.uint64, [column.texts for column in columns])
-
-
-def save_joined(
-    folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any] | Array]
-) -> None:  # Any: a number
-    """Write several columns of numbers as one file."""
-    save(folder, name, np.concatenate([np.zeros(0, kind), *(np.frombuffer(part, kind) for part in parts)]))
+    files = {"row": np.int32, "entry": np.int32, "number": np.float64, "text": np.uint64}
+    for (name, kind), attribute in zip(files.items(), ("rows", "entries", "numbers", "texts"), strict=True):
+        parts = (np.frombuffer(getattr(column, attribute), kind) for column in columns)
+        save(folder, f"property_{name}", np.concatenate([np.zeros(0, kind), *parts]))
 
 
 class _Column(NamedTuple):
     rows: Rows
     first: int
-    """The place of its first value among all values."""
+    """The index of its first value among all values."""
     entries: NDArray[np.int32]
     numbers: NDArray[np.float64]
     texts: NDArray[np.uint64]
-
-
-class _Texts(NamedTuple):
-    """The distinct texts of every property, as hashes, ascending, and of which property each is, by number."""
-
-    hashes: NDArray[np.uint64]
-    columns: NDArray[np.intp]
 
 
 class Properties:
@@ -252,14 +233,10 @@ class Properties:
             for column in columns:
                 check_ends(offsets, len(column), "properties")
             check_counts(np.diff(offsets), len(columns[0]))
-        self._texts: _Texts | None = None
-        at, entry_at = begins.tolist(), entry_begins.tolist()
         self._columns: dict[str, _Column] = {}
-        for place, name in enumerate(names):
-            part = slice(entry_at[place], entry_at[place + 1])
-            self._columns[name] = _Column(
-                rows[at[place] : at[place + 1]], at[place], entries[part], numbers[part], texts[part]
-            )
+        parts, entry_parts = (starmap(slice, pairwise(offsets.tolist())) for offsets in (begins, entry_begins))
+        for name, part, entry in zip(names, parts, entry_parts, strict=True):
+            self._columns[name] = _Column(rows[part], part.start, entries[entry], numbers[entry], texts[entry])
 
     def of(self, row: int) -> dict[str, JsonValue]:
         """Return all properties of a node."""
@@ -291,7 +268,7 @@ class Properties:
         return [next(values) if has else None for has in there.tolist()]
 
     def every(self, name: str, rows: Rows) -> list[JsonValue]:
-        """Return what `values` does, faster where most nodes have the property, and None for all without any such."""
+        """Return the same as `values`, faster if most nodes have the property; None for all if no node has it."""
         if name not in self.names:
             return [None] * len(rows)
         having, texts = self.column(name)
@@ -301,7 +278,7 @@ class Properties:
         return [read[place] for place in at[rows].tolist()]
 
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
-        """Return the number that each of these nodes has for a property: (rows,); NaN for none, the first of a list.
+        """Return the number of each of these nodes in a property: (rows,); NaN for none, the first of a list.
 
         Raises `UnknownProperty`.
         """
@@ -313,9 +290,9 @@ class Properties:
         return np.where(there, column.numbers.take(at, mode="clip"), np.nan)
 
     def extremes(self, name: str, rows: Rows, *, largest: bool = False) -> NDArray[np.float64]:
-        """Return the smallest number that each node has for a property, or the largest: (rows,), NaN for none.
+        """Return the smallest, or largest, number of each node in a property: (rows,), NaN for none.
 
-        A date is its year and the part of it that has passed. Raises `UnknownProperty`.
+        Raises `UnknownProperty`.
         """
         column = self._columns[self.known(name)]
         numbers = np.full(self._nodes, np.nan)
@@ -352,22 +329,25 @@ class Properties:
         return np.asarray(column.entries[compared], np.int32)
 
     def having(self, text: str) -> list[str]:
-        """Return the properties that have just this text as a value of some node; case does not count."""
-        if self._texts is None:  # sorted once: some 10 ms for 150,000 values
-            own = [distinct(column.texts) for column in self._columns.values()]
-            hashes = np.concatenate([np.zeros(0, np.uint64), *own])
-            order = np.argsort(hashes, kind="stable")
-            self._texts = _Texts(hashes[order], np.repeat(np.arange(len(own)), [len(texts) for texts in own])[order])
+        """Return the properties in which a node's value is exactly this text, in any case."""
         hashes, columns = self._texts
         wanted = np.uint64(_text_hash(text))
         first = int(hashes.searchsorted(wanted))
-        if first == len(hashes) or hashes[first] != wanted:  # so it is with most texts
+        if first == len(hashes) or hashes[first] != wanted:  # most texts are not values
             return []
         names = list(self._columns)
         return [names[at] for at in columns[first : int(hashes.searchsorted(wanted, side="right"))].tolist()]
 
+    @cached_property
+    def _texts(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """Return the hashes of every property's distinct texts, ascending, and the number of each one's property."""
+        own = [distinct(column.texts) for column in self._columns.values()]
+        hashes = np.concatenate([np.zeros(0, np.uint64), *own])
+        order = np.argsort(hashes, kind="stable")  # some 10 ms for 150,000 values
+        return hashes[order], np.repeat(np.arange(len(own)), [len(texts) for texts in own])[order]
+
     def known(self, name: str, others: Sequence[str] = ()) -> str:
-        """Return a property as the graph spells it, whatever its case; else one of `others`, fields of every node.
+        """Return a property in the graph's spelling, given in any case; or one of `others`, fields of every node.
 
         Raises `UnknownProperty` with near names.
         """
@@ -375,7 +355,7 @@ class Properties:
 
 
 def known(name: str, names: Sequence[str]) -> str:
-    """Return a property as it is spelled among these, whatever its case. Raises `UnknownProperty` with near names."""
+    """Return a property in its spelling among `names`, given in any case. Raises `UnknownProperty` with near names."""
     folded = {own.casefold(): own for own in reversed(names)}
     if name in names or name.casefold() in folded:
         return name if name in names else folded[name.casefold()]
@@ -386,26 +366,23 @@ def known(name: str, names: Sequence[str]) -> str:
 
 
 def parse(conditions: Sequence[str]) -> tuple[Condition, ...]:
-    """Read conditions such as `year >= 2000`. Raises `BadOption`."""
+    """Parse conditions such as `year >= 2000`. Raises `BadOption`."""
     return tuple(Condition.parse(text) for text in conditions)
 
 
-# The properties of a revised graph: columns of values that stay, with those of nodes that come put among them.
-
-
 class _Revised(NamedTuple):
-    """A property of the rows that stay and of those that come: where its values and its entries are from."""
+    """A property of a revised graph: of the old rows that stay, and of added ones."""
 
     rows: NDArray[np.int32]
     values: NDArray[np.int64]
-    """(rows,): the place of an old value among those of all properties, or -1 - n for the n-th of those that come."""
+    """(rows,): the index of an old value among those of all properties, or -1 - n for the n-th added one."""
     entries: NDArray[np.int32]
     numbers: NDArray[np.float64]
     texts: NDArray[np.uint64]
 
 
 class _Reviser:
-    """Puts the values of nodes that come among those of rows that stay, property by property."""
+    """Inserts the values of added nodes among those of the old rows that stay, property by property."""
 
     def __init__(self, old: Folder, layout: Layout, nodes: Sequence[Node]) -> None:
         self._layout, self._nodes = layout, nodes
@@ -414,11 +391,11 @@ class _Reviser:
         )
         self._rows, self._entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
         self._numbers, self._texts = old.array("property_number", "f8"), old.array("property_text", "u8")
-        self.coming: list[bytes] = []
-        """The values of nodes that come so far, as JSON."""
+        self.added: list[bytes] = []
+        """The values of added nodes so far, as JSON."""
 
     def of(self, name: str, place: int | None) -> _Revised | None:
-        """Return a property, that at a place of the old ones or a new one; None if no row has it any longer."""
+        """Return a property, given its index among the old ones, if any; None if no row has it any longer."""
         having = [at for at, node in enumerate(self._nodes) if name in node.properties]
         values = [self._nodes[at].properties[name] for at in having]
         rows = self._layout.new[having]
@@ -431,11 +408,11 @@ class _Reviser:
             return None
         old_rows = self._rows[part][stays]
         at = np.searchsorted(old_rows, rows)
-        origin = inserted(stays + (part.start or 0), at, -1 - len(self.coming) - np.arange(len(rows)))
-        self.coming += map(encode_value, values)
-        found = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in compared(value)]
+        origin = inserted(stays + (part.start or 0), at, -1 - len(self.added) - np.arange(len(rows)))
+        self.added += map(encode_value, values)
+        new = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in compared(value)]
         new_entries, new_numbers, new_texts = (
-            np.array([entry[column] for entry in found], kind)
+            np.array([entry[column] for entry in new], kind)
             for column, kind in ((0, np.int32), (1, np.float64), (2, np.uint64))
         )
         entries = self._entries[entry_part]
@@ -451,9 +428,9 @@ class _Reviser:
 
 
 def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, nodes: Sequence[Node]) -> tuple[str, ...]:
-    """Write the properties of rows that stay, and of nodes that come in their order; return the names of all.
+    """Write the properties of the old rows that stay and of added nodes, in their order; return the names of all.
 
-    `names` are those of the old ones. A property that no row has any longer is left out.
+    `names` are the old ones. A property that no row has any longer is dropped.
     """
     reviser = _Reviser(old, layout, nodes)
     places: dict[str, int | None] = {name: place for place, name in enumerate(names)}
@@ -463,29 +440,17 @@ def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, node
     revised = {name: reviser.of(name, place) for name, place in places.items()}
     columns = {name: column for name, column in revised.items() if column is not None}
     values = np.concatenate([np.zeros(0, np.int64), *(column.values for column in columns.values())])
-    write_strings(folder, "property_value", old.strings("property_value"), values, reviser.coming)
-    save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns.values())], dtype=np.int64))
-    ends = np.cumsum([0, *(len(column.entries) for column in columns.values())], dtype=np.int64)
-    save(folder, "property_entry_at", ends)
-    save_joined(folder, "property_row", np.int32, [column.rows for column in columns.values()])
-    save_joined(folder, "property_entry", np.int32, [column.entries for column in columns.values()])
-    save_joined(folder, "property_number", np.float64, [column.numbers for column in columns.values()])
-    save_joined(folder, "property_text", np.uint64, [column.texts for column in columns.values()])
+    write_strings(folder, "property_value", old.strings("property_value"), values, reviser.added)
+    _save_columns(folder, list(columns.values()))
     return tuple(columns)
 
 
-# What Python programs have for values -> what JSON has: times, the numbers of numpy and pandas, what is missing.
-
-
 MISSING = frozenset({"NaT", "<NA>"})
-"""How numpy and pandas write a value that is missing, beside NaN."""
+"""Missing values of numpy and pandas, as text; NaN is another."""
 
 
-def json_value(value: Any) -> JsonValue:  # Any: whatever a program holds
-    """Return the value as JSON has it: a time as ISO 8601 writes it, NaN and its kin as None.
-
-    Raises `TypeError` for what JSON has no likeness of.
-    """
+def json_value(value: Any) -> JsonValue:  # Any: any Python value
+    """Return the value as JSON: a time in ISO 8601, NaN and its like as None. Raises `TypeError` for other values."""
     if value is None or isinstance(value, str | bool) or type(value) is int:
         return value
     if isinstance(value, int):
@@ -500,8 +465,8 @@ def json_value(value: Any) -> JsonValue:  # Any: whatever a program holds
     return scalar(value)
 
 
-def scalar(value: Any) -> JsonValue:  # Any: whatever a program holds
-    """Return a time, or what numpy and pandas hold, as JSON has it. Raises `TypeError` for anything else."""
+def scalar(value: Any) -> JsonValue:  # Any: any Python value
+    """Return a time, or a value of numpy or pandas, as JSON. Raises `TypeError` for anything else."""
     if str(value) in MISSING:
         return None
     if isinstance(value, datetime | date | time):
@@ -512,11 +477,11 @@ def scalar(value: Any) -> JsonValue:  # Any: whatever a program holds
         return str(value)
     if hasattr(value, "tolist"):
         return json_value(value.tolist())
-    raise TypeError(f"a {type(value).__name__} is no value of JSON")
+    raise TypeError(f"a {type(value).__name__} is not a JSON value")
 
 
-def node_id(value: Any) -> str | None:  # Any: whatever a program holds
-    """Return an id as text: a whole number as its digits; None for what is no id."""
+def node_id(value: Any) -> str | None:  # Any: any Python value
+    """Return an id as text, of a whole number its digits; None if the value is not an id."""
     if hasattr(value, "item"):  # numpy's own number
         value = value.item()
     if isinstance(value, str):

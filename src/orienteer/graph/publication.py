@@ -1,4 +1,4 @@
-"""Writes the graph directory: a generation is written aside, then published in one step. Only our files are removed."""
+"""Writes the graph directory: writes a generation aside, then publishes it in one step. Removes only our files."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def check_target(path: Path, *, force: bool) -> None:
 
 @contextmanager
 def publishing(path: Path) -> Iterator[Path]:
-    """Give a folder to write in, under the directory's lock; remove it afterwards, and a new directory without a graph.
+    """Yield a folder to write in, under the directory's lock; then remove it, and a new directory without a graph.
 
-    Raises `GraphBusy` where another process has the lock, `NotAGraph` where a folder of the graph is a link.
+    Raises `GraphBusy` if another process has the lock, `NotAGraph` if a folder of the graph is a link.
     """
     is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,12 @@ def publishing(path: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(work, ignore_errors=True)
             if is_new and not is_graph(path):  # only the process with the lock may remove the folder
-                _take_away(path)
+                remove(path / GENERATIONS, GENERATION)
+                with suppress(OSError):
+                    (path / GENERATIONS).rmdir()
+                with suppress(OSError):  # another process has put files there
+                    (path / LOCK).unlink()
+                    path.rmdir()
 
 
 def remove(folder: Path, names: re.Pattern[str], *, keep: str = "") -> None:
@@ -83,18 +88,8 @@ def remove(folder: Path, names: re.Pattern[str], *, keep: str = "") -> None:
                 entry.unlink()
 
 
-def _take_away(path: Path) -> None:
-    """Remove a directory without a graph, unless somebody else has put files there."""
-    remove(path / GENERATIONS, GENERATION)
-    with suppress(OSError):
-        (path / GENERATIONS).rmdir()
-    with suppress(OSError):
-        (path / LOCK).unlink()
-        path.rmdir()
-
-
 class Digests:
-    """Checksums of files, taken while other files are still being written; a file with a checksum is on the disk."""
+    """Computes checksums of files while others are still written; a file with a checksum is on the disk."""
 
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(2, "digests")
@@ -107,23 +102,29 @@ class Digests:
         self._worker.shutdown(cancel_futures=True)
 
     def add(self, *files: Path) -> None:
-        """Start taking the checksums of files that are complete and closed."""
+        """Start computing the checksums of files that are complete and closed."""
+
+        def digest_of(file: Path) -> str:
+            digest = sha256_of(file)
+            sync(file)
+            return digest
+
         for file in files:
             if file not in self._taken:
-                self._taken[file] = self._worker.submit(_settled, file)
+                self._taken[file] = self._worker.submit(digest_of, file)
 
     def take_over(self, old: Path, new: Path, digest: str) -> None:
-        """Put a published file at another place as well, which has its checksum."""
+        """Link or copy a published file, which has this checksum."""
         try:
             os.link(old, new)
-        except OSError:  # where the system has no such links
+        except OSError:  # the file system has no hard links
             shutil.copyfile(old, new)
             sync(new)
         self._taken[new] = Future()
         self._taken[new].set_result(digest)
 
     def of(self, file: Path) -> str:
-        """Wait for the checksum of a file and return it."""
+        """Return the checksum of a file when it is computed."""
         self.add(file)
         return self._taken[file].result()
 
@@ -154,21 +155,21 @@ def publish(
     work.rename(target)
     sync(generations)
     for name, record in records.items():
-        beside = path / PIECES / manifest.generation / record.folder
-        beside.parent.mkdir(parents=True, exist_ok=True)
-        (pieces or {})[name].rename(beside)
-        sync(beside.parent)
+        piece = path / PIECES / manifest.generation / record.folder
+        piece.parent.mkdir(parents=True, exist_ok=True)
+        (pieces or {})[name].rename(piece)
+        sync(piece.parent)
     pointer = Pointer(generation=manifest.generation, manifest=sha256_of(target / MANIFEST), pieces=records)
     replace_pointer(path, pointer)
     remove(generations, GENERATION, keep=target.name)
     remove(path / PIECES, GENERATION, keep=target.name)
-    with suppress(OSError):  # it is missing, or has pieces, or somebody else's files
+    with suppress(OSError):  # it is missing, or has pieces or third-party files
         (path / PIECES).rmdir()
     return manifest
 
 
 def new_generation() -> tuple[str, str]:
-    """Return an id for a generation, and the time in it."""
+    """Return the id of a new generation, and its time."""
     now = datetime.now(UTC)
     return f"{now:%Y%m%dT%H%M%S}-{os.urandom(4).hex()}", now.isoformat(timespec="seconds")
 
@@ -183,7 +184,7 @@ def replace_pointer(path: Path, pointer: Pointer) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until the system has a file, or the names in a folder, on the disk."""
+    """Wait until a file, or the entries of a folder, are on the disk."""
     if path.is_dir() and sys.platform == "win32":
         return  # folders cannot be opened there
     handle = os.open(path, os.O_RDONLY)
@@ -191,10 +192,3 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _settled(file: Path) -> str:
-    """Return a file's checksum once its content is on the disk."""
-    digest = sha256_of(file)
-    sync(file)
-    return digest

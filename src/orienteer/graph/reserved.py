@@ -31,6 +31,11 @@ SHARES_NAMES = "shares_names"
 SIMILAR = "similar"
 """Symmetric: two chunks whose metadata are alike (SAGE, section 2.1.B). Weight: the highest of the similarities."""
 
+TITLED, STATES, MEMBER = "titled", "states", "member"
+"""Extracted: chunk to what its title names; chunk to a fact; fact to an entity that it is about."""
+RELATED_TO, CO_OCCURS, SYNONYM = "related_to", "co_occurs", "synonym"
+"""Extracted: two entities of a statement without a word for the edge, of the same passages, with similar names."""
+
 SYMMETRIC = frozenset({SHARES_NAMES, SIMILAR})
 WEIGHTED = (MENTIONS, SHARES_NAMES, SIMILAR)
 """Edge types whose weights say how strong an edge is; each type has a scale of its own."""

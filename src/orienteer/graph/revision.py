@@ -1,8 +1,8 @@
-"""A new generation out of an old one: some rows go, nodes and edges come, and all else is copied without being read.
+"""Makes a new generation from an old one: rows are removed, nodes and edges are added, and the rest is copied unread.
 
-The files are those that `GraphBuilder` would write of the same nodes and edges, byte for byte, if it saw the types and
-the properties in the same order. Nothing of what goes is left in them. Arrays are merged by numpy; texts that stand
-together are copied together.
+The files are those that `GraphBuilder` would write for the same nodes and edges, byte for byte, if it saw the types and
+the properties in the same order. They contain nothing of removed rows. Arrays are merged by numpy; runs of old texts
+are copied together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from orienteer.graph import publication
 from orienteer.graph.adjacency import EDGE_FILES, Adjacency, EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
 from orienteer.graph.edges import CodedColumn, EdgeBatch, encode_extra, type_number
-from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest, generation_of, read_pointer
+from orienteer.graph.format import TEXT_TYPES, Manifest, generation_of, read_pointer
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, Rows, decode, encode, save
@@ -39,27 +40,28 @@ _NONE = np.zeros(0, np.int32)
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What changes of a graph. Edges of the rows that go go with them."""
+    """The changes of a graph. Edges of removed rows are removed with them."""
 
     gone: Rows = field(default_factory=lambda: _NONE)
+    """Removed rows."""
     nodes: Sequence[Node] = ()
-    """Nodes that come; one may have the id of a row that goes."""
+    """Added nodes; one may have the id of a removed row."""
     edges: Sequence[EdgeBatch] = ()
-    """Edges that come, between nodes that come or stay."""
+    """Added edges, between added nodes or those that stay."""
     lost: Sequence[tuple[int, str, int]] = ()
-    """Edges that go though both their ends stay: all of a type from one row to another."""
+    """Removed edges between nodes that stay: all of a type from one row to another."""
     symmetric: frozenset[str] = frozenset()
     """Types of edges without a direction, besides those of the graph."""
     edge_types: Sequence[str] = ()
-    """Types of edges that are kept although no edge may be of them."""
+    """Types of edges that are kept even if no edge has them."""
     directed: frozenset[str] = frozenset()
     """Types of edges of the graph that have a direction from now on."""
     renewed: Collection[str] = ()
-    """Ids of nodes that come in the place of rows that go, and keep the edges of these."""
+    """Ids of added nodes that replace removed rows and keep the edges of these."""
 
 
 Piece = Callable[[Path, str, Layout], None]
-"""Writes a piece of the new generation into a folder; it is given the generation's name and where the rows are."""
+"""Writes a piece of the new generation, of this name and with these rows, into a folder."""
 
 
 def revise(
@@ -71,11 +73,11 @@ def revise(
     facts: Mapping[str, Any] | None = None,  # Any: of different types
     pieces: Mapping[str, Piece] | None = None,
 ) -> Manifest:
-    """Publish the revised graph in the place of an open one, together with pieces of the new generation.
+    """Replace an open graph by the revised one, together with pieces of the new generation.
 
-    `work` is the folder that `publication.publishing` gives: its lock keeps others from publishing meanwhile. `facts`
-    are fields of the manifest that change beside what is counted, such as labels. Raises `BadInput` if no node is left
-    or an edge joins a node that is not there, `DuplicateNode`.
+    `work` is the folder of `publication.publishing`, whose lock keeps others from publishing meanwhile. `facts` are
+    changed fields of the manifest besides counts, such as labels. Raises `BadInput` if no node is left or an edge
+    refers to a missing node, `DuplicateNode`.
     """
     with publication.Digests() as digests:
         folder = work / "arrays"
@@ -112,32 +114,39 @@ class _Revised:
         self._goes = np.zeros(len(self._arrays.ids), np.bool_)  # (old rows,)
         self._goes[revision.gone] = True
         ids = [node.id for node in self._nodes]
-        double = next((node_id for node_id, other in zip(ids, ids[1:], strict=False) if node_id == other), None)
-        kept = (node_id for node_id in ids if self._stays(node_id))
-        if (double := next(kept, double)) is not None:
-            raise DuplicateNode(f"two different nodes have the id {double!r}: give each its own")
+        for node_id, following in zip_longest(ids, ids[1:]):
+            row = self._arrays.ids.find(node_id)
+            if node_id == following or (row is not None and not self._goes[row]):
+                raise DuplicateNode(f"two different nodes have the id {node_id!r}: give each its own")
         if ids and not ids[0]:
             raise BadInput("a node has no id: every node needs one")
         self.layout = layout_of(self._arrays.ids, revision.gone, [encode(node_id) for node_id in ids])
         if not len(self.layout):
             raise BadInput("there are no nodes: a graph needs at least one")
-
-    def _stays(self, node_id: str) -> bool:
-        row = self._arrays.ids.find(node_id)
-        return row is not None and not self._goes[row]
+        self._new_row = dict(zip(ids, self.layout.new.tolist(), strict=True))
+        """The new rows of nodes by id: the added ones, and those that stay and were looked up."""
 
     def write(self, scratch: Path, provenance: Mapping[str, Any], digests: publication.Digests) -> Manifest:
-        """Write all files and return the manifest, with no files in it."""
+        """Write all files and return the manifest, without the files."""
         manifest, provenance = self._manifest, dict(provenance)
         if (text_types := manifest.provenance.get(TEXT_TYPES)) is not None:
             provenance[TEXT_TYPES] = text_types
-        nodes = self._nodes_of_old(digests) if self._keeps_nodes else self._write_nodes(scratch, text_types, digests)
+        if self._nodes or len(self._revision.gone):
+            nodes = self._write_nodes(scratch, text_types, digests)
+        else:
+            self._take_over({name.split(".")[0] for name in manifest.files} - EDGE_FILES, digests)
+            nodes = _Nodes(list(manifest.node_types), self._arrays.node_types, manifest.text, manifest.properties)
         if self._keeps_edges(nodes):
             self._take_over(EDGE_FILES, digests)
             edge_names, triples = list(manifest.edge_types), manifest.triples
         else:
             edge_names = self._write_edges()
-            triples = self._triples(nodes, edge_names)
+            ends = all_ends(Adjacency(Folder(self._folder)))
+            is_outgoing = ends.kind & 1 == 0
+            kinds = (ends.kind[is_outgoing] >> 1).astype(np.uint16)
+            source, target = ends.row[is_outgoing], ends.neighbor[is_outgoing]
+            triples = count_edges(source, target, kinds, nodes.types, nodes.names, edge_names)
+        undirected = {*manifest.symmetric, *self._revision.symmetric} - self._revision.directed
         generation, created = publication.new_generation()
         counts = np.bincount(nodes.types, minlength=len(nodes.names)).tolist()
         return manifest.model_copy(
@@ -150,7 +159,7 @@ class _Revised:
                 "node_types": dict(zip(nodes.names, counts, strict=True)),
                 "edge_types": count_types(edge_names, triples),
                 "triples": triples,
-                "symmetric": self._symmetric(edge_names),
+                "symmetric": tuple(sorted(undirected & {*edge_names})),
                 "text": nodes.text,
                 "properties": nodes.properties,
                 "provenance": provenance,
@@ -158,15 +167,8 @@ class _Revised:
             }
         )
 
-    # --------------------------------------------------------------------------------------- what is taken over unread
-
-    @property
-    def _keeps_nodes(self) -> bool:
-        """Tell whether all nodes are as before."""
-        return not len(self._revision.gone) and not self._nodes
-
     def _keeps_edges(self, nodes: _Nodes) -> bool:
-        """Tell whether the same rows, of the same types, are joined as before."""
+        """Return whether the edges are unchanged, between the same rows of the same types."""
         revision, counts = self._revision, self._manifest.edge_types
         unused = {name for name, count in counts.items() if not count}
         return (
@@ -179,57 +181,34 @@ class _Revised:
         )
 
     def _take_over(self, names: Collection[str], digests: publication.Digests) -> None:
-        """Take over files, which are never written to again, by their names without suffixes."""
+        """Link unchanged files into the new generation, by their names without suffixes."""
         for name, record in self._manifest.files.items():
             if name.split(".")[0] in names:
                 digests.take_over(self._old.path / name, self._folder / name, record.sha256)
 
-    def _nodes_of_old(self, digests: publication.Digests) -> _Nodes:
-        self._take_over({name.split(".")[0] for name in self._manifest.files} - EDGE_FILES, digests)
-        manifest, types = self._manifest, self._arrays.node_types
-        return _Nodes(list(manifest.node_types), types, manifest.text, manifest.properties)
-
-    # ---------------------------------------------------------------------------------------------------------- nodes
-
     def _write_nodes(self, scratch: Path, text_types: Sequence[str] | None, digests: publication.Digests) -> _Nodes:
         """Write the files of all nodes."""
-        names, types = self._write_types()
-        numbers = [number for number, name in enumerate(names) if name in (text_types or ())]
-        self._write_strings()
-        text = self._write_indexes(scratch, np.isin(types, numbers) if numbers else None)
-        properties = property_revision.revise(
-            self._folder, self._old, self._manifest.properties, self.layout, self._nodes
-        )
-        digests.add(*self._folder.iterdir())
-        return _Nodes(names, types, text, properties)
-
-    def _symmetric(self, edge_names: Sequence[str]) -> tuple[str, ...]:
-        """Return those of the edge types that have no direction."""
-        without = {*self._manifest.symmetric, *self._revision.symmetric} - self._revision.directed
-        return tuple(sorted(without & {*edge_names}))
-
-    def _write_types(self) -> tuple[list[str], NDArray[np.uint16]]:
-        """Write the node type of each row; return the names of the types, and the types by row, (rows,)."""
-        old, stays = self._arrays.node_types, self.layout.stays
-        counts = np.bincount(old[stays], minlength=len(self._manifest.node_types))
-        numbers, place = _numbered(self._manifest.node_types, counts)
+        old, names = self._arrays.node_types, self._manifest.node_types
+        numbers, place = _numbered(names, np.bincount(old[self.layout.stays], minlength=len(names)))
         new = np.array([type_number(numbers, node.type) for node in self._nodes], np.uint16)
         types = self.layout.merged(place[old], new)
         save(self._folder, "node_type", types)
-        return list(numbers), types
-
-    def _write_strings(self) -> None:
-        origin = self.layout.origin
         columns = {
             "id": [node.id for node in self._nodes],
             "name": [node.name or node.id for node in self._nodes],
             "text": [node.text for node in self._nodes],
             "aliases": [_json(node.aliases) if node.aliases else "" for node in self._nodes],
         }
+        origin = self.layout.origin
         for name, texts in columns.items():
             write_strings(self._folder, name, self._old.strings(name), origin, list(map(encode, texts)))
-
-    # -------------------------------------------------------------------------------------------------------- indexes
+        read = [number for name, number in numbers.items() if name in (text_types or ())]
+        text = self._write_indexes(scratch, np.isin(types, read) if read else None)
+        properties = property_revision.revise(
+            self._folder, self._old, self._manifest.properties, self.layout, self._nodes
+        )
+        digests.add(*self._folder.iterdir())
+        return _Nodes(list(numbers), types, text, properties)
 
     def _write_indexes(self, scratch: Path, measured: NDArray[np.bool_] | None) -> dict[str, float]:
         """Write the indexes of texts and names; return the statistics of texts."""
@@ -246,16 +225,10 @@ class _Revised:
             indexer.finish(np.arange(len(self._nodes), dtype=np.int32), identifiers).result()
         new = Folder(scratch)
         text = revise_texts(self._folder, self._old, new, self.layout, measured=measured)
-        gone = [name for part in self._names_of(~self.layout.stays) for name in part]
-        revise_names(
-            self._folder,
-            self._old,
-            new,
-            self.layout,
-            tokenizer,
-            gone=gone,
-            stay=lambda: self._names_of(self.layout.stays),
-        )
+        stays = self.layout.stays
+        gone = [name for part in self._names_of(~stays) for name in part]
+        stay = partial(self._names_of, stays)
+        revise_names(self._folder, self._old, new, self.layout, tokenizer, gone=gone, stay=stay)
         shutil.rmtree(scratch)
         return text
 
@@ -269,8 +242,6 @@ class _Revised:
             if IDENTIFIER_PROPERTY in self._manifest.properties:
                 values = self._arrays.properties.values(IDENTIFIER_PROPERTY, rows.astype(np.int32))
                 yield [name for value in values for name in names_in(value)]
-
-    # ---------------------------------------------------------------------------------------------------------- edges
 
     def _write_edges(self) -> list[str]:
         """Write the adjacency and the extras; return the names of the edge types."""
@@ -287,61 +258,47 @@ class _Revised:
             extra_place[extras] = np.arange(len(extras), dtype=np.int32)
             stay = stay._replace(extra=extra_place[stay.extra])
         stay = stay._replace(kind=place[stay.kind >> 1] << np.uint16(1) | stay.kind & np.uint16(1))
-        come, coming = self._coming(numbers, len(extras))
+        added, new_extras = self._added(numbers, len(extras))
         for name in self._revision.edge_types:
             type_number(numbers, name)
-        has_extras = len(extras) + len(coming) > 0
+        has_extras = len(extras) + len(new_extras) > 0
         if has_extras:
-            origin = np.concatenate([extras, -1 - np.arange(len(coming))])
+            origin = np.concatenate([extras, -1 - np.arange(len(new_extras))])
             strings = self._old.strings("edge_extra") if len(extras) else None
-            write_strings(self._folder, "edge_extra", strings, origin, coming)
-        write_joined(self._folder, len(self.layout), stay, come, has_extras=has_extras)
+            write_strings(self._folder, "edge_extra", strings, origin, new_extras)
+        write_joined(self._folder, len(self.layout), stay, added, has_extras=has_extras)
         return list(numbers)
 
     def _staying(self) -> EdgeEnds:
         """Return the ends of the edges that stay, by new rows."""
         place = self.layout.old.copy()
-        rows = dict(zip((node.id for node in self._nodes), self.layout.new.tolist(), strict=True))
         for node_id in self._revision.renewed:
-            place[self._arrays.ids.find(node_id)] = rows[node_id]
+            place[self._arrays.ids.find(node_id)] = self._new_row[node_id]
         ends = all_ends(self._arrays.adjacency)
         ends = ends._replace(row=place[ends.row], neighbor=place[ends.neighbor])
         keep = (ends.row >= 0) & (ends.neighbor >= 0)
-        keep[self._lost()] = False
+        if self._revision.lost:
+            numbers = {name: number for number, name in enumerate(self._manifest.edge_types)}
+            sources, names, targets = zip(*self._revision.lost, strict=True)
+            source, target = np.array(sources, np.int32), np.array(targets, np.int32)
+            kind = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names)) << 1
+            adjacency = self._arrays.adjacency
+            keep[adjacency.places(source, target, kind)] = keep[adjacency.places(target, source, kind + 1)] = False
         return ends if keep.all() else ends.where(keep)
 
-    def _triples(self, nodes: _Nodes, edge_names: Sequence[str]) -> tuple[EdgeCount, ...]:
-        """Count the edges that were written by the types that they join."""
-        ends = all_ends(Adjacency(Folder(self._folder)))
-        going = ends.kind & 1 == 0
-        kinds = (ends.kind[going] >> 1).astype(np.uint16)
-        return count_edges(ends.row[going], ends.neighbor[going], kinds, nodes.types, nodes.names, edge_names)
-
-    def _lost(self) -> NDArray[np.int64]:
-        """Return the places of both ends of the edges that go though their nodes stay."""
-        if not self._revision.lost:
-            return np.zeros(0, np.int64)
-        numbers = {name: number for number, name in enumerate(self._manifest.edge_types)}
-        sources, names, targets = zip(*self._revision.lost, strict=True)
-        source, target = np.array(sources, np.int32), np.array(targets, np.int32)
-        kind = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names)) << 1
-        adjacency = self._arrays.adjacency
-        places = [adjacency.places(source, target, kind), adjacency.places(target, source, kind + 1)]
-        return np.concatenate(places)
-
-    def _coming(self, numbers: dict[str, int], first_extra: int) -> tuple[EdgeEnds, list[bytes]]:
-        """Return both ends of the edges that come, by new rows, and their extras; add new types to `numbers`."""
+    def _added(self, numbers: dict[str, int], first_extra: int) -> tuple[EdgeEnds, list[bytes]]:
+        """Return both ends of the added edges, by new rows, and their extras; add new types to `numbers`."""
         types: list[int] = []
         extras: list[int] = []
-        coming: list[bytes] = []
+        new_extras: list[bytes] = []
         sources, targets = [_NONE], [_NONE]
         for batch in self._revision.edges:
             sources.append(self._rows_of(batch.sources))
             targets.append(self._rows_of(batch.targets))
             types += [type_number(numbers, name) for name in batch.types]
-            for carried in batch.extras or (None,) * len(batch.types):
-                extras.append(first_extra + len(coming) if carried else -1)
-                coming += [encode_extra(carried)] if carried else []
+            for values in batch.extras or (None,) * len(batch.types):
+                extras.append(first_extra + len(new_extras) if values else -1)
+                new_extras += [encode_extra(values)] if values else []
         source, target, extra = np.concatenate(sources), np.concatenate(targets), np.array(extras, np.int32)
         kind, is_apart = np.array(types, np.int64) << 1, source != target
         ends = EdgeEnds(
@@ -350,37 +307,23 @@ class _Revised:
             np.concatenate([kind, kind[is_apart] | 1]).astype(np.uint16),
             np.concatenate([extra, extra[is_apart]]),
         )
-        return ends, coming
+        return ends, new_extras
 
     def _rows_of(self, ids: Sequence[str]) -> NDArray[np.int32]:
-        """Return the new row of each of some nodes, (ids,); of a coded column each of its texts is looked up once."""
+        """Return the new row of each of some nodes, (ids,); each text of a coded column is looked up once."""
         if isinstance(ids, CodedColumn):
             return np.asarray(self._rows_of(ids.values)[ids.codes])
+        for node_id in ids:
+            if node_id not in self._new_row:  # a node that stays
+                row = self._arrays.ids.find(node_id)
+                place = -1 if row is None else int(self.layout.old[row])
+                if place < 0:
+                    raise BadInput(f"an edge refers to {node_id!r}, a missing node: add the node")
+                self._new_row[node_id] = place
         return np.fromiter(map(self._new_row.__getitem__, ids), np.int32, len(ids))
-
-    @cached_property
-    def _new_row(self) -> _NewRows:
-        coming = zip((node.id for node in self._nodes), self.layout.new.tolist(), strict=True)
-        return _NewRows(self._arrays.ids.find, self.layout, coming)
-
-
-class _NewRows(dict[str, int]):
-    """The new row of each node by id; those of nodes that stay are looked up when they are asked for."""
-
-    def __init__(self, find: Callable[[str], int | None], layout: Layout, coming: Any) -> None:  # Any: dict's own
-        super().__init__(coming)
-        self._find, self._layout = find, layout
-
-    def __missing__(self, node_id: str) -> int:
-        row = self._find(node_id)
-        place = -1 if row is None else int(self._layout.old[row])
-        if place < 0:
-            raise BadInput(f"an edge joins {node_id!r}, a node that is not there: add the node")
-        self[node_id] = place
-        return place
 
 
 def _numbered(names: Mapping[str, int], counts: NDArray[np.int64]) -> tuple[dict[str, int], NDArray[np.uint16]]:
-    """Return new numbers for the types that still have members, in the old order; and by old number, (types,)."""
+    """Return new numbers of the types that still have members, in the old order; and by old number, (types,)."""
     place = (np.cumsum(counts > 0) - 1).astype(np.uint16)
     return {name: int(place[old]) for old, name in enumerate(names) if counts[old]}, place

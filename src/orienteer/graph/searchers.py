@@ -29,7 +29,7 @@ _FUSIONS = ("linear", "rrf")
 
 
 class Searchers:
-    """Gives the searcher of a mode; each is made once. Safe to share among threads."""
+    """Returns the searcher of a mode; each is created once. Safe to share among threads."""
 
     def __init__(
         self, path: Path, generation: str, lexical: LexicalSearcher, embedder: OpenEmbedder | None = None
@@ -50,9 +50,9 @@ class Searchers:
     ) -> Searcher:
         """Return the searcher by words (BM25), by meaning (cosine), or by both.
 
-        `weight`, BM25's share of a hybrid score, and `fusion` override those of the mode; `best` is how many vectors of
-        a node make its score, 0 for all. With `telling`, words that carry a question and not its matter do not count.
-        Raises `BadOption` without vectors or without their embedder, `MissingExtra`.
+        `weight`, BM25's share of a hybrid score, and `fusion` override those of the mode; `best` is the number of a
+        node's vectors that count, 0 for all. With `telling`, stop words do not count. Raises `BadOption` without
+        vectors or without their embedder, `MissingExtra`.
         """
         wanted = ranking_of(mode)
         lexical = self._lexical.telling if telling else self._lexical
@@ -70,7 +70,7 @@ class Searchers:
         return self._made[key]
 
     def near(self, mode: Mode, query: str, passages: Sequence[str]) -> Searcher:
-        """Return the mode's searcher, with the mean of the vectors of a query and of passages for the query's meaning.
+        """Return the mode's searcher, with the mean of a query's vector and those of passages as the query's meaning.
 
         Raises `BadOption` without vectors, if the mode needs them.
         """
@@ -88,7 +88,7 @@ class Searchers:
 
     @property
     def vectors(self) -> GraphVectors:
-        """Return the vectors, opened at the first call. Raises `BadOption` where there are none."""
+        """Return the vectors, opened at the first call. Raises `BadOption` if the graph has none."""
         with self._opening:  # two instances would each embed, and pay for, the same queries
             return self._opened
 
@@ -100,11 +100,11 @@ class Searchers:
 
     @property
     def has_vectors(self) -> bool:
-        """Tell whether the graph has been embedded."""
+        """Return whether the graph has been embedded."""
         if "_opened" in self.__dict__:
             return True
         try:
             pointer = format.read_pointer(self._path)
-        except NotAGraph:  # it is gone; the open files can still be read
+        except NotAGraph:  # it was removed; the open files can still be read
             return False
         return pointer.generation == self._generation and "vectors" in pointer.pieces

@@ -1,7 +1,7 @@
 """Checks whether the files of a generation fit one another, on request or after a failure.
 
-Hashes reveal damage but not malice: the maker of a graph made its hashes too. Wrong content, such as a row of no node
-or a text that is not UTF-8, shows where it is read, as damage does. Then all files are checked, so that the error
+Hashes reveal damage but not malice: the maker of a graph made its hashes too. Wrong content, such as a row without a
+node or a text that is not UTF-8, fails when it is read, as damage does. Then all files are checked, so that the error
 blames the graph and not our code.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,23 @@ from orienteer.index.arrays import Array, Folder, Strings
 from orienteer.index.bm25 import BLOCK
 from orienteer.index.names import NameKind
 
-_Check = Callable[[Folder, Manifest], Iterator[str]]
-_CARRIED = frozenset(("text", "weight", "properties"))
+_EXTRA = frozenset(("text", "weight", "properties"))
 
 
 def contradiction(folder: Path, manifest: Manifest) -> tuple[str, str] | None:
-    """Return a file of a generation with impossible content, and the reason; None where all files fit."""
+    """Return a file of a generation with impossible content, and the reason; None if all files fit."""
     files = Folder(folder, manifest.files)
-    for name, check in _CHECKS.items():
+    checks = {
+        MANIFEST: _manifest,
+        "id.utf8": _nodes,
+        "aliases.utf8": _aliases,
+        "neighbor.i4": _edges,
+        "edge_extra.utf8": _extras,
+        "row.i4": _postings,
+        "exact.u8": _names,
+        "property_value.utf8": _properties,
+    }
+    for name, check in checks.items():
         try:
             if wrong := next(check(files, manifest), None):
                 return name, wrong
@@ -57,7 +66,7 @@ def _nodes(files: Folder, manifest: Manifest) -> Iterator[str]:
             pass
     raw = [ids.raw(row) for row in range(len(ids))]
     if any(node_id >= other for node_id, other in zip(raw, raw[1:], strict=False)):
-        yield "ids that are out of order, or stand twice"
+        yield "ids that are out of order or repeated"
     yield from _within(files.array("node_type", "u2"), len(manifest.node_types))
 
 
@@ -65,7 +74,7 @@ def _aliases(files: Folder, manifest: Manifest) -> Iterator[str]:
     """Check that each node's aliases are a list of texts."""
     for value in _values(files.strings("aliases"), manifest.nodes, empty=[]):
         if not isinstance(value, list) or not all(isinstance(alias, str) for alias in value):
-            yield "aliases that are no list of texts"
+            yield "aliases that are not a list of texts"
 
 
 def _edges(files: Folder, manifest: Manifest) -> Iterator[str]:
@@ -80,19 +89,19 @@ def _edges(files: Folder, manifest: Manifest) -> Iterator[str]:
         yield "neighbours that are out of order"
 
 
-def _carried(files: Folder, manifest: Manifest) -> Iterator[str]:
+def _extras(files: Folder, manifest: Manifest) -> Iterator[str]:
     if not files.has("edge_extra.utf8"):
         return
     extras = files.strings("edge_extra")
     if files.has("extra_number.i4"):
         yield from _within(files.array("extra_number", "i4"), len(extras), least=-1)
     for value in _values(extras, len(extras)):
-        if not isinstance(value, dict) or not value.keys() <= _CARRIED:
-            yield "an edge that carries what none can"
+        if not isinstance(value, dict) or not value.keys() <= _EXTRA:
+            yield "an edge with unknown fields"
         elif not isinstance(value.get("text", ""), str) or not isinstance(value.get("properties", {}), dict):
-            yield "an edge whose text is no text, or whose properties are none"
+            yield "an edge with a wrong text or wrong properties"
         elif not isinstance(value.get("weight", 1.0), int | float):
-            yield "an edge whose weight is no number"
+            yield "an edge whose weight is not a number"
 
 
 def _postings(files: Folder, manifest: Manifest) -> Iterator[str]:
@@ -109,7 +118,7 @@ def _postings(files: Folder, manifest: Manifest) -> Iterator[str]:
     if (terms[1:] <= terms[:-1]).any():
         yield "terms that are out of order"
     if len(files.array("length", "i4")) != manifest.nodes or (files.array("length", "i4") < 0).any():
-        yield "lengths of texts that are none"
+        yield "impossible lengths of texts"
 
 
 def _names(files: Folder, manifest: Manifest) -> Iterator[str]:
@@ -123,30 +132,14 @@ def _names(files: Folder, manifest: Manifest) -> Iterator[str]:
 
 
 def _properties(files: Folder, manifest: Manifest) -> Iterator[str]:
-    count, rows, entries = (
-        len(manifest.properties),
-        files.array("property_row", "i4"),
-        files.array("property_entry", "i4"),
-    )
+    count, rows = len(manifest.properties), files.array("property_row", "i4")
+    entries = files.array("property_entry", "i4")
     yield from _parts(files.array("property_at", "i8"), count, len(rows))
     yield from _parts(files.array("property_entry_at", "i8"), count, len(entries))
     yield from _within(rows, manifest.nodes)
     yield from _within(entries, manifest.nodes)
     for _ in _values(files.strings("property_value"), len(rows)):
         pass
-
-
-_CHECKS: dict[str, _Check] = {
-    MANIFEST: _manifest,
-    "id.utf8": _nodes,
-    "aliases.utf8": _aliases,
-    "neighbor.i4": _edges,
-    "edge_extra.utf8": _carried,
-    "row.i4": _postings,
-    "exact.u8": _names,
-    "property_value.utf8": _properties,
-}
-"""The checks, by the file that an error names."""
 
 
 def _values(strings: Strings, count: int, *, empty: Any = None) -> Iterator[Any]:  # Any: JSON
@@ -171,4 +164,4 @@ def _parts(begins: Array, parts: int, entries: int) -> Iterator[str]:
 
 def _within(values: Array, end: int, *, least: int = 0) -> Iterator[str]:
     if len(values) and not least <= int(values.min()) <= int(values.max()) < end:
-        yield f"numbers from {values.min()} to {values.max()}, where there are {end}"
+        yield f"numbers from {values.min()} to {values.max()}, of {end}"

@@ -36,8 +36,8 @@ class Graph:
         >>> len(graph), "language:rust" in graph
         (169, True)
 
-    A node is named by its id, or by a name or an alias that it alone bears. What the graph gives back names nodes by
-    their ids. `graph.arrays` is the same graph by rows, for methods and tools of your own.
+    A node is given by its id, or by a name or an alias that no other node has. Results name nodes by their ids.
+    `graph.arrays` is the same graph by rows, for your own methods and tools.
     """
 
     def __init__(self, arrays: GraphArrays) -> None:
@@ -48,15 +48,15 @@ class Graph:
 
     @classmethod
     def open(cls, path: str | Path, *, embedder: OpenEmbedder | None = None) -> Self:
-        """Open the graph directory at `path`, as `orienteer import` and `orienteer build` make them.
+        """Open the graph directory at `path`, made by `orienteer import` or `orienteer build`.
 
             >>> Graph.open("languages")
             Graph('languages', 169 nodes, 504 edges)
 
-        `embedder` opens the embedder of queries by its name, where the graph has vectors; without it, Orienteer's own
-        are known.
+        `embedder` opens the embedder of queries by its name, if the graph has vectors; by default, Orienteer's own are
+        opened.
 
-        Raises `NotAGraph` where there is no graph at `path`, or a damaged one.
+        Raises `NotAGraph` if `path` is not a graph or a damaged one.
         """
         path = Path(path)
         pointer = format.read_pointer(path)
@@ -65,15 +65,15 @@ class Graph:
                 manifest, folder = format.read_manifest(path, pointer), format.generation_of(path, pointer)
                 return cls(GraphArrays(path, folder, manifest, embedder=embedder))
             except FileNotFoundError as error:
-                # Another process may have published, and removed what this one was about to open.
+                # Another process may have published, and removed the files that this one was about to open.
                 latest = format.read_pointer(path)
                 if latest.generation == pointer.generation:
-                    told = f"{path} lacks {error.filename}: import the graph again with --force"
-                    raise NotAGraph(told, paths=[path]) from error
+                    message = f"{path} lacks {error.filename}: import the graph again with --force"
+                    raise NotAGraph(message, paths=[path]) from error
                 pointer = latest
             except Exception as error:
                 tell_damage(path, pointer.generation, error)
-                if isinstance(error, ValueError):  # somebody has written other files, and their hashes
+                if isinstance(error, ValueError):  # the files do not fit one another, but their hashes are right
                     raise format.damaged(path, error) from error
                 raise
 
@@ -86,7 +86,7 @@ class Graph:
         path: str | Path | None = None,
         force: bool = False,
     ) -> Self:
-        """Make a graph of `nodes` and `edges`, records or mappings with the same keys, and open it.
+        """Create a graph of `nodes` and `edges`, records or mappings with the same keys, and open it.
 
             >>> films = Graph.from_records(
             ...     nodes=[{"id": "ada", "type": "person", "name": "Ada Holm"}, {"id": 7, "year": 2011}],
@@ -95,12 +95,12 @@ class Graph:
             >>> films.node("Ada Holm").type, films.node(7).properties
             ('person', {'year': 2011})
 
-        An id is a text or a whole number. Further keys of a mapping are properties; times are kept as ISO 8601 writes
-        them, NaN as nothing. The graph is kept at `path`; `force` replaces a graph that is there. Without a path it is
-        in a temporary folder and goes with the object. Edges stay as they are, parallel ones too.
+        An id is a text or a whole number. Other keys of a mapping are properties; times are stored in ISO 8601, NaN as
+        null. The graph is stored at `path`; `force` replaces an existing graph. Without a path it is in a temporary
+        folder and is removed with the object. All edges are kept, parallel ones too.
 
-        Raises `BadInput` for two nodes with the same id or an edge to a missing node, `NotAGraph` where `path` holds
-        something else, `BadOption` for what is no list.
+        Raises `BadInput` for two nodes with the same id or an edge to a missing node, `NotAGraph` if `path` has other
+        content, `BadOption` for a value that is not a list.
         """
         from orienteer.graph.from_records import write_records  # here: readers do not need the builder
 
@@ -108,7 +108,7 @@ class Graph:
 
     @classmethod
     def _made(cls, write: Callable[[Path], None], path: str | Path | None) -> Self:
-        """Open the graph that was written at a path, else in a temporary folder, which goes with the graph."""
+        """Write a graph to a path and open it; without a path, in a temporary folder that is removed with the graph."""
         if path is not None:
             write(Path(path))
             return cls.open(path)
@@ -144,7 +144,7 @@ class Graph:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the graph stays in a database, so that only what agents' tools ask for is there.
+        """Whether the graph is in a database, and only what agents' tools ask for is read.
 
         >>> graph.is_in_place
         False
@@ -153,7 +153,7 @@ class Graph:
 
     @property
     def place(self) -> str:
-        """Where the graph is, as a person names it: its directory, or the address of its database.
+        """The graph's directory, or the address of its database.
 
         >>> graph.place == str(graph.path)
         True
@@ -162,7 +162,7 @@ class Graph:
 
     @property
     def schema(self) -> Schema:
-        """The types of nodes and edges, with their counts, and which node types each edge type joins.
+        """The types of nodes and edges, with their counts, and the node types that each edge type joins.
 
         >>> graph.schema.node_types["language"], graph.schema.edge_types["designed_by"]
         (45, 62)
@@ -170,7 +170,7 @@ class Graph:
         return self.arrays.schema
 
     def node(self, node: str) -> Node:
-        """Return the node whose id is `node`, or else that with this exact name or alias.
+        """Return the node whose id is `node`, or else the node with this exact name or alias.
 
             >>> graph.node("Rust").id
             'language:rust'
@@ -221,9 +221,9 @@ class Graph:
 
         `node_types` keeps nodes of these types, `where` those whose properties meet conditions such as `year >= 2000`.
         `mode` is `lexical`, `dense`, `hybrid`, `hybrid:0.6` with that share of words, or `rrf`; all but the first need
-        vectors. A lexical search has first what the query names, as `orienteer search` does: a node whose id, name or
-        alias it is, then names that begin with it or hold it, phrases in texts, and texts that share words with it, by
-        BM25; last come nodes with its words as the value of a property. BM25 alone is the method `bm25`.
+        vectors. A lexical search ranks like `orienteer search`: nodes with the query as id, name or alias, then names
+        that begin with it or contain it, phrases in texts, texts that share words with it, by BM25, and nodes with its
+        words as the value of a property. BM25 alone is the method `bm25`.
 
         Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
@@ -251,7 +251,7 @@ class Graph:
         k: int = 20,
         offset: int = 0,
     ) -> NodeListing:
-        """Return the nodes that pass filters, without words: how many, and a page of them, or of their groups.
+        """Return the number of nodes that pass filters, and a page of them, or of their groups.
 
             >>> first = graph.list(node_types=["language"], where=["year >= 2000"], sort="year", k=1)
             >>> first.total, first.hits[0].name, first.hits[0].properties["year"]
@@ -260,17 +260,17 @@ class Graph:
             ListedGroup(value='person', count=60)
 
         `node_types` keeps nodes of these types, `where` those whose properties meet conditions such as `year >= 2000`.
-        `sort` is a property, or `name`, `id`, `type` or `degree`: from the smallest value on, from the largest if
+        `sort` is a property, or `name`, `id`, `type` or `degree`: the smallest value first, the largest if
         `descending`; nodes without a value come last, and `missing` counts them. The page has `k` nodes, from `offset`
         on, in the order of their ids unless they are sorted.
 
-        `group_by` is such a field too: in place of nodes the page then has groups, values with the number of nodes that
-        have each, the largest first and the nodes without a value last. A node with a list is in several groups. `sort`
-        is then `count` or the field.
+        `group_by` is such a field too: instead of nodes the page then has groups, each a value with the number of its
+        nodes, the largest first and the nodes without a value last. A node with a list is in several groups. `sort` is
+        then `count` or the field.
 
         Raises `UnknownType` and `UnknownProperty` with near names, `BadOption`.
         """
-        from orienteer.graph.listing import listing  # most questions list nothing
+        from orienteer.graph.listing import listing  # here: most questions list nothing
 
         _check(k, offset)
         return listing(
@@ -298,7 +298,7 @@ class Graph:
         offset: int = 0,
         mode: Mode = "lexical",
     ) -> Neighborhood:
-        """Return the neighbours of one of the `nodes`, or of several: how many, of which kinds, and a page of them.
+        """Return the neighbours of one of the `nodes`, or of several: their number, their kinds, and a page of them.
 
             >>> around = graph.neighbors("Erlang", "telephone", node_types=["person"], k=1)
             >>> around.total, around.hits[0].id, around.hits[0].edges[0].type
@@ -306,7 +306,7 @@ class Graph:
 
         `node_types`, `edge_types`, `direction` (`out` or `in`) and `where` filter them. `query` ranks them, by `mode`
         as in `search`; neighbours that do not match it come last, by id, so that words never empty a neighbourhood.
-        Without a query they come by id. The page has `k` of them, from `offset` on. ARK, section 3.1.
+        Without a query they are sorted by id. The page has `k` of them, from `offset` on. ARK, section 3.1.
 
         Raises `UnknownNode`, `AmbiguousNode`, `UnknownType`, `UnknownProperty`, `BadOption`.
         """
@@ -334,7 +334,7 @@ class Graph:
             >>> graph.intersect(["Erlang", "Ruby"], node_types=["language"], k=1)[0].id
             'language:elixir'
 
-        `node_types` keeps neighbours of these types. Each says how many of the nodes it touches, and by which edges.
+        `node_types` keeps neighbours of these types. Each has the number of the nodes that it joins, and the edges.
 
         Raises `UnknownNode`, `AmbiguousNode`, `UnknownType`, `BadOption`.
         """
@@ -353,12 +353,12 @@ class Graph:
 
     @telling_damage
     def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:
-        """Return up to `k` of the shortest paths between the nodes `a` and `b`, whichever way edges point.
+        """Return up to `k` of the shortest paths between the nodes `a` and `b`, in any direction of edges.
 
             >>> graph.paths("Niklaus Wirth", "Go", k=1)[0].nodes
             ('person:niklaus-wirth', 'language:modula-2', 'language:go')
 
-        They are ordered by their nodes. Empty if the distance is more than `max_length` edges, 8 at the most.
+        They are ordered by their nodes. Empty if the distance is more than `max_length` edges, at most 8.
 
         Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """

@@ -1,4 +1,4 @@
-"""The nodes that a text names: their titles occur in it, as they are or without a trailing `(...)`."""
+"""Finds the nodes that a text names: their titles occur in it, whole or without a trailing `(...)`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from orienteer.graph.nodes import Nodes
 from orienteer.index.arrays import Rows
 from orienteer.patience import check_patience
 
-LONGEST = 12
-"""Words of the longest title that is looked for: bounds the time."""
+LONGEST = 12  # words of the longest title that is looked up: bounds the time
 _LEAST_COMMON, _COMMON = 20, 0.02  # a title of one word: nodes, or the share of all, that may have the word
 _WORD = re.compile(r"\w+")
 
@@ -31,8 +30,7 @@ class TitlePlace(NamedTuple):
 class TitleFinder:
     """Finds the nodes whose name, alias or identifier occurs in a text. Safe to share among threads.
 
-    A name has to begin with a capital or a digit in the text, unless `lower` is true. The word of a one-word name has
-    to be rare.
+    A name must begin with a capital or a digit in the text, unless `lower` is true. A one-word name must be rare.
     """
 
     def __init__(self, graph: Nodes, *, lower: bool = False) -> None:
@@ -47,9 +45,8 @@ class TitleFinder:
         tokenizer = self._graph.tokenizer
         written = list(_WORD.finditer(text))
         words = [tuple(tokenizer.words(word[0])) for word in written]
-        named = cache(self._named)  # a text may say the same again and again
+        named = cache(self._named)  # texts repeat words
         places: list[TitlePlace] = []
-        named = cache(self._named)  # texts say the same words again and again
         end = 0
         for at, word in enumerate(written):
             check_patience()
@@ -64,14 +61,14 @@ class TitleFinder:
         return places
 
     def _named(self, phrase: tuple[str, ...]) -> list[int]:
-        """Return the rows of a name; none for a word that is too common."""
-        if not phrase or (len(phrase) == 1 and self._is_common(phrase[0])):
+        """Return the rows of a name; none for a word that too many nodes have."""
+        if not phrase:
             return []
+        index = self._graph.text_index
+        if len(phrase) == 1:
+            most = max(_LEAST_COMMON, _COMMON * index.count)
+            postings = map(index.posting, self._graph.tokenizer.expand(phrase[0]))
+            if any(posting is not None and posting.nodes > most for posting in postings):
+                return []
         exact = [link.row for link in self._graph.name_index.exact_links(phrase)]
         return [*exact, *self._graph.shorter_names.get(phrase, ())]
-
-    def _is_common(self, word: str) -> bool:
-        """Return whether too many nodes have a word for it to name a node by itself."""
-        most = max(_LEAST_COMMON, _COMMON * self._graph.text_index.count)
-        postings = [self._graph.text_index.posting(term) for term in self._graph.tokenizer.expand(word)]
-        return any(posting is not None and posting.end - posting.begin > most for posting in postings)

@@ -15,7 +15,8 @@ from orienteer.plugins import load, refused, registered
 
 if TYPE_CHECKING:
     from orienteer.graph.builder import GraphBuilder
-    from orienteer.ingest.documents.read.collection import KnownSource
+    from orienteer.ingest.documents.read.blocks import Document
+    from orienteer.ingest.documents.read.files import File
     from orienteer.ingest.report import Tally
     from orienteer.ingest.tables.columns import Columns
     from orienteer.ingest.tables.labels import Labels
@@ -33,6 +34,14 @@ class Layout(Protocol):
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read everything into the builder, and return the labels of types."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSource:
+    """A source in a layout of its own. A passage is one chunk under its own id."""
+
+    files: tuple[File, ...]
+    documents: Callable[[], Iterator[Document]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a model's server really does, as `llm.probe` found out, and where that is kept: by address and model, no key."""
+"""What a model's server really does, as `llm.probe` found out, stored by address and model, without keys."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from orienteer.files import cache_folder, make_cache_folder, write_whole
 from orienteer.records import Dialect, Manner, Record, Usage
 
 Outcome: TypeAlias = Literal["kept", "ignored", "refused", "unknown"]
-"""What became of something that was asked for: done, passed over without a word, answered by an error, or not told."""
+"""The result of a request for an ability: done, silently ignored, answered by an error, or inconclusive."""
 
 _FOLDER = "servers"
-"""Of the cache: a file a server and model."""
+"""In the cache; it has a file for each server and model."""
 _DIALECT_WORDS: dict[Dialect | None, str] = {
     None: "calls are asked for natively",
     "schema": "calls are forced by a JSON schema, for tools are not heeded",
@@ -27,24 +27,24 @@ _DIALECT_WORDS: dict[Dialect | None, str] = {
 
 
 class Abilities(Record):
-    """What a server does with a model, and when it was asked."""
+    """What a server does with a model, and when it was probed."""
 
     version: Literal[1] = 1
     url: str
-    """The address, without user name and password; `local` for a model that runs here."""
+    """The address without user name and password, or `local` for a model that runs here."""
     model: str
     probed: str
-    """When, in UTC, as ISO 8601 writes it."""
+    """The time, in UTC and ISO 8601."""
     tools: Outcome = "unknown"
-    """Calls come back where tools are offered."""
+    """Calls come back if tools are offered."""
     required_tools: Outcome = "unknown"
-    """A call comes back where one is required, whatever the words ask for."""
+    """A call comes back if one is required, whatever the words ask for."""
     parallel_calls: Outcome = "unknown"
-    """Two calls come back where two are asked for."""
+    """Two calls come back if two are asked for."""
     json_schema: Outcome = "unknown"
     """The reply is an object of the schema, whatever the words ask for."""
     length_limit: Outcome = "unknown"
-    """A reply ends at the limit of its tokens, and is said to be cut."""
+    """A reply ends at its limit of tokens and is marked as cut."""
     logprobs: Outcome = "unknown"
     """The log-probability of each token comes with the reply."""
     token_ids: Outcome = "unknown"
@@ -54,7 +54,7 @@ class Abilities(Record):
     seed: Outcome = "unknown"
     """One seed gives one reply, and another seed another."""
     context_tokens: int | None = None
-    """What a request and its reply may hold together, as the server tells it."""
+    """The tokens of a request and its reply together, as the server reports them."""
     lacks: tuple[str, ...] = ()
     """Parameters that the server refuses."""
     spent: Usage = Usage()
@@ -62,7 +62,7 @@ class Abilities(Record):
 
     @property
     def dialect(self) -> Dialect | None:
-        """How calls reach this model: None natively, else `schema` where that is kept, else in words."""
+        """How calls reach this model: None natively, else `schema` if schemas are kept, else in words."""
         if self.tools in ("kept", "unknown") or self.json_schema == "unknown":
             return None
         return "schema" if self.json_schema == "kept" else "qwen"
@@ -85,21 +85,21 @@ class Abilities(Record):
 
     @property
     def unheeded(self) -> frozenset[str]:
-        """Parameters that requests go without: those that are refused, and those that are passed over."""
+        """Parameters that requests omit: those that the server refuses or ignores."""
         wasted = {"tools": self.tools, "response_format": self.json_schema}
         return frozenset(
             {*self.lacks, *(name for name, outcome in wasted.items() if outcome in ("ignored", "refused"))}
         )
 
     def age(self, now: datetime | None = None) -> str:
-        """Return in words how long ago the server was asked."""
+        """Return in words how long ago the server was probed."""
         now = datetime.now(UTC) if now is None else now
         days = (now - datetime.fromisoformat(self.probed)).days
         return "today" if days <= 0 else "yesterday" if days == 1 else f"{days} days ago"
 
 
 def keep(abilities: Abilities, cache: Path) -> Path:
-    """Write down what a server does, in place of what was known; return the file. Raises `OSError`, `BadOption`."""
+    """Store the abilities of a server, and return the file. Raises `OSError`, `BadOption`."""
     path = _path(cache, abilities.url, abilities.model)
     make_cache_folder(cache, _FOLDER)
     write_whole(path, abilities.model_dump_json(indent=2) + "\n")
@@ -107,17 +107,17 @@ def keep(abilities: Abilities, cache: Path) -> Path:
 
 
 def recall(cache: Path, url: str, model: str) -> Abilities | None:
-    """Return what was found out about a server and model; None where it never was, or by another version of ours."""
+    """Return the stored abilities of a server and model, or None if there are none of this version."""
     try:
         abilities = Abilities.model_validate_json(_path(cache, url, model).read_bytes())
         datetime.fromisoformat(abilities.probed)
-    except (OSError, ValidationError, ValueError, BadOption):  # a cache of others' tells nothing
+    except (OSError, ValidationError, ValueError, BadOption):  # a broken cache is no cache
         return None
     return abilities if (abilities.url, abilities.model) == (url, model) else None
 
 
 def recall_all(cache: Path) -> dict[tuple[str, str], Abilities]:
-    """Return what was found out about each server and model, by address and name."""
+    """Return all stored abilities, by address and model."""
     known: dict[tuple[str, str], Abilities] = {}
     for file in sorted((cache / _FOLDER).glob("*.json")):
         with suppress(OSError, ValidationError):

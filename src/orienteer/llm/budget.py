@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field
 
 from pydantic import Field
 
@@ -17,7 +19,7 @@ from orienteer.records import Price, Usage
 
 
 class Budget(Options):
-    """Limits for one question. None is no limit."""
+    """Limits for one question; None means no limit."""
 
     calls: int | None = Field(
         default=None, ge=1, strict=True, description="Calls of a model, repair turns and the last turn included."
@@ -32,7 +34,7 @@ class Budget(Options):
     usd: float | None = Field(default=None, gt=0, description="Money. Needs a model whose price is known.")
 
     def without(self, spent: Usage) -> Budget:
-        """Return what is left of it; of a limit that is reached the least that a limit can be."""
+        """Return the rest of the budget; a limit that is reached becomes the smallest possible one."""
         return Budget(
             calls=None if self.calls is None else max(1, self.calls - spent.calls),
             tokens=None if self.tokens is None else max(1, self.tokens - spent.tokens),
@@ -41,7 +43,7 @@ class Budget(Options):
         )
 
     def require_price(self, model: str, price: Price | None) -> None:
-        """Raise `BadOption` where money is limited and the price of the model is not known."""
+        """Raise `BadOption` if money is limited and the price of the model is not known."""
         if self.usd is not None and price is None:
             raise BadOption(
                 f"a budget of {self.usd:g} USD cannot be kept: the price of {model!r} is not known. "
@@ -53,7 +55,7 @@ class Budget(Options):
 def cut_off_by(run: Run) -> Iterator[None]:
     """Turn `ModelLate` into the end of the budget, `BudgetExhausted`.
 
-    Where nothing has answered in all of a question's time it stays a failure of the model: a dead server is no spent
+    If nothing has answered in all of a question's time, it stays a failure of the model: a dead server is not a spent
     budget.
     """
     try:
@@ -64,13 +66,26 @@ def cut_off_by(run: Run) -> Iterator[None]:
         raise BudgetExhausted("seconds", str(late)) from late
 
 
+@dataclass
+class _Account:
+    """The claims and the spending of one question, under a lock."""
+
+    reserve: int
+    claimed: int = 0
+    open: int = 0
+    """Claimed calls that are not settled yet."""
+    spent: Usage = Usage()
+    last: Usage = Usage()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
 class Allowance:
     """One question's `Run`: its budget, seed and listener, shared by all its agents and safe among threads.
 
     Every model call is claimed by `check` before it is made and settled by one `charge` after, so that racing agents
     never make more calls than the budget has. The last turns are reserved inside the budget: an ordinary call is
-    refused as soon as it would eat into them, and only the run that `final` gives may use them. What the next call
-    will take in tokens, money and time is not known before it is made: it is expected to take what the last one took.
+    refused as soon as it would need the reserve, and only the run that `final` returns may use it. The next call is
+    expected to take as many tokens, as much money and as long as the last one did.
     """
 
     def __init__(
@@ -87,86 +102,86 @@ class Allowance:
         self._random_seed = random_seed
         self._listener = listener
         self.hears_parts = False
-        """Whether the listener is told an answer while it is written."""
-        self._reserve = reserve
-        self._claimed = 0
-        self._open = 0
-        self._spent = Usage()
-        self._last = Usage()
+        """Whether the listener receives an answer while it is written."""
+        self._account = _Account(reserve)
+        self._is_share = False
+        self._final_claims = 0  # that this share may take out of the reserve
         self._started = time.monotonic()
-        self._lock = threading.Lock()
-        self._telling = threading.RLock()
+        self._notifying = threading.RLock()
 
     @property
     def random_seed(self) -> int:
-        """The seed that everything random in this run derives from."""
+        """The seed of everything random in this run."""
         return self._random_seed
 
     def check(self) -> None:
-        """Claim one call. Raises `BudgetExhausted` where it would eat into the last turns.
+        """Claim one call. Raises `BudgetExhausted` if it would need the reserve of the last turns.
 
-        `ModelError` where the server does not say what calls use, of which so much is allowed.
+        Raises `ModelError` if the server does not report what is limited.
         """
-        with self._lock:
-            self._refuse_unless_left(self._reserve)
-            self._claim()
+        account = self._account
+        with account.lock:
+            if self._final_claims:
+                self._refuse_unless_left(None)
+                self._final_claims -= 1
+                account.reserve = max(0, account.reserve - 1)
+            else:
+                self._refuse_unless_left(account.reserve)
+            account.claimed += 1
+            account.open += 1
 
     def final(self) -> Run:
-        """Return this run as its last turn sees it: the first call it claims may come out of the reserve."""
-        return _Share(self, reserved=1)
+        """Return this run for its last turn: the first call that it claims may come out of the reserve."""
+        return self if self._is_share else self._share(1)
 
     def without_reserve(self) -> Run:
-        """Return this run as those see it whose last turns are ordinary calls, as a retriever's within a method."""
-        return _Share(self, reserved=0)
+        """Return this run without its reserve, for a part such as a retriever within a method."""
+        return self._share(0)
+
+    def _share(self, final_claims: int) -> Allowance:
+        share = copy(self)  # with the same account
+        share._is_share, share._final_claims = True, final_claims
+        return share
 
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
-        """Settle one claimed call with what it has spent; an empty `Usage` where the call failed.
+        """Settle one claimed call with its usage, which is empty if the call failed.
 
-        Where it is not typical, as that of an embedder, the next call is not expected to take as much.
+        After a call that is not typical, such as an embedder's, the next one is not expected to take as much.
         """
-        with self._lock:
-            self._open = max(0, self._open - 1)
-            self._spent += usage
+        account = self._account
+        with account.lock:
+            account.open = max(0, account.open - 1)
+            account.spent += usage
             if usage.calls and is_typical:
-                self._last = usage
+                account.last = usage
 
     def tell(self, news: News) -> None:
         """Pass news to the listener, one at a time."""
         if self._listener is not None:
-            with self._telling:
+            with self._notifying:
                 self._listener(news)
 
     def usage(self) -> Usage:
-        """Return what has been spent so far; `seconds` is the time since the start, waiting included."""
-        with self._lock:
-            return self._spent.model_copy(update={"seconds": self._elapsed()})
+        """Return the usage so far; `seconds` is the time since the start, waiting included."""
+        with self._account.lock:
+            return self._account.spent.model_copy(update={"seconds": self._elapsed()})
 
     def seconds_left(self) -> float | None:
-        """Return how long whatever begins now may take, 0 or less where the time is over; None without a limit."""
+        """Return the seconds left, which may be negative; None without a limit."""
         return None if self.budget.seconds is None else self.budget.seconds - self._elapsed()
-
-    def claim_final(self) -> None:
-        """Claim one call out of the reserve. Raises `BudgetExhausted` where nothing at all is left."""
-        with self._lock:
-            self._refuse_unless_left(None)
-            self._reserve = max(0, self._reserve - 1)
-            self._claim()
-
-    def _claim(self) -> None:
-        self._claimed += 1
-        self._open += 1
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
 
     def _refuse_unless_left(self, kept: int | None) -> None:
-        """Raise unless a call can begin with `kept` further ones after it; None is the last turn, which keeps none."""
+        """Raise unless a call and `kept` further ones fit; None is the last turn, which keeps none."""
         reserved = 0 if kept is None else kept
-        budget, spent, last = self.budget, self._spent, self._last
-        if budget.calls is not None and self._claimed + reserved >= budget.calls:
-            raise _exhausted("calls", self._claimed, budget.calls, reserved)
-        # The last turn is asked for as long as anything is left; no other begins unless it is expected to fit.
-        expected = 0 if kept is None else self._open + 1 + kept
+        budget, account = self.budget, self._account
+        spent, last = account.spent, account.last
+        if budget.calls is not None and account.claimed + reserved >= budget.calls:
+            raise _exhausted("calls", account.claimed, budget.calls, reserved)
+        # The last turn begins if anything is left, every other call only if it is expected to fit.
+        expected = 0 if kept is None else account.open + 1 + kept
         if budget.tokens is not None:
             if last.calls and not last.tokens:
                 raise _unkept("tokens")
@@ -178,46 +193,6 @@ class Allowance:
         if budget.seconds is not None:
             in_a_row = 0 if kept is None else 1 + min(kept, 1)  # the last turns of several agents overlap
             _compare("seconds", self._elapsed(), last.seconds * in_a_row, budget.seconds)
-
-
-class _Share:
-    """An allowance of which the first few claims may come out of the reserve; all others are ordinary."""
-
-    def __init__(self, allowance: Allowance, *, reserved: int) -> None:
-        self._allowance, self._reserved = allowance, reserved
-
-    @property
-    def random_seed(self) -> int:
-        return self._allowance.random_seed
-
-    @property
-    def hears_parts(self) -> bool:
-        return self._allowance.hears_parts
-
-    def check(self) -> None:
-        if not self._reserved:
-            self._allowance.check()
-            return
-        self._allowance.claim_final()
-        self._reserved -= 1
-
-    def final(self) -> Run:
-        return self
-
-    def without_reserve(self) -> Run:
-        return self._allowance.without_reserve()
-
-    def usage(self) -> Usage:
-        return self._allowance.usage()
-
-    def seconds_left(self) -> float | None:
-        return self._allowance.seconds_left()
-
-    def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
-        self._allowance.charge(usage, is_typical=is_typical)
-
-    def tell(self, news: News) -> None:
-        self._allowance.tell(news)
 
 
 def _compare(limit: str, spent: float, expected: float, budget: float) -> None:
@@ -237,8 +212,7 @@ def _exhausted(limit: str, spent: float, budget: float, kept: float) -> BudgetEx
     return BudgetExhausted(limit, f"the budget of {budget:g} {limit} is spent: {spent:g} used{rest}")
 
 
-# What a model costs, where that is known. A price that is not in the table is None: it is never taken for zero.
-
+# Prices of models. A price that is not in the table is None, never zero.
 
 # List prices of OpenAI's standard tier, https://platform.openai.com/docs/pricing, as of June 2025.
 _PRICES = {

@@ -161,7 +161,7 @@ class Conversation:
         observed: list[Observed] = []
         try:
             for call, seen in zip(message.tool_calls, () if observe is None else observe(reply), strict=False):
-                observed.append(Observed(call_id=call.id, text=seen.text, nodes=seen.nodes, error=seen.error))
+                observed.append(Observed.of(call, seen))
                 self._messages.append(Message(role="tool", content=seen.text, tool_call_id=call.id))
         finally:  # a step whose call failed has been paid for
             self._record(run, step, began, reply=reply, observations=tuple(observed), unread=len(read.broken))

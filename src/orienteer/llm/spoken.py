@@ -1,4 +1,4 @@
-"""Tool calls in words: for servers that take no `tools`, and for models that write a call into their prose."""
+"""Tool calls in words, for servers without `tools` and for models that write a call into their prose."""
 
 from __future__ import annotations
 
@@ -11,20 +11,16 @@ from orienteer.llm.schema import decode
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
 THINK = "<think>"
-"""What a reasoning model begins its thoughts with."""
-# What a reasoning model thinks aloud. Some servers put the opening mark into the prompt: the closing one is left.
+"""The beginning of a reasoning model's thoughts."""
+# Some servers put the opening mark into the prompt, so that only the closing one is left.
 _DRAFT = re.compile(r"\s*<think>.*?</think>|.*?</think>[ \t]*(?=\n)", re.DOTALL)
-
-
 _BRACE = re.compile(r'\{(?=\s*["}])')  # of an object: a name follows, or its end
 _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
-
-
 _CALLS = "calls"
 _OPENING = re.compile(r'\{\s*"calls"\s*:\s*\[\s*$')
 _MOST_FORCED = 4
-"""Calls of a reply that is held to them: a small model that may go on does so until it is cut off."""
+"""Calls in a forced reply; a small model would go on until it is cut off."""
 _WORDS: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"words": {"type": "string"}},
@@ -35,7 +31,7 @@ _WORDS_RULE = 'To say something in place of a call, as an answer is said, reply 
 
 
 class Spoken(NamedTuple):
-    """A call found in a text, and where it stands."""
+    """A call in a text, with its offset."""
 
     name: str
     arguments: str
@@ -44,12 +40,23 @@ class Spoken(NamedTuple):
 
 
 def call_schema(tools: Sequence[ToolSpec], *, takes_words: bool = False) -> dict[str, JsonValue]:
-    """Return the JSON schema of one call of any of these tools, or also of an object of words in its place."""
-    return {"oneOf": [*(_one_call(tool) for tool in tools), *([_WORDS] if takes_words else [])]}
+    """Return the JSON schema of one call of any of these tools; with `takes_words`, also of an object of words."""
+    calls: list[JsonValue] = []
+    for tool in tools:
+        arguments = {"type": "object", **tool.parameters, "additionalProperties": False}
+        calls.append(
+            {
+                "type": "object",
+                "properties": {"name": {"const": tool.name}, "arguments": arguments},
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            }
+        )
+    return {"oneOf": [*calls, *([_WORDS] if takes_words else [])]}
 
 
 def calls_schema(tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
-    """Return the JSON schema of an object of one call or several, as `as_calls` writes it."""
+    """Return the JSON schema of an object with one or more calls, in the form of `as_calls`."""
     calls = {"type": "array", "items": call_schema(tools), "minItems": 1, "maxItems": _MOST_FORCED}
     return {
         "type": "object",
@@ -60,12 +67,12 @@ def calls_schema(tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
 
 
 def as_calls(calls: Iterable[ToolCall]) -> str:
-    """Write calls as one object, their arguments untouched."""
+    """Return calls as one JSON object, their arguments untouched."""
     return f'{{"{_CALLS}": [{", ".join(map(as_text, calls))}]}}'
 
 
 def number_of_calls(text: str) -> int:
-    """Return how many members the list of an object of calls has, sound calls or not; 0 for another text."""
+    """Return the number of calls, sound or not, in an object of calls; 0 for any other text."""
     try:
         value = decode(text)
     except ValueError:
@@ -75,12 +82,12 @@ def number_of_calls(text: str) -> int:
 
 
 def before_calls(text: str) -> str:
-    """Return the words before an object of calls, without what opens it."""
+    """Return the words before an object of calls, without its opening."""
     return _OPENING.sub("", text).strip()
 
 
 def words_in(text: str) -> str | None:
-    """Return the words of a reply that is an object of words, None where it is another reply."""
+    """Return the words of a reply that is an object of words, or None."""
     try:
         value = decode(text)
     except ValueError:
@@ -96,63 +103,61 @@ def in_words(
     schema: Mapping[str, JsonValue] | None,
     takes_words: bool = False,
 ) -> tuple[Message, ...]:
-    """Return the same conversation without tool calls: the tools in the system prompt, calls and results as text.
+    """Return the conversation without tool calls: the tools in the system prompt, calls and results as text.
 
-    With `takes_words` the rules name the object of words that may stand in place of a call.
+    With `takes_words` the rules allow an object of words in place of a call.
     """
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     rules = _rules(tools, schema)
     if takes_words:
         rules += f"\n{_WORDS_RULE}"
-    written = [_said(message, names) for message in messages]
+    written = [_in_words(message, names) for message in messages]
     if rules and written and written[0].role == "system":
         written[0] = Message(role="system", content=f"{written[0].content or ''}\n\n{rules}".lstrip())
     elif rules:
         written.insert(0, Message(role="system", content=rules))
-    return _merged(written)
+    # Many chat templates refuse two user messages in a row, so neighbours of one role are joined.
+    joined: list[Message] = []
+    for message in written:
+        if joined and joined[-1].role == message.role:
+            content = f"{joined[-1].content or ''}\n\n{message.content or ''}"
+            joined[-1] = Message(role=message.role, content=content)
+        else:
+            joined.append(message)
+    return tuple(joined)
 
 
 def calls_in(text: str) -> tuple[Spoken, ...]:
-    """Find the calls that a text holds as JSON objects with a name and arguments, wherever they stand in it."""
+    """Return the calls in a text: JSON objects with a name and arguments, anywhere in it."""
     calls: list[Spoken] = []
     begin = _after_draft(text)
     for place, end in _objects(text, begin):
         if place >= begin and (call := _call(_members(text, place), place)) is not None:
             calls.append(call)
-            begin = end  # what stands within a call is its arguments
+            begin = end  # inside a call are its arguments
     return tuple(calls)
 
 
 def object_in(text: str) -> str | None:
-    """Return the text of the first JSON object in a text, None where it holds none."""
+    """Return the first JSON object in a text, as text, or None."""
     return next((text[place:end] for place, end in _objects(text, _after_draft(text))), None)
 
 
 def after_thinking(text: str) -> str:
-    """Return what a reasoning model says once it has thought aloud; nothing where it was cut off before that."""
+    """Return a reasoning model's words after its thoughts, or "" if it was cut off before."""
     words = text[_after_draft(text) :].strip()
     return "" if words.startswith(THINK) else words
 
 
 def as_text(call: ToolCall) -> str:
-    """Write a call as the prompt asks for it, its arguments untouched."""
+    """Return a call in the form that the prompt asks for, its arguments untouched."""
     return f'{{"name": {json.dumps(call.name, ensure_ascii=False)}, "arguments": {call.arguments or "{}"}}}'
 
 
 def _after_draft(text: str) -> int:
-    """Return where the draft of a reasoning model ends: a call that it only considers is no call."""
+    """Return the offset where a reasoning model's thoughts end; a call in them is only considered."""
     thought = _DRAFT.match(text)
     return thought.end() if thought else 0
-
-
-def _one_call(tool: ToolSpec) -> dict[str, JsonValue]:
-    arguments = {"type": "object", **tool.parameters, "additionalProperties": False}
-    return {
-        "type": "object",
-        "properties": {"name": {"const": tool.name}, "arguments": arguments},
-        "required": ["name", "arguments"],
-        "additionalProperties": False,
-    }
 
 
 def _rules(tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None) -> str:
@@ -170,7 +175,7 @@ def _rules(tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None) ->
     return ""
 
 
-def _said(message: Message, names: Mapping[str, str]) -> Message:
+def _in_words(message: Message, names: Mapping[str, str]) -> Message:
     if message.role == "tool":
         name = names.get(message.tool_call_id or "", "the tool")
         return Message(role="user", content=f"Result of {name}:\n{message.content or ''}")
@@ -180,23 +185,11 @@ def _said(message: Message, names: Mapping[str, str]) -> Message:
     return message
 
 
-def _merged(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Join neighbours of one role: many chat templates refuse two user messages in a row."""
-    joined: list[Message] = []
-    for message in messages:
-        if joined and joined[-1].role == message.role:
-            content = f"{joined[-1].content or ''}\n\n{message.content or ''}"
-            joined[-1] = Message(role=message.role, content=content)
-        else:
-            joined.append(message)
-    return tuple(joined)
-
-
 def _objects(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield where each sound JSON object of a text begins and ends, those within others too, in order.
+    """Yield the offsets of the begin and the end of each JSON object in a text, nested ones too, in order.
 
-    A text from somebody else may hold braces without end: after some that begin no object, or when each character has
-    been read some times over, the search gives up.
+    An untrusted text may have braces without end. The search gives up after some that begin no object, or when it has
+    read each character several times.
     """
     scan = json.JSONDecoder().raw_decode
     room, failures = _MOST_READINGS * len(text), 0
@@ -204,11 +197,9 @@ def _objects(text: str, start: int) -> Iterator[tuple[int, int]]:
         place = brace.start()
         try:
             end = scan(text, place)[1]
-        except ValueError as error:  # one that begins no object; its error says how far it was read
+        except (ValueError, RecursionError) as error:  # this brace begins no object
             failures += 1
             room -= getattr(error, "pos", place) - place
-        except RecursionError:
-            failures += 1
         else:
             room -= end - place
             yield place, end
@@ -217,7 +208,7 @@ def _objects(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def _members(text: str, start: int) -> dict[str, str]:
-    """Return the members of the sound JSON object at `start`, each value as it is written."""
+    """Return the members of the JSON object at `start`, each value in its original text."""
     scan = json.JSONDecoder().raw_decode
     members: dict[str, str] = {}
     place = _skip(text, start + 1)

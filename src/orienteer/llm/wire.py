@@ -1,11 +1,11 @@
-"""Our records as the chat completions wire has them, and back. Nothing here trusts what a server sends."""
+"""Our records in the form of OpenAI's chat completions, and back. Nothing that a server sends is trusted."""
 
 from __future__ import annotations
 
 import json
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -14,34 +14,34 @@ from orienteer.llm.spoken import call_schema, calls_in, in_words, object_in
 from orienteer.records import Message, Raw, ToolCall
 
 Way: TypeAlias = Literal["tools", "schema", "text"]
-"""How a call is asked for: as a tool call, as JSON held to a schema, in words."""
+"""How a call is asked for: as a tool call, as JSON by a schema, in words."""
 Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is read
 
 _MOST_TOKENS = 1 << 24
-"""That one call may have taken, more than any model reads or writes: beyond it a server's count is no count."""
+"""More than any model reads or writes in one call: a larger count of a server is not believed."""
 _TOKENS = ("return_token_ids", "logprobs")  # the first is vLLM's
 STREAM = "stream"
-"""The parameter that asks for a reply as it is written."""
-_STREAM_NAMED = re.compile(r"\bstream")  # no word of an upstream server
+"""The parameter that asks for a reply while it is written."""
+_STREAM_NAMED = re.compile(r"\bstream")  # but not "upstream"
 _REFUSALS = (400, 404, 405, 422, 501)
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a server's reply holds."""
+    """The content of a server's reply."""
 
     message: Message
     truncated: bool
     tokens: tuple[int, int, int] | None
-    """Prompt, cached and completion tokens; None where the server does not say."""
+    """Prompt, cached and completion tokens; None if the server does not report them."""
     model: str | None = None
-    """What the server calls the model that answered."""
+    """The server's name for the model that answered."""
     raw: Raw = Raw()
 
 
 def way_of(request: ChatRequest, lacks: Set[str]) -> Way | None:
-    """Return the best way that this server has to ask for a call or an object; None where prose is asked for."""
+    """Return the best way that this server has to ask for a call or an object; None for prose."""
     if request.tools and "tools" not in lacks:
         return "tools"
     if request.tools or request.reply_schema is not None:
@@ -52,21 +52,18 @@ def way_of(request: ChatRequest, lacks: Set[str]) -> Way | None:
 def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False, streams: bool = False) -> Body:
     """Return the body of a request, without the parameters that the server lacks.
 
-    With `wants_tokens`, token ids and log-probabilities are to come with the reply; where it `streams`, it is to come
-    as it is written, with what it used at its end.
+    `wants_tokens` asks for token ids and log-probabilities, `streams` for a stream that ends with the usage.
     """
     way = way_of(request, lacks)
-    body: Body = {"model": request.model}
+    body: Body = {"model": request.model, "messages": []}
     if way == "tools":
-        body["messages"] = [_message(message) for message in request.messages]
+        messages: Sequence[Message] = request.messages
         body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
     else:
-        is_spoken = "tools" in lacks or bool(request.tools)
-        rules = request.reply_schema if way == "text" else None
-        spoken = (
-            in_words(request.messages, tools=request.tools, schema=rules) if is_spoken or rules else request.messages
-        )
-        body["messages"] = [_message(message) for message in spoken]
+        messages, rules = request.messages, request.reply_schema if way == "text" else None
+        if "tools" in lacks or request.tools or rules:
+            messages = in_words(messages, tools=request.tools, schema=rules)
+    body["messages"] = [_message(message) for message in messages]
     if way == "schema":
         schema = call_schema(request.tools) if request.tools else request.reply_schema or {}
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
@@ -82,9 +79,9 @@ def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False
 
 
 def blamed(status: int, text: str, body: Body) -> str | None:
-    """Return the parameter of the request that the server's refusal is about, None where it is about none of them."""
+    """Return the parameter of the request that the server refuses, or None if it refuses something else."""
     text = text.lower()
-    if "context" in text:  # the conversation is too long: the other ways to ask only make it longer
+    if "context" in text:  # the conversation is too long, and the other ways to ask make it longer
         return None
     for name in _TOKENS:
         if name in body and name in text:
@@ -102,32 +99,37 @@ def blamed(status: int, text: str, body: Body) -> str | None:
 
 
 def answer(body: object, request: ChatRequest) -> Answered:
-    """Read a server's reply. Raises `ValueError`, naming what is missing, where it is no chat completion."""
+    """Read a server's reply. Raises `ValueError` with the reason if it is not a chat completion."""
     if not isinstance(body, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        raise ValueError(f"it holds no choices; {body['error']}" if "error" in body else "it holds no choices")
+        raise ValueError(f"it has no choices; {body['error']}" if "error" in body else "it has no choices")
     raw = _raw(body, choice)
     text = raw.text or ""
-    model = body.get("model")
-    calls = _calls(choice["message"].get("tool_calls"), turn=len(request.messages))
+    turn = len(request.messages)
+    calls = _calls(choice["message"].get("tool_calls"), turn=turn)
     if request.tools and not calls:
-        text, calls = _spoken(text, turn=len(request.messages))
+        if spoken := calls_in(text):
+            text = text[: spoken[0].start].strip()
+            calls = tuple(
+                ToolCall(id=f"call_{turn}_{number}", name=call.name, arguments=call.arguments)
+                for number, call in enumerate(spoken)
+            )
     elif request.reply_schema is not None and not calls:
         text = text if raw.finish_reason == "length" else object_in(text) or text
     return Answered(
         message=Message(role="assistant", content=text or None, tool_calls=calls),
         truncated=raw.finish_reason == "length",
         tokens=_tokens(body.get("usage")),
-        model=_whole(model) if isinstance(model, str) else None,
+        model=_text(body.get("model")),
         raw=raw,
     )
 
 
 def _raw(body: Body, choice: Body) -> Raw:
-    """Return a reply before it is read; token ids as vLLM gives them, log-probabilities as the protocol has them."""
+    """Return a reply before it is read, with token ids in vLLM's form and log-probabilities in the protocol's."""
     message, calls = choice["message"], choice["message"].get("tool_calls")
     reasoning = message.get("reasoning_content", message.get("reasoning"))
     detail = choice.get("logprobs")
@@ -153,16 +155,13 @@ _Number = TypeVar("_Number", int, float)
 
 
 def _numbers(sent: object, kind: type[_Number]) -> tuple[_Number, ...] | None:
-    """Return a list of numbers, None where it is none: a mask of half a reply would be no mask."""
-    if not isinstance(sent, list) or not all(_is_number(number, kind) for number in sent):
+    """Return a list of numbers, or None: a mask of half a reply would be useless."""
+    if not isinstance(sent, list):
         return None
-    return tuple(kind(number) for number in sent)
-
-
-def _is_number(sent: object, kind: type) -> bool:
-    if isinstance(sent, bool) or not isinstance(sent, (int, float) if kind is float else int):
-        return False
-    return abs(sent) < _MOST_TOKENS  # and so no infinity, which JSON could not hold
+    wanted = (int, float) if kind is float else (int,)
+    # `bool` is an `int` for Python; the bound excludes infinity, which JSON cannot represent.
+    is_sound = all(type(number) in wanted and abs(number) < _MOST_TOKENS for number in sent)
+    return tuple(kind(number) for number in sent) if is_sound else None
 
 
 def _message(message: Message) -> Body:
@@ -173,7 +172,7 @@ def _message(message: Message) -> Body:
             for call in message.tool_calls
         ]
     elif message.content is None:
-        wire["content"] = ""  # null is allowed beside calls only
+        wire["content"] = ""  # null is allowed only with calls
     if message.tool_call_id is not None:
         wire["tool_call_id"] = message.tool_call_id
     return wire
@@ -188,28 +187,11 @@ def _calls(sent: object, *, turn: int) -> tuple[ToolCall, ...]:
         call_id = entry.get("id")
         if not isinstance(call_id, str) or not call_id or call_id in calls:
             call_id = f"call_{turn}_{place}"
-        calls[call_id] = ToolCall(
-            id=_whole(call_id), name=_whole(function["name"]), arguments=_arguments(function.get("arguments"))
-        )
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):  # a few servers send them parsed, against the protocol
+            arguments = json.dumps({} if arguments is None else arguments, ensure_ascii=False)
+        calls[call_id] = ToolCall(id=_whole(call_id), name=_whole(function["name"]), arguments=_whole(arguments))
     return tuple(calls.values())
-
-
-def _arguments(sent: object) -> str:
-    """Return the arguments as text; a few servers send them parsed, against the protocol."""
-    text = sent if isinstance(sent, str) else json.dumps(sent if sent is not None else {}, ensure_ascii=False)
-    return _whole(text)
-
-
-def _spoken(text: str, *, turn: int) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return what a text says before its first call, and its calls."""
-    spoken = calls_in(text)
-    if not spoken:
-        return text, ()
-    calls = (
-        ToolCall(id=f"call_{turn}_{place}", name=call.name, arguments=call.arguments)
-        for place, call in enumerate(spoken)
-    )
-    return text[: spoken[0].start].strip(), tuple(calls)
 
 
 def _tokens(usage: object) -> tuple[int, int, int] | None:
@@ -224,22 +206,19 @@ def _tokens(usage: object) -> tuple[int, int, int] | None:
 
 
 def plausible(tokens: object) -> int | None:
-    """Return a number of tokens as a server gives it, None where it cannot be one."""
+    """Return a server's number of tokens, or None if it is not plausible."""
     if not isinstance(tokens, int) or isinstance(tokens, bool):
         return None
     return tokens if 0 <= tokens < _MOST_TOKENS else None
 
 
 def _whole(text: str) -> str:
-    """Return the text with halves of surrogate pairs replaced: a reply that is cut inside an emoji ends in one."""
+    """Return the text with halves of surrogate pairs replaced; a reply that is cut inside an emoji ends in one."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# A chat completion that comes as it is written: server-sent events, each a chunk of the message.
-#
-# Nothing here trusts what a server sends: a line that is no chunk is passed over while the words come, and what the
-# whole stream comes to is read like any other reply, once it is there.
-
+# A chat completion as a stream of server-sent events, each a chunk of the message. Lines that are not chunks are
+# ignored, and the completion that they add up to is read like any other reply.
 
 _DATA = "data:"
 _END = "[DONE]"

@@ -13,20 +13,13 @@ __getattr__, __dir__, __all__ = face(
         "bases.light": "Light, LightConfig",
         "bases.table": "BASES, open_base, RankedBase",
         "evidence": "Evidence, render as render_evidence, Scored, UNPAID as UNPAID_NOTE",
-        "expansion.bipartite": "added as added_scores, EdgesAsFacts, Handed as SparseScores, NamesInPassages",
-        "expansion.communities": (
-            "ABOUT as COMMUNITIES_ABOUT, Csr, find_communities, LARGEST as LARGEST_COMMUNITY, leiden, "
-            "open_communities, PIECE as COMMUNITIES_PIECE"
-        ),
-        "expansion.flow": "around as edges_around_seeds, Relations, ScoredRelation, ways as flow_paths",
         "expansion.incidence": "Incidence, open_incidence",
-        "expansion.votes": "Held as PassageMembership, Holders as MembershipIndex, vote as vote_for_passages",
+        "expansion.relations": (
+            "first_of as first_of_lists, in_turns as lists_in_turns, MembershipIndex, PassageMembership, Relations, "
+            "ScoredRelation, vote as vote_for_passages"
+        ),
         "expansion.walk": (
             "carriers as carrier_names, Facts as FactFinder, GraphWalk, ListSums, NameWalk, Seeds as SeedFinder"
-        ),
-        "fusion": (
-            "first_of as first_of_lists, FLOOR as FUSION_FLOOR, fused as fused_rows, in_turns as lists_in_turns, "
-            "LEAST_FIT, searched as searched_rows, shares as score_shares, TRUST as FUSION_TRUST"
         ),
         "graph_text": (
             "ALIKE as ALIKE_SHARE, arrow as edge_arrow, counts_line, edge_note, excerpt as excerpt_of, "
@@ -43,9 +36,7 @@ __getattr__, __dir__, __all__ = face(
             "occurrences as name_occurrences, Policy as LinkPolicy, spelled as rows_spelled, type_words, TypeLinker, "
             "word_shares"
         ),
-        "query": "GatherConfig, Query",
-        "reading": "worth_reading",
+        "query": "GatherConfig, Query, Spaces",
         "schema": "describe as describe_graph, examples as code_examples",
-        "spaces": "Spaces",
     },
 )

@@ -1,11 +1,10 @@
 """A model's Python runs here, where it can only compute, print, and call the functions that it is given.
 
-    interpreter    the seam: `Interpreter`, its `RunResult` and its `Limits`
-    tiers          `open_interpreter`: the tier that is asked for, or the first that is available
-    monty          first tier: pydantic-monty, an interpreter of its own, in a worker process
-    cpython        second tier: the whole of CPython in a process that is locked down (`worker`, over a `pipe`)
+    tiers          the protocol: `Interpreter`, its `RunResult` and its `Limits`; the code's calls of our functions;
+                   the choice of a tier; the second tier, CPython in a process that is locked down (`worker`)
+    monty          first tier: pydantic-monty, another interpreter, in a worker process
+    workers        how processes are started, asked and ended
     confinement    what a process gives up for good: files, network, processes, memory
-    callback       the code's calls of our functions
 
 What is contained, by what, and what is not: docs/sandbox.md.
 """
@@ -18,12 +17,12 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "confinement": (
-            "CALLS as SYSTEM_CALLS, CLOSE, FCNTL, filter_calls, filter_program, landlock_version, launch_program, "
-            "LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, server_program, SERVING, SOCKET, WRITE"
+            "CALLS as SYSTEM_CALLS, CLOSE, enforce as enforce_filter, FCNTL, filter_program, landlock_version, "
+            "launch_program, LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, server_program, SERVING, SOCKET, "
+            "WRITE"
         ),
-        "interpreter": "Interpreter, Limits",
         "monty": "MontyInterpreter",
-        "tiers": "CPythonInterpreter, open_interpreter, unheld as missing_walls",
+        "tiers": "CPythonInterpreter, Interpreter, Limits, open_interpreter, unheld as missing_walls",
         "workers": (
             "DeadlinePassed, launched as launched_confined, NotReady as WorkerNotReady, packages as package_paths, "
             "PipeClosed, PipeError, PYTHON as PYTHON_FLAGS, tie as tie_lifetime, Worker"

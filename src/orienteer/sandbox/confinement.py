@@ -1,8 +1,8 @@
 """A process gives up, for good, what untrusted code must not have: files, network, processes, memory.
 
 This file imports nothing of the package, so that a worker can load it by itself and start fast. Each function takes
-away one ability of the calling process and tells whether the system allowed that; the parent process decides whether
-it is enough. All of it is done by the kernel, through system calls: Python code cannot undo it.
+away one ability of the calling process and returns whether the system did so; the parent process decides whether that
+is enough. The kernel does all of it, through system calls: Python code cannot undo it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WITH_NETWORK, _WITH_SCOPES = 4, 6  # the first versions to refuse TCP; to refus
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock that the system has; 0 where it has none."""
+    """Return the version of Landlock on this system, or 0."""
     if not sys.platform.startswith("linux"):
         return 0
     return max(0, int(_system().syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))))
@@ -37,8 +37,8 @@ def landlock_version() -> int:
 def keep_files(left: Iterable[tuple[Path, int]], *, listens: bool = False) -> bool:
     """Leave this thread the given files and folders, each with its rights, and no other file, no TCP, no signal.
 
-    With `listens` it may open ports, and still connect to none. Every thread and process that it starts later is bound
-    too. Tells whether the system enforces it.
+    With `listens` it may open ports, but connect to none. Every thread and process that it starts later is bound too.
+    Returns whether the system enforces it.
     """
     version = landlock_version()
     if version == 0:
@@ -55,31 +55,25 @@ def keep_files(left: Iterable[tuple[Path, int]], *, listens: bool = False) -> bo
     if rules < 0:
         return False
     try:
-        for place, allowed in left:
-            _allow(system, rules, place, allowed)
+        for path, allowed in left:
+            try:
+                opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except (FileNotFoundError, PermissionError):  # it could not be read before either
+                continue
+            rule = struct.pack("=Qi", allowed, opened)
+            system.syscall(_ADD_RULE, rules, ctypes.c_int(1), rule, ctypes.c_uint32(0))
+            os.close(opened)
         system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-        return bool(system.syscall(_RESTRICT, rules, ctypes.c_uint32(0)) == 0) and not _lists_all()
+        if system.syscall(_RESTRICT, rules, ctypes.c_uint32(0)) != 0:
+            return False
+        # A kernel that imitates Landlock does not enforce it: there the root folder can still be read.
+        try:
+            os.close(os.open(os.sep, os.O_RDONLY))
+        except PermissionError:
+            return True
+        return False
     finally:
         os.close(rules)
-
-
-def _lists_all() -> bool:
-    """Return whether the root folder can be read: then a kernel that imitates Landlock does not enforce it."""
-    try:
-        os.close(os.open(os.sep, os.O_RDONLY))
-    except PermissionError:
-        return False
-    return True
-
-
-def _allow(system: ctypes.CDLL, rules: int, place: Path, allowed: int) -> None:
-    try:
-        beneath = os.open(place, os.O_PATH | os.O_CLOEXEC)
-    except (FileNotFoundError, PermissionError):  # nothing that could be read
-        return
-    rule = struct.pack("=Qi", allowed, beneath)
-    system.syscall(_ADD_RULE, rules, ctypes.c_int(1), rule, ctypes.c_uint32(0))
-    os.close(beneath)
 
 
 # ------------------------------------------------------------------------------------------------ system calls: seccomp
@@ -103,9 +97,9 @@ CALLS = {
     **{"set_robust_list": (273, 99), "rseq": (334, 293), "restart_syscall": (219, 128)},
     **{"exit": (60, 93), "exit_group": (231, 94)},
 }
-"""The system calls that are left, with their numbers on x86-64 and arm64; None where a processor has no such call."""
+"""The calls that stay allowed, with their numbers on x86-64 and arm64; None if a processor has no such call."""
 OPENAT, FCNTL, CLOSE = (257, 56), (72, 25), (3, 57)
-"""Three calls that are left in part: opening for reading, commands on one descriptor, closing all but one."""
+"""Three calls that are allowed in part: opening for reading, commands on one descriptor, closing all but one."""
 LAUNCHING = {
     **{"execve": (59, 221), "clone": (56, 220), "clone3": (435, 435), "vfork": (58, None), "fork": (57, None)},
     **{"wait4": (61, 260), "waitid": (247, 95), "pidfd_open": (434, 434), "dup2": (33, None), "dup3": (292, 24)},
@@ -113,17 +107,17 @@ LAUNCHING = {
     **{"epoll_wait": (232, None), "epoll_pwait": (281, 22), "ioctl": (16, 29), "prctl": (157, 167)},
     **{"arch_prctl": (158, None), "set_tid_address": (218, 96), "close_range": (436, 436), "membarrier": (324, 283)},
 }
-"""The calls that starting a program needs besides: those of its starter (monty's client, in Rust) and its own."""
+"""The further calls for starting a program: those of its starter (monty's client, in Rust) and its own."""
 SERVING = {
     **{"bind": (49, 200), "listen": (50, 201), "accept4": (288, 242), "recvfrom": (45, 207), "shutdown": (48, 210)},
     **{"getsockname": (51, 204), "getpeername": (52, 205), "setsockopt": (54, 208), "getsockopt": (55, 209)},
 }
-"""The calls that answering connections needs besides; no `connect`, and no messages, which may name a receiver."""
+"""The further calls for answering connections; no `connect`, and no messages, which may name a receiver."""
 SOCKET, SENDTO, CLONE, CLONE3 = (41, 198), (44, 206), (56, 220), (435, 435)
-"""Four calls that are then left in part: TCP sockets, sending over a connection, and starting threads."""
+"""Four calls that are then allowed in part: TCP sockets, sending over a connection, and starting threads."""
 PRLIMIT, WRITE = (302, 261), (1, 64)
-"""Two calls that are then left in part: reading a limit, and writing a bounded number of bytes at once."""
-_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+"""Two calls that are then allowed in part: reading a limit, and writing a bounded number of bytes at once."""
+_COLUMNS, _PROCESSORS = {"x86_64": 0, "aarch64": 1}, (0xC000003E, 0xC00000B7)
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC
 _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC: no signals, no locks
 _INTERNET, _STREAM, _THREAD = 2, 1, 0x10000  # AF_INET, SOCK_STREAM, CLONE_THREAD
@@ -133,90 +127,65 @@ _LOAD, _IF_EQUAL, _IF_ABOVE, _IF_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x25, 0x45
 _ALLOWED: _Step = (_RETURN, 0, 0, 0x7FFF0000)
 _REFUSED: _Step = (_RETURN, 0, 0, 0x00050000 | 13)  # the call fails with EACCES
 _UNKNOWN: _Step = (_RETURN, 0, 0, 0x00050000 | 38)  # with ENOSYS: the C library then takes the call before it
-_NUMBER, _PROCESSOR, _FIRST, _SECOND, _THIRD, _FIFTH = (
-    0,
-    4,
-    16,
-    24,
-    32,
-    48,
-)  # where a filter finds a call's number and arguments
-
-
-def filter_calls(*, opens: bool, lifeline: int) -> bool:
-    """Leave this process the system calls for computing and, with `opens`, opening files for reading.
-
-    All other calls fail with `PermissionError`, and so does closing the lifeline, the pipe that it ends with
-    (`workers.tie`). Tells whether the kernel enforces it.
-    """
-    return _filtered(filter_program(opens=opens, lifeline=lifeline))
+_NUMBER, _PROCESSOR = 0, 4  # the offsets of a call's number and of the processor, for a filter
+_FIRST, _SECOND, _THIRD, _FIFTH = 16, 24, 32, 48  # and of its arguments
 
 
 def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
-    """Return the filter in the kernel's form, eight bytes for each step; None for an unknown processor."""
-    if not _is_known():
-        return None
-    column, processor = _MACHINES[platform.machine()]
-    steps = [*_begun(processor), *_left(column, CALLS), *_closing(column, lifeline)]
-    steps += _reading(column) if opens else []
-    return _packed([*steps, *_commands(column, _DESCRIPTOR_COMMANDS), _REFUSED])
+    """Return a filter that allows the system calls for computing and, with `opens`, opening files for reading.
 
-
-def filter_server(*, lifeline: int) -> bool:
-    """Leave this process the calls for computing, for opening files to read, for threads, and for answering over TCP.
-
-    It can connect to nothing and start no process. Tells whether the kernel enforces it.
+    It is in the kernel's form, eight bytes for each step; None for an unknown processor. All other calls fail with
+    `PermissionError`, and so does closing the lifeline, the pipe that the process ends with (`workers.tie`).
     """
-    return _filtered(server_program(lifeline=lifeline))
+    column = _column()
+    if column is None:
+        return None
+    steps = [*_allowing(column, CALLS), *_closing(column, lifeline), *(_reading(column) if opens else [])]
+    return _packed(column, [*steps, *_commands(column, _DESCRIPTOR_COMMANDS)])
 
 
 def server_program(*, lifeline: int) -> bytes | None:
-    """Return the filter of a server, as `filter_program` does."""
-    if not _is_known():
+    """Return a filter that also allows threads and answering over TCP, as `filter_program` does.
+
+    The process can connect to nothing and start no other process.
+    """
+    column = _column()
+    if column is None:
         return None
-    column, processor = _MACHINES[platform.machine()]
-    steps = [*_begun(processor), *_left(column, {**CALLS, **SERVING}), *_closing(column, lifeline), *_reading(column)]
+    steps = [*_allowing(column, {**CALLS, **SERVING}), *_closing(column, lifeline), *_reading(column)]
     steps += [(_IF_EQUAL, 0, 7, SOCKET[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 3, _INTERNET)]
     steps += [(_LOAD, 0, 0, _SECOND), (_AND, 0, 0, 0xF), (_IF_EQUAL, 1, 0, _STREAM), _REFUSED, _ALLOWED]
     steps += [(_IF_EQUAL, 0, 6, SENDTO[column]), (_LOAD, 0, 0, _FIFTH), (_IF_EQUAL, 0, 3, 0)]
     steps += [(_LOAD, 0, 0, _FIFTH + 4), (_IF_EQUAL, 0, 1, 0), _ALLOWED, _REFUSED]
     steps += [(_IF_EQUAL, 0, 4, CLONE[column]), (_LOAD, 0, 0, _FIRST), (_IF_ANY_BIT, 0, 1, _THREAD), _ALLOWED, _REFUSED]
-    steps += [(_IF_EQUAL, 0, 1, CLONE3[column]), _UNKNOWN]  # its flags lie in memory, where no filter looks
-    return _packed([*steps, *_commands(column, _DESCRIPTOR_COMMANDS), _REFUSED])
-
-
-def filter_launch(*, longest: int) -> bool:
-    """Leave this thread, and the program that it starts, the calls for computing and for starting a program.
-
-    Neither may write more than `longest` bytes at once. Tells whether the kernel enforces it.
-    """
-    return _filtered(launch_program(longest=longest))
+    steps += [(_IF_EQUAL, 0, 1, CLONE3[column]), _UNKNOWN]  # its flags are in memory, where no filter looks
+    return _packed(column, [*steps, *_commands(column, _DESCRIPTOR_COMMANDS)])
 
 
 def launch_program(*, longest: int) -> bytes | None:
-    """Return the filter of a thread that starts a program, as `filter_program` does."""
-    if not _is_known():
+    """Return a filter that allows computing and starting a program, as `filter_program` does.
+
+    The thread and its program may write at most `longest` bytes at once.
+    """
+    column = _column()
+    if column is None:
         return None
-    column, processor = _MACHINES[platform.machine()]
     limit = PRLIMIT[column]
     calls = {name: numbers for name, numbers in CALLS.items() if numbers != WRITE} | LAUNCHING
-    steps = [*_begun(processor), *_left(column, calls | {"close": CLOSE})]
+    steps = [*_allowing(column, calls | {"close": CLOSE})]
     steps += [(_IF_EQUAL, 0, 6, WRITE[column]), (_LOAD, 0, 0, _THIRD + 4), (_IF_EQUAL, 0, 3, 0), (_LOAD, 0, 0, _THIRD)]
     steps += [(_IF_ABOVE, 1, 0, longest), _ALLOWED, _REFUSED]
     steps += [(_IF_EQUAL, 0, 6, limit), (_LOAD, 0, 0, _THIRD + 4), (_IF_EQUAL, 0, 3, 0), (_LOAD, 0, 0, _THIRD)]
     steps += [(_IF_EQUAL, 0, 1, 0), _ALLOWED, _REFUSED]  # limits may be read, not set
-    return _packed([*steps, *_reading(column), *_commands(column, (*_DESCRIPTOR_COMMANDS, _SET_FLAGS)), _REFUSED])
+    return _packed(column, [*steps, *_reading(column), *_commands(column, (*_DESCRIPTOR_COMMANDS, _SET_FLAGS))])
 
 
-def _is_known() -> bool:
-    return sys.platform.startswith("linux") and platform.machine() in _MACHINES
+def _column() -> int | None:
+    """Return this processor's column of the tables of calls."""
+    return _COLUMNS.get(platform.machine()) if sys.platform.startswith("linux") else None
 
 
-def _begun(processor: int) -> list[_Step]:
-    return [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 1, 0, processor), _REFUSED, (_LOAD, 0, 0, _NUMBER)]
-
-
-def _left(column: int, calls: Mapping[str, tuple[int | None, int | None]]) -> Iterator[_Step]:
+def _allowing(column: int, calls: Mapping[str, tuple[int | None, int | None]]) -> Iterator[_Step]:
     """Yield the steps that allow some calls."""
     for numbers in calls.values():
         if (number := numbers[column]) is not None:
@@ -243,12 +212,14 @@ def _commands(column: int, commands: Sequence[int]) -> list[_Step]:
     return [*steps, _REFUSED, _ALLOWED]
 
 
-def _packed(steps: Iterable[_Step]) -> bytes:
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+def _packed(column: int, steps: Iterable[_Step]) -> bytes:
+    """Return a filter in the kernel's form: steps for this processor's numbers, which refuse all other calls."""
+    begin = [(_LOAD, 0, 0, _PROCESSOR), (_IF_EQUAL, 1, 0, _PROCESSORS[column]), _REFUSED, (_LOAD, 0, 0, _NUMBER)]
+    return b"".join(struct.pack("=HBBI", *step) for step in (*begin, *steps, _REFUSED))
 
 
-def _filtered(program: bytes | None) -> bool:
-    """Have the kernel enforce a filter on this thread; tell whether it does."""
+def enforce(program: bytes | None) -> bool:
+    """Have the kernel enforce a filter on this thread; return whether it does."""
     if program is None:
         return False
 
@@ -265,7 +236,7 @@ def _filtered(program: bytes | None) -> bool:
 
 
 def leave_network() -> bool:
-    """Move this process to a new, empty network; tell whether it did. As a rule only an administrator may."""
+    """Move this process to a new, empty network; return whether it did. Usually only an administrator may."""
     if not sys.platform.startswith("linux"):
         return False
     system = _system()
@@ -276,14 +247,27 @@ def leave_network() -> bool:
 def change_user(probes: Sequence[Path]) -> bool:
     """Turn the superuser's process into one of a user who owns nothing, if that user can read the probes.
 
-    Tells whether it did; only the superuser can. Where it did not, the superuser's process keeps the superuser's id but
-    has lost every privilege.
+    Returns whether it did; only the superuser can. If not, the superuser's process keeps its id but loses every
+    privilege.
     """
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return False
     _bind_privileges()
     user = (1 << 30) + os.getpid()  # an id without an account; one for each process, since limits count by user
-    changed = _reads_as(user, probes) and _changed_to(user)
+    changed = False
+    try:
+        os.seteuid(user)
+        try:
+            is_able = all(any(probe.iterdir()) for probe in probes)
+        finally:
+            os.seteuid(0)
+        if is_able:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            changed = True
+    except OSError:  # this user cannot read the probes, or a container has no such user
+        changed = False
     drop_privileges()
     _system().prctl(_DUMPABLE, 0, 0, 0, 0)
     return changed
@@ -306,34 +290,11 @@ def _bind_privileges() -> None:
         system.prctl(bounding, capability, 0, 0, 0)
 
 
-def _reads_as(user: int, probes: Sequence[Path]) -> bool:
-    try:
-        os.seteuid(user)
-    except OSError:  # usually a container without such a user
-        return False
-    try:
-        return all(any(probe.iterdir()) for probe in probes)
-    except PermissionError:
-        return False
-    finally:
-        os.seteuid(0)
-
-
-def _changed_to(user: int) -> bool:
-    try:
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-    except OSError:
-        return False
-    return True
-
-
 # -------------------------------------------------------------------------------------------------------------- limits
 
 
 def limit_writing() -> bool:
-    """Forbid writing to any file; pipes stay open. Tells whether the system enforces it."""
+    """Forbid writing to any file; pipes stay open. Returns whether the system enforces it."""
     if sys.platform == "win32":
         return False
     import resource
@@ -345,9 +306,9 @@ def limit_writing() -> bool:
 
 
 def limit_memory(more: int, *, begun: int = 0) -> bool:
-    """Limit this process's address space to its present size and `more` bytes; tell whether the system enforces it.
+    """Limit this process's address space to its present size and `more` bytes; return whether the system enforces it.
 
-    `begun` is taken as the present size where the system does not tell it.
+    `begun` stands in for the present size if the system does not report it.
     """
     if sys.platform == "win32":
         return False
@@ -364,7 +325,7 @@ def limit_memory(more: int, *, begun: int = 0) -> bool:
 
 
 def limit_processes() -> bool:
-    """Forbid new processes and threads; tell whether this process is bound by it: the superuser is not."""
+    """Forbid new processes and threads; return whether this process is bound by it: the superuser is not."""
     if sys.platform == "win32":
         return False
     import resource

@@ -1,9 +1,9 @@
-"""The first tier: pydantic-monty, an interpreter for Python without a way to the system, in a worker process.
+"""The first tier: pydantic-monty, a Python interpreter without access to the system, in a worker process.
 
-The process is a second boundary: an abort of the interpreter ends its process, so it never runs in ours. It has no
-environment, no files and no mounts; it refuses every call to the system by itself. It bounds memory and time inside,
-and our clock kills the worker where it takes too long. On Linux the kernel confines the worker as well, should code
-ever break out of the interpreter (`launch`), and kills it when this process ends. The worker never runs between runs.
+The process is a second boundary: if the interpreter aborts, only its process ends. It has no environment, no files and
+no mounts, and the interpreter refuses every call to the system. It bounds memory and time inside, and our clock kills
+the worker if it takes too long. On Linux the kernel also confines the worker, in case code ever breaks out of the
+interpreter (`launched`), and kills it when this process ends. The worker is stopped between runs.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.errors import Error, MissingExtra, UnsafeSandbox
-from orienteer.sandbox.interpreter import Functions, Limits, RunResult, Tier, serve
-from orienteer.sandbox.printout import Printout
+from orienteer.sandbox.printout import Printout, error_text, trace_line
+from orienteer.sandbox.tiers import Functions, Limits, RunResult, Tier, serve
 from orienteer.sandbox.workers import launched, tie
 
 if TYPE_CHECKING:
     from pydantic_monty import (
         ExternalExceptionData,
         ExternalReturnValue,
-        Frame,
         FunctionSnapshot,
         MontyRuntimeError,
         MontySession,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from pydantic_monty import SyncSnapshot as Snapshot
 
 
-_ENDLESS = 1_000_000_000  # round trips in a session: no limit, since `_CodeRun` counts the calls of each run
+_ENDLESS = 1_000_000_000  # round trips in a session: no limit, since the calls of each run are counted
 _DEEPEST = 500  # nested calls: half of CPython's own limit
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM kills
 _PAUSE = getattr(signal, "SIGSTOP", _KILL)  # Windows has no such signal, and `_signal` sends none there
@@ -49,7 +48,7 @@ _GO_ON = getattr(signal, "SIGCONT", _KILL)
 _VALUELESS = "\nNone"  # ends the code, so that the value of its last line never crosses into our process
 _LOST = "what earlier code defined is lost"
 _PROBE = "'x' * (4 << 20)\nNone"  # code that needs 4 MB: with less, nothing can be run
-_LEFT_BEHIND: list[ExitStack] = []  # resources of the process that this one was forked from: must not be closed here
+_LEFT_BEHIND: list[ExitStack] = []  # resources of the process that this one was forked from; not to be closed here
 _PROCESSES: dict[str, int] = {}  # the process that ran code first: a forked one lacks the library's threads
 _MEGABYTE = 1 << 20
 _LONGEST = 16 * _MEGABYTE  # bytes that the worker may write at once: one message; the text of a call is shorter
@@ -67,7 +66,7 @@ class MontyInterpreter:
     """Runs code in a worker that starts with the first run, and again after a run that lost the state."""
 
     def __init__(self, functions: Functions, limits: Limits) -> None:
-        """Raises `MissingExtra` where pydantic-monty is not installed."""
+        """Raises `MissingExtra` if pydantic-monty is not installed."""
         try:
             import pydantic_monty  # noqa: F401  # an extra
         except ImportError as error:
@@ -77,17 +76,19 @@ class MontyInterpreter:
         self._session: MontySession | None = None
         self._walls: frozenset[str] = frozenset()
         self._aside: ThreadPoolExecutor | None = None
+        self._calls = 0
+        """Of functions, in this run."""
         self._owner = os.getpid()
         weakref.finalize(self, _close, self._resources, self._owner)
 
     @property
     def tier(self) -> Tier:
-        """Return `monty`, for the trajectory."""
+        """`monty`, for the trajectory."""
         return "monty"
 
     @property
     def held(self) -> frozenset[str]:
-        """Return the names of the kernel's walls around the worker; empty where none runs."""
+        """The names of the kernel's walls around the worker; empty if none runs."""
         return frozenset() if self._session is None else self._walls
 
     def run(self, code: str) -> RunResult:
@@ -135,18 +136,16 @@ class MontyInterpreter:
         from pydantic_monty import MontyCrashedError, MontyRuntimeError
 
         session = self._started()
-        assert self._aside is not None
-        watch = _Watch(session.worker_pid, self._limits.seconds)
-        run = _CodeRun(self._functions, self._limits.calls, self._aside, watch)
-        is_over = False
+        watch, self._calls, is_over = _Watch(session.worker_pid, self._limits.seconds), 0, False
         try:
-            run.drive(partial(session.feed_start, code, print_callback=lambda _, text: printed.add(text)))
+            self._drive(partial(session.feed_start, code, print_callback=lambda _, text: printed.add(text)), watch)
         except MontyCrashedError as error:
             if not watch.has_fired:
                 size = f"a call or an error of more than {_LONGEST // _MEGABYTE} MB would break it"
                 return _Failure(f"the interpreter broke: {error} ({size}); {_LOST}", is_lost=True)
         except MontyRuntimeError as error:
-            if not _is_out_of_time(error):
+            # The interpreter's own error for want of time names no line.
+            if not isinstance(error.exception(), TimeoutError) or error.traceback():
                 return _failed(session, error)
             is_over = True
         finally:
@@ -157,7 +156,7 @@ class MontyInterpreter:
         return _Failure(f"TimeoutError: the code took longer than {seconds:g} s and was stopped; {_LOST}", is_lost=True)
 
     def _started(self) -> MontySession:
-        """Return the session that has the state; start a worker where there is none. Raises `UnsafeSandbox`."""
+        """Return the session that has the state; start a worker if there is none. Raises `UnsafeSandbox`."""
         if _PROCESSES.setdefault("first", os.getpid()) != os.getpid():
             raise UnsafeSandbox(
                 "the sandbox monty does not start in a process that was forked from one where it has run: start "
@@ -173,7 +172,7 @@ class MontyInterpreter:
                     paths=[Path(sys.prefix)],
                 ) from error
             self._walls = walls | _confine(self._session.worker_pid)
-            self._resources.callback(_signal, self._session, _GO_ON)  # a paused worker would not end when told to
+            self._resources.callback(_signal, self._session, _GO_ON)  # a paused worker would not end when asked to
         _signal(self._session, _GO_ON)
         return self._session
 
@@ -206,24 +205,25 @@ class MontyInterpreter:
             os.close(theirs)
         return session, walls
 
+    def _drive(self, begin: Callable[[], Snapshot], watch: _Watch) -> None:
+        """Run code from suspension to suspension, and answer its calls until it ends.
 
-class _CodeRun:
-    """One run of code, from suspension to suspension."""
-
-    def __init__(self, functions: Functions, calls: int, aside: ThreadPoolExecutor, watch: _Watch) -> None:
-        self._functions, self._calls, self._aside, self._watch = functions, calls, aside, watch
-        self._made = 0
-
-    def drive(self, begin: Callable[[], Snapshot]) -> None:
-        """Answer the code's calls until it ends. Raises its errors, and the bugs of functions."""
+        Raises its errors, and the bugs of functions.
+        """
         from pydantic_monty import FunctionSnapshot, FutureSnapshot, MontyComplete, NameLookupSnapshot
 
         go_on: Callable[[], Snapshot]
-        paused = self._waited(begin)
+        paused = self._waited(begin, watch)
         while not isinstance(paused, MontyComplete):
             if isinstance(paused, NameLookupSnapshot):
-                named = paused.variable_name in self._functions
-                go_on = partial(paused.resume, value=_stub(paused.variable_name)) if named else paused.resume
+                go_on = paused.resume
+                if paused.variable_name in self._functions:
+
+                    def stub() -> None:
+                        """A placeholder for a function that code names without calling it; calls go by the name."""
+
+                    stub.__name__ = paused.variable_name
+                    go_on = partial(paused.resume, value=stub)
             elif isinstance(paused, FunctionSnapshot):
                 is_os = paused.is_os_function
                 go_on = paused.resume_not_handled if is_os else partial(paused.resume, self._answer(paused))
@@ -232,25 +232,26 @@ class _CodeRun:
                 go_on = partial(
                     paused.resume, {call_id: _refusal("nothing to wait for") for call_id in paused.pending_call_ids}
                 )
-            paused = self._waited(go_on)
+            paused = self._waited(go_on, watch)
 
-    def _waited(self, go_on: Callable[[], Snapshot]) -> Snapshot:
+    def _waited(self, go_on: Callable[[], Snapshot], watch: _Watch) -> Snapshot:
         """Let the code run to its next suspension, in another thread: this one stays open to interrupts."""
+        assert self._aside is not None
         waiting = self._aside.submit(go_on)
         try:
             return waiting.result()
         finally:
             if not waiting.done():
-                self._watch.kill()
+                watch.kill()
 
     def _answer(self, paused: FunctionSnapshot) -> ExternalReturnValue | ExternalExceptionData:
         """Call a function for the code; return its result or its error."""
         name = str(paused.function_name)
         if name not in self._functions:
             return {"exc_type": "NameError", "message": f"name {name!r} is not defined"}
-        self._made += 1
-        if self._made > self._calls:
-            return _refusal(f"this run has made {self._calls} calls, and may make no more")
+        self._calls += 1
+        if self._calls > self._limits.calls:
+            return _refusal(f"this run has made {self._limits.calls} calls, and may make no more")
         try:
             return {"return_value": serve(self._functions, name, paused.args, paused.kwargs)}
         except Error as error:
@@ -320,7 +321,7 @@ def _signal(session: MontySession | None, number: signal.Signals) -> None:
 def _confine(worker: int | None) -> frozenset[str]:
     """Forbid a worker to open, write and start anything: it has its pipes, and code needs nothing else.
 
-    Returns the name of this wall; nothing where the system does not allow it.
+    Returns the name of this wall, or nothing if the system does not allow it.
     """
     if sys.platform != "linux" or worker is None:
         return frozenset()
@@ -329,36 +330,18 @@ def _confine(worker: int | None) -> frozenset[str]:
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_CORE):
         try:
             resource.prlimit(worker, limit, (0, 0))
-        except PermissionError:  # a container that forbids it: the interpreter is what holds code, there as elsewhere
+        except PermissionError:  # a container that forbids it: the interpreter holds code there too
             return frozenset()
     return frozenset({"limits"})
-
-
-def _stub(name: str) -> Callable[[], None]:
-    """Return a placeholder for a function that code names without calling it; calls go by the name."""
-
-    def stub() -> None: ...
-
-    stub.__name__ = name
-    return stub
 
 
 def _refusal(message: str) -> ExternalExceptionData:
     return {"exc_type": "RuntimeError", "message": message}
 
 
-def _is_out_of_time(error: MontyRuntimeError) -> bool:
-    """Tell whether the interpreter stopped the code for its time: such an error names no line."""
-    return isinstance(error.exception(), TimeoutError) and not error.traceback()
-
-
 # Errors of the first tier's code, written for the code's author, and the features of Python that the tier lacks.
 
-
-# An error goes to a model: these bound what it reads.
 _LONGEST_MESSAGE = 2_000  # characters
-_LONGEST_LINE = 160  # characters of a line of code
-_MOST_FRAMES = 6
 
 _UNSUPPORTED = re.compile(r"does not (?:yet )?support (?:the )?(.+)")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
@@ -372,32 +355,25 @@ _IN_CALLBACK = "cannot suspend in this synchronous context"
 
 
 def describe(error: MontyRuntimeError | MontySyntaxError) -> str:
-    """Return an error with the lines of code that led to it, the outermost first."""
+    """Return an error with the lines of code that led to it."""
     frames = error.traceback()
-    lines = [_line(frame, frames[0].filename) for frame in frames]
-    if len(lines) > _MOST_FRAMES:
-        half = _MOST_FRAMES // 2
-        lines = [*lines[:half], f"... {len(lines) - _MOST_FRAMES} more ...", *lines[-half:]]
-    return "\n".join([*lines, _cut(error.display("type-msg"), _LONGEST_MESSAGE)])
-
-
-def _line(frame: Frame, current: str) -> str:
-    """Return a frame as one line: `line 3 of earlier code, in f: return x / 0`."""
-    within = f", in {frame.function_name}" if frame.function_name not in (None, "<module>") else ""
-    earlier = "" if frame.filename == current else " of earlier code"
-    source = f": {_cut(frame.source_line.strip(), _LONGEST_LINE)}" if frame.source_line else ""
-    return f"line {frame.line}{earlier}{within}{source}"
-
-
-def _cut(text: str, characters: int) -> str:
-    return text if len(text) <= characters else f"{text[:characters]} ... ({len(text):,} characters)"
+    lines = [
+        trace_line(
+            frame.line,
+            frame.function_name,
+            frame.source_line,
+            is_earlier=frame.filename != frames[0].filename,
+        )
+        for frame in frames
+    ]
+    return error_text(lines, error.display("type-msg"))
 
 
 def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
-    """Return the feature of Python that the code asked for and this tier lacks; None where CPython would fail as well.
+    """Return the feature of Python that the code needed and this tier lacks; None if CPython would fail as well.
 
-    The wording of the interpreter's error is the only sign. Code that raises such an error itself is believed: the
-    second tier then shows it the same error.
+    The wording of the interpreter's error is the only sign. Code that raises such an error itself is believed: it gets
+    the same error from the second tier.
     """
     raised, message = type(error.exception()), error.display("msg")[:_LONGEST_MESSAGE]
     if raised is NotImplementedError:
@@ -414,7 +390,7 @@ def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
 
 
 def _instance(message: str) -> str | None:
-    """Return the type that this tier cannot make, or cannot step through; None where the code is wrong."""
+    """Return the type that this tier cannot make or iterate over; None if the code is wrong."""
     if message == _NO_GENERATOR:
         return "generator expressions beside lists: `next(iter([...]))` does what next() on one would"
     match = _NO_INSTANCE.match(message)
@@ -431,7 +407,7 @@ def _unsupported(message: str) -> str | None:
 
 
 def _member(message: str) -> str | None:
-    """Return the attribute that CPython's module or type has; None where the code is wrong."""
+    """Return the attribute that CPython's module or type has; None if the code is wrong."""
     if match := _NO_MEMBER.match(message):
         return f"{match[1]}.{match[2]}"
     match = _NO_METHOD.match(message)

@@ -1,72 +1,196 @@
-"""The choice of the tier that runs a model's code: by name, or the first that is available here."""
+"""Runs a model's Python: the protocol of an interpreter, the choice of its tier, and the second tier.
+
+The first tier is in `monty`. The code's calls of our functions are answered here, for both.
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
 import signal
 import sys
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from orienteer.errors import BadOption, Error, MissingExtra, UnsafeSandbox
 from orienteer.records import JsonValue
-from orienteer.sandbox.interpreter import Functions, Interpreter, Limits, RunResult, Tier, serve
 from orienteer.sandbox.printout import Printout
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, Pipe, PipeClosed, PipeError, Worker
 
+Tier: TypeAlias = Literal["monty", "cpython"]
+Functions: TypeAlias = Mapping[str, Callable[..., JsonValue]]
+"""The functions that the code may call, by name. They run in our own process. An `Error` that one raises becomes an
+exception in the code, with its message; any other exception is a bug, and `run` raises it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits of one run of code."""
+
+    seconds: float = 20.0
+    """Wall time of a run, its calls of functions included. A run that takes longer is killed, and its state is lost."""
+    memory_mb: int = 512
+    """Memory of the code."""
+    output_characters: int = 8_000
+    """Characters of printed text that come back: the first and the last of them, with the number left out."""
+    calls: int = 500
+    """Calls of functions in a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The result of a run of code."""
+
+    printed: str
+    """Standard output, cut to the limit; a line in the gap says how much was left out."""
+    error: str | None = None
+    """The error that ended the code, with its line, written for the code's author; None without one."""
+    missing: str | None = None
+    """The feature that the code needed and this tier lacks, in a few words, or None."""
+    is_lost: bool = False
+    """Whether the state of earlier runs is gone because the process was killed or died."""
+    left_out: int = 0
+    """Characters of printed text that were left out."""
+    seconds: float = 0.0
+
+
+class Interpreter(Protocol):
+    """A Python that keeps its state from run to run until it is closed. One thread only."""
+
+    @property
+    def tier(self) -> Tier:
+        """The name of the tier, for the trajectory."""
+
+    def run(self, code: str) -> RunResult:
+        """Run code; its errors come back in the result, ours propagate. Raises `MissingExtra`, `UnsafeSandbox`."""
+
+    def close(self) -> None:
+        """End its process and its state. Closing twice does no harm."""
+
+
 Choice: TypeAlias = Literal["auto", "monty", "cpython"]
-"""A tier by name, or `auto`: `monty` where it is installed and starts, else `cpython`."""
+"""A tier by name, or `auto`: `monty` if it is installed and starts, else `cpython`."""
 
 
 def open_interpreter(tier: Choice, functions: Functions, limits: Limits) -> Interpreter:
     """Return an interpreter whose code may call some functions; its process starts with the first run.
 
-    `auto` starts the first tier at once, to learn whether it works here. Raises `BadOption` for an unknown tier and
-    `MissingExtra` for one that is not installed; the first run raises `UnsafeSandbox` where this machine cannot
-    contain the code.
+    `auto` starts the first tier at once, to find out whether it works here. Raises `BadOption` for an unknown tier and
+    `MissingExtra` for one that is not installed; the first run raises `UnsafeSandbox` if this machine cannot contain
+    the code.
     """
     if tier not in get_args(Choice):
         raise BadOption(f"tier is {tier!r}: it must be one of {', '.join(get_args(Choice))}")
-    if tier == "monty":
-        return _monty(functions, limits)
-    if tier == "auto" and (started := _started_monty(functions, limits)) is not None:
-        return started
+    if tier != "cpython":
+        from orienteer.sandbox.monty import MontyInterpreter  # only this tier needs the extra
 
+        try:
+            monty = MontyInterpreter(functions, limits)
+            if tier == "auto":
+                monty.run("")
+        except (MissingExtra, UnsafeSandbox):
+            if tier == "monty":
+                raise
+        else:
+            return monty
     return CPythonInterpreter(functions, limits)
 
 
-def _monty(functions: Functions, limits: Limits) -> Interpreter:
-    from orienteer.sandbox.monty import MontyInterpreter  # here: the other tier does not need the extra
+# A model's code calls one of our functions: the arguments are checked first, and all sizes are bounded.
 
-    return MontyInterpreter(functions, limits)
+# The first three bound the time that one call may take us.
+_DEEPEST = 32  # levels of lists in lists in an argument
+_MOST_VALUES = 200_000  # in the arguments of one call
+_MOST_CHARACTERS = 2_000_000  # of text in the arguments of one call
+_MOST_BITS = 1_024  # of a whole number: Python refuses to write numbers of many thousands of digits
+_MOST_RETURNED = 16_000_000  # characters of a result, as JSON: a worker's messages have a largest size
 
 
-def _started_monty(functions: Functions, limits: Limits) -> Interpreter | None:
-    """Start the first tier; None where it is not installed or does not start."""
+def serve(functions: Functions, name: str, positional: Sequence[object], named: Mapping[str, object]) -> JsonValue:
+    """Return the result of a call that code made.
+
+    Raises `BadOption` for arguments that are not JSON, are too large or do not fit the function, and for too large a
+    result; and whatever the function raises.
+    """
+    function = functions[name]
+    counted = _ArgumentReader()
+    values = [counted.plain(value) for value in positional]
+    options = {key: counted.plain(value) for key, value in named.items()}
     try:
-        monty = _monty(functions, limits)
-        monty.run("")
-    except (MissingExtra, UnsafeSandbox):
-        return None
-    return monty
+        inspect.signature(function).bind(*values, **options)
+    except TypeError as error:
+        # The signature without types: `(number, k=5)`.
+        signature = inspect.signature(function)
+        bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+        form = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)
+        raise BadOption(f"{name}{form}: {error}") from error
+    value = function(*values, **options)
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) > _MOST_RETURNED:
+        raise BadOption(f"the result is larger than {_MOST_RETURNED:,} characters: ask for less")
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # lone surrogates, from broken graphs, become question marks
+        sound: JsonValue = json.loads(text.encode(errors="replace"))
+        return sound
+    return value
 
 
-# The second tier: the whole of CPython, in a process that locks itself down before it sees any code.
+class _ArgumentReader:
+    """Copies the arguments of one call as JSON and counts them: a model's code may send any size."""
 
+    def __init__(self) -> None:
+        self._values = self._characters = 0
+
+    def plain(self, value: object, depth: int = 0) -> JsonValue:
+        """Return a value as JSON. Raises `BadOption` for a value that is not JSON or is too large."""
+        self._values += 1
+        if depth > _DEEPEST or self._values > _MOST_VALUES:
+            raise BadOption(f"an argument nests deeper than {_DEEPEST} or holds more than {_MOST_VALUES:,} values")
+        if value is None or isinstance(value, float):
+            return value
+        if isinstance(value, int):
+            if value.bit_length() > _MOST_BITS:
+                raise BadOption(f"an argument holds a whole number of more than {_MOST_BITS:,} bits")
+            return value
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self.plain(item, depth + 1) for item in value]
+        if isinstance(value, dict):
+            return {self._key(key): self.plain(item, depth + 1) for key, item in value.items()}
+        raise BadOption(
+            f"an argument holds a {type(value).__name__}: only None, booleans, numbers, text, lists and dicts can be"
+        )
+
+    def _text(self, text: str) -> str:
+        self._characters += len(text)
+        if self._characters > _MOST_CHARACTERS:
+            raise BadOption(f"the arguments hold more than {_MOST_CHARACTERS:,} characters of text")
+        return text
+
+    def _key(self, key: object) -> str:
+        """Return a key of a dict. Raises `BadOption` unless it is text."""
+        if not isinstance(key, str):
+            raise BadOption(f"a dict in an argument has a key of type {type(key).__name__}: keys must be text")
+        return self._text(key)
+
+
+# The second tier: the whole of CPython, in a process that locks itself down before it receives any code.
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _START = 30.0  # seconds
 _LOST = "what earlier code defined is lost"
-_LONGEST = 4 << 20  # bytes of a message: room for the arguments of a call, which `callback` bounds
+_LONGEST = 4 << 20  # bytes of a message: room for the arguments of a call, which `interpreter` bounds
 _ERROR_CHARACTERS = 4_000  # twice the worker's own bound
-_MARK = 200  # characters: more than the line has that says how much was left out
+_MARK = 200  # characters: more than the line about what was left out
 _GRACE = 0.5  # seconds in which code that ran too long may still send what it has printed
 _OPTIONS = (*PYTHON, "-s", "-S")
-_PACKAGES = ("numpy",)  # may be imported beside the standard library, where installed
+_PACKAGES = ("numpy",)  # may be imported as well as the standard library, if installed
 _SECCOMP = "seccomp (Linux on x86-64 and arm64)"
 _SIDES = {  # each side to close: the walls of which one is enough, and the remedy for a system without any
     "files": ({"landlock", "no opening", "own user"}, f"{_SECCOMP}, or Landlock (Linux 5.13)"),
@@ -87,23 +211,23 @@ class CPythonInterpreter:
 
     @property
     def tier(self) -> Tier:
-        """Return `cpython`, for the trajectory."""
+        """`cpython`, for the trajectory."""
         return "cpython"
 
     @property
     def held(self) -> frozenset[str]:
-        """Return the names of the walls around the running process; empty where none runs."""
+        """The names of the walls around the running process; empty if none runs."""
         return frozenset() if self._worker is None else self._worker.held
 
     @property
     def process(self) -> int | None:
-        """Return the id of the running process; None where none runs."""
+        """The id of the running process, or None."""
         return None if self._worker is None else self._worker.popen.pid
 
     def run(self, code: str) -> RunResult:
-        """Run code; its own faults come back in the result.
+        """Run code; its own faults are part of the result.
 
-        Raises `UnsafeSandbox` where this system cannot contain it, and whatever a function raises that is no `Error`.
+        Raises `UnsafeSandbox` if this system cannot contain it, and any exception of a function that is not an `Error`.
         """
         if self._worker is not None and not self._worker.is_ours:
             return self._lost(PipeError("it works for the process that this one was forked from"), 0.0)
@@ -122,18 +246,18 @@ class CPythonInterpreter:
             return self._ran(ended, time.monotonic() - begun)
         except (PipeError, DeadlinePassed) as fault:
             return self._lost(fault, time.monotonic() - begun)
-        except BaseException:  # one of our functions broke, or somebody interrupts: the code must not go on
+        except BaseException:  # a bug in a function, or an interrupt: the code must not go on
             self.close()
             raise
 
     def close(self) -> None:
-        """End the process and its state. Closing twice is no fault."""
+        """End the process and its state. Closing twice does no harm."""
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.end()
 
     def _served(self, pipe: Pipe, deadline: float) -> Mapping[str, JsonValue]:
-        """Answer the calls that code makes until it ends. Raises `PipeError`, `DeadlinePassed`."""
+        """Answer the code's calls until it ends. Raises `PipeError`, `DeadlinePassed`."""
         calls = 0
         while True:
             message = pipe.receive(deadline)
@@ -158,7 +282,7 @@ class CPythonInterpreter:
             return {"error": str(error)}
 
     def _ran(self, ended: Mapping[str, JsonValue], seconds: float) -> RunResult:
-        """Read the result of a run, cut to the limits once more: the code may have written the message itself.
+        """Return the result of a run, cut to the limits again: the code may have written the message itself.
 
         Raises `PipeError` for a message of another form.
         """
@@ -206,41 +330,39 @@ class _Worker(Worker):
     """The process that runs the code, and its walls."""
 
     def __init__(self, functions: Functions, limits: Limits) -> None:
-        """Start it and wait until it has locked itself down. Raises `UnsafeSandbox` where that is not enough."""
+        """Start it and wait until it has locked itself down. Raises `UnsafeSandbox` if that is not enough."""
         if not sys.platform.startswith("linux"):
-            raise UnsafeSandbox(_refusal("Nothing here holds the whole of CPython: it needs Linux"))
+            raise UnsafeSandbox(_refusal("this system cannot sandbox CPython: it needs Linux"))
         settings = {
             "memory": limits.memory_mb << 20,
             "characters": limits.output_characters,
             "functions": list(functions),
-            "packages": {name: folder for name in _PACKAGES if (folder := _folder(name)) is not None},
+            "packages": {
+                name: str(Path(spec.origin).parent)
+                for name in _PACKAGES
+                if (spec := find_spec(name)) is not None and spec.origin is not None
+            },
         }
         longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
         try:
             super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(settings)], longest=longest)
             self.held = self.ready(_START)
         except (OSError, NotReady) as error:
-            told = _refusal(f"The process that would run the code did not start ({error})")
-            raise UnsafeSandbox(told, paths=[Path(sys.executable)]) from error
+            fault = _refusal(f"The process that would run the code did not start ({error})")
+            raise UnsafeSandbox(fault, paths=[Path(sys.executable)]) from error
         if refusal := unheld(self.held):
             self.end()
             raise UnsafeSandbox(_refusal(refusal))
 
 
 def unheld(names: Collection[str]) -> str | None:
-    """Return what a process inside these walls could still reach, and what would stop it; None for nothing."""
+    """Return what a process inside these walls could still reach, with the remedies, or None."""
     open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(names)]
-    return f"Nothing here holds a model's code from {'; '.join(open_sides)}" if open_sides else None
+    return f"Nothing here keeps a model's code from {'; '.join(open_sides)}" if open_sides else None
 
 
 def _refusal(reason: str) -> str:
     return f"{reason}. The first tier runs everywhere: pip install 'orienteer[sandbox]' and choose the tier monty."
-
-
-def _folder(package: str) -> str | None:
-    """Return the folder of an installed package."""
-    spec = find_spec(package)
-    return str(Path(spec.origin).parent) if spec is not None and spec.origin is not None else None
 
 
 def _sound(text: str) -> str:

@@ -1,14 +1,15 @@
 """The second tier's process: it locks itself down, then runs code, and keeps its state from run to run.
 
 It runs as a script with two arguments: its settings as JSON (memory, output, functions, packages), and the number of
-its end of the lifeline. Requests come on standard input and answers go to standard output, each as four bytes of length
-and JSON. It imports nothing of the package. The code can take this program apart and write anything to its pipe: this
-file is no wall, `confinement` is, and the parent believes nothing that it reads.
+its end of the lifeline. Requests arrive on standard input and answers go to standard output, each as four bytes of
+length and JSON. It imports nothing of the package. The code can take this program apart and write anything to its pipe:
+this file is not a wall, `confinement` is, and the parent trusts nothing that it reads.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -20,29 +21,26 @@ import random
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from orienteer.sandbox import confinement, frames, readable_files
-    from orienteer.sandbox.printout import Printout
+    from orienteer.sandbox.printout import Printout, error_text, trace_line
 else:
     sys.path.insert(0, str(Path(__file__).parent))
     import confinement
     import frames
     import readable_files
-    from printout import Printout
+    from printout import Printout, error_text, trace_line
 
     del sys.path[0]
 
 _DESCRIPTORS = 64  # open at once: a few for the pipes and for imports
 _PROCESSOR_SECONDS = 3_600  # of all runs together: the last bound, should nobody be left to watch
 _ROOM = 4 << 20  # bytes: with less, nothing can be run
-_FRAMES = 6  # lines of code that an error shows
-_LINE_CHARACTERS = 160
-_ERROR_CHARACTERS = 2_000  # of an error's message
 _LOADED = (  # modules for a system without Landlock: no file can be opened there later, so nothing can be imported
     *("ast", "base64", "bisect", "calendar", "cmath", "collections.abc", "contextlib", "copy", "csv", "dataclasses"),
     *("datetime", "decimal", "difflib", "enum", "fractions", "functools", "graphlib", "hashlib", "heapq", "html"),
@@ -68,24 +66,17 @@ def main() -> None:
 
 
 def _locked_down(memory: int, lifeline: int, packages: Mapping[str, Path]) -> list[str]:
-    """Give up what code must not have; return the names of the walls that hold."""
+    """Give up what code must not have; return the names of the walls that the system enforces."""
     walls = confinement.shut(memory=memory, left=_readable(packages), probes=[Path(os.__file__).parent])
     confinement.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
     if not walls["landlock"]:
-        _load((*_LOADED, *packages))
+        for name in (*_LOADED, *packages):  # while files can still be opened
+            with contextlib.suppress(ImportError):  # this Python lacks it, or it was built for another one
+                importlib.import_module(name)
         sys.path.clear()  # nothing else can be imported
-    walls["seccomp"] = confinement.filter_calls(opens=walls["landlock"], lifeline=lifeline)
+    walls["seccomp"] = confinement.enforce(confinement.filter_program(opens=walls["landlock"], lifeline=lifeline))
     walls["no opening"] = walls["seccomp"] and not walls["landlock"]
     return [name for name, holds in walls.items() if holds]
-
-
-def _load(modules: Iterable[str]) -> None:
-    """Import modules that code may want, while files can still be opened."""
-    for name in modules:
-        try:
-            importlib.import_module(name)
-        except ImportError:  # this Python lacks it, or it was built for another one
-            continue
 
 
 def _readable(packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:
@@ -96,7 +87,7 @@ def _readable(packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:
 
 
 class _Packages(importlib.abc.MetaPathFinder):
-    """Finds the packages that code may import beside the standard library, by their folders."""
+    """Finds the packages that code may import as well as the standard library, by their folders."""
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         self._folders = folders
@@ -104,12 +95,13 @@ class _Packages(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return where a package is; None for any other module."""
+        """Return a package's spec, or None for any other module."""
         folder = self._folders.get(name)
         if folder is None:
             return None
-        places = [str(folder)]
-        return importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=places)
+        return importlib.util.spec_from_file_location(
+            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
 
 
 # ----------------------------------------------------------------------------------------------------------------- runs
@@ -131,20 +123,26 @@ class CodeSession:
         before = sys.stdout, sys.stderr
         sys.stdout = sys.stderr = _PrintStream(printed)
         try:
-            error, missing = self._died_of(code, source)
+            error, missing = self._run(code, source)
         finally:
             sys.stdout, sys.stderr = before
         excerpt = printed.excerpt()
+        try:
+            bytearray(_ROOM)
+            is_full = False
+        except MemoryError:  # the code's state leaves no memory for another run
+            is_full = True
         ended = {
             "ended": number,
             "printed": excerpt.text,
             "left_out": excerpt.left_out,
             "error": error,
             "missing": missing,
+            "full": is_full,
         }
-        _send(self._answers, {**ended, "full": _is_full()})
+        _send(self._answers, ended)
 
-    def _died_of(self, code: str, source: str) -> tuple[str | None, str | None]:
+    def _run(self, code: str, source: str) -> tuple[str | None, str | None]:
         """Run code; return the error that ended it, and the module that it lacked."""
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent interrupts before it kills
@@ -160,7 +158,7 @@ class CodeSession:
         return None, None
 
     def _calling(self, name: str) -> Callable[..., Any]:  # Any: JSON
-        """Return a function for the code that has the parent call the real one."""
+        """Return a function for the code; it asks the parent to call the real one."""
 
         def call(*positional: Any, **named: Any) -> Any:  # Any: what code gives; JSON
             _send(self._answers, {"call": name, "positional": positional, "named": named})
@@ -173,15 +171,6 @@ class CodeSession:
 
         call.__name__ = call.__qualname__ = name
         return call
-
-
-def _is_full() -> bool:
-    """Tell whether the code's state leaves no memory for another run."""
-    try:
-        bytearray(_ROOM)
-    except MemoryError:
-        return True
-    return False
 
 
 class _PrintStream(io.TextIOBase):
@@ -201,36 +190,29 @@ class _PrintStream(io.TextIOBase):
 
 
 def _describe(error: BaseException, current: str) -> str:
-    """Return an error with the lines of code that led to it, the outermost first, in the first tier's form."""
+    """Return an error with the lines of code that led to it, in the first tier's form."""
     try:
         trace = traceback.TracebackException.from_exception(error)
-        lines = [_line(frame, current) for frame in trace.stack if frame.filename.startswith("<code ")]
-        if len(lines) > _FRAMES:
-            half = _FRAMES // 2
-            lines = [*lines[:half], f"... {len(lines) - _FRAMES} more ...", *lines[-half:]]
+        lines = [
+            trace_line(frame.lineno, frame.name, frame.line, is_earlier=frame.filename != current)
+            for frame in trace.stack
+            if frame.filename.startswith("<code ")
+        ]
         if isinstance(error, SyntaxError) and error.filename == current:
-            lines.append(f"line {error.lineno}: {str(error.text).strip()[:_LINE_CHARACTERS]}")
+            lines.append(trace_line(error.lineno, None, str(error.text), is_earlier=False))
             message = f"{type(error).__name__}: {error.msg}"
         else:
             message = "".join(trace.format_exception_only()).rstrip()
     except (MemoryError, RecursionError):
         return type(error).__name__
-    return "\n".join([*lines, message if len(message) <= _ERROR_CHARACTERS else f"{message[:_ERROR_CHARACTERS]} ..."])
-
-
-def _line(frame: traceback.FrameSummary, current: str) -> str:
-    """Return a frame as one line: `line 3 of earlier code, in f: return x / 0`."""
-    earlier = "" if frame.filename == current else " of earlier code"
-    within = "" if frame.name == "<module>" else f", in {frame.name}"
-    source = f": {frame.line[:_LINE_CHARACTERS]}" if frame.line else ""
-    return f"line {frame.lineno}{earlier}{within}{source}"
+    return error_text(lines, message)
 
 
 # ---------------------------------------------------------------------------------------------------------------- pipes
 
 
 def _plain(value: Any) -> Any:  # Any: what code gives
-    """Return a set as a list, and numpy's numbers and arrays as Python's; JSON takes neither. Raises `TypeError`."""
+    """Return a set as a list, and numpy's numbers and arrays as Python's, for JSON. Raises `TypeError`."""
     if isinstance(value, set | frozenset):
         return list(value)
     if hasattr(value, "tolist"):

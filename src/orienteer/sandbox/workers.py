@@ -1,9 +1,9 @@
-"""Worker processes: how each is started, paused and ended. A worker builds its own walls (`confinement`).
+"""Starts, pauses and ends worker processes. A worker builds its own walls (`confinement`).
 
-A worker has an environment without keys and without a home, and no open file but its pipes. It ends with this process,
-however that ends: it holds one end of a pipe, the lifeline, and the kernel kills it when the other end closes. The
-other end belongs to the process, not to a thread, so any thread may start workers. On macOS a thread of the worker
-watches the lifeline instead (`confinement.end_with`). On Windows nothing does: a worker ends after its request.
+A worker has an environment without keys or a home, and no open files but its pipes. It ends with this process, however
+that ends: it has one end of a pipe, the lifeline, and the kernel kills it when the other end closes. That end belongs
+to the process, not to a thread, so any thread may start workers. On macOS a thread of the worker watches the lifeline
+instead (`confinement.end_with`). On Windows nothing does: a worker ends after its request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from orienteer.sandbox import confinement, readable_files
 PYTHON = ("-P", "-B", "-X", "utf8")
 """Python's options: nothing is imported from the working directory, and no bytecode is written."""
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # sets have one order, so that runs repeat
-_INHERITED = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # Python's own library may lie there
+_INHERITED = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # Python's own library may be there
 _INHERITED_ON_WINDOWS = ("SYSTEMROOT", "PATH")  # no library is found there without them
 _DYING = 0.2  # seconds that a process may take to end after its pipe has closed
 _SET_SIGNAL = 10  # F_SETSIG of fcntl, which Python names from 3.13 on
@@ -59,6 +59,8 @@ class Worker:
         folder: Path = Path(os.sep),
     ) -> None:
         """Start the process; its last argument is the number of its end of the lifeline. Raises `OSError`."""
+        names = (*_INHERITED, *_INHERITED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
+        inherited = {name: os.environ[name] for name in names if name in os.environ}
         theirs, ours = os.pipe()
         try:
             self.popen = subprocess.Popen(
@@ -66,7 +68,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**_environment(), **(environment or {})},
+                env={**_ENVIRONMENT, **inherited, **(environment or {})},  # no keys, no home
                 pass_fds=() if sys.platform == "win32" else (theirs,),
                 cwd=folder,
                 start_new_session=True,
@@ -86,32 +88,29 @@ class Worker:
     def ready(self, seconds: float) -> frozenset[str]:
         """Wait until the worker is ready; return the names of its walls. Ends it and raises `NotReady` otherwise."""
         try:
-            return self._held(seconds)
+            try:
+                message = self.pipe.receive(time.monotonic() + seconds)
+            except DeadlinePassed as fault:
+                raise NotReady(f"it was not ready after {seconds:g} s") from fault
+            except PipeError as fault:
+                raise NotReady(self.cause(fault)) from fault
+            if isinstance(extra := message.get("extra"), str):
+                raise NotReady(f"it lacks the extra {extra}", extra=extra)
+            if not isinstance(ready := message.get("ready"), list):
+                raise NotReady("it did not report how it is confined")
+            return frozenset(map(str, ready)) | ({"lifeline"} if self.is_tied else set())
         except BaseException:
             self.end()
             raise
 
-    def _held(self, seconds: float) -> frozenset[str]:
-        try:
-            message = self.pipe.receive(time.monotonic() + seconds)
-        except DeadlinePassed as fault:
-            raise NotReady(f"it was not ready after {seconds:g} s") from fault
-        except PipeError as fault:
-            raise NotReady(self.cause(fault)) from fault
-        if isinstance(extra := message.get("extra"), str):
-            raise NotReady(f"it lacks the extra {extra}", extra=extra)
-        if not isinstance(ready := message.get("ready"), list):
-            raise NotReady("it did not report how it is confined")
-        return frozenset(map(str, ready)) | ({"lifeline"} if self.is_tied else set())
-
     @property
     def is_ours(self) -> bool:
-        """Tell whether this process started it: a process forked later would read the other's answers."""
+        """Return whether this process started it: a process forked later would read the other's answers."""
         return self._owner == os.getpid()
 
     @property
     def is_running(self) -> bool:
-        """Tell whether it can take a request."""
+        """Return whether it can receive a request."""
         return self.is_ours and self.popen.poll() is None
 
     def pause(self) -> None:
@@ -125,7 +124,7 @@ class Worker:
             self.popen.send_signal(signal.SIGCONT)
 
     def cause(self, fault: PipeError) -> str:
-        """Return why it died, or, if it is still there, what it did wrong. To be called before `end`."""
+        """Return why it died, or the fault if it is alive. Call this before `end`."""
         if not isinstance(fault, PipeClosed):
             return str(fault)
         try:
@@ -140,7 +139,7 @@ class Worker:
 
 
 def packages() -> dict[str, str]:
-    """Return the environment variables by which a worker finds the same packages as this process, in any folder."""
+    """Return environment variables so that a worker finds the same packages as this process, in any folder."""
     settings = {"PYTHONUSERBASE": site.getuserbase()}
     if "PYTHONHOME" in os.environ:
         settings["PYTHONHOME"] = os.environ["PYTHONHOME"]
@@ -150,7 +149,7 @@ def packages() -> dict[str, str]:
 
 
 def tie(process: int, lifeline: int) -> bool:
-    """Have the kernel kill a process when the other end of its lifeline closes; tell whether the kernel will.
+    """Have the kernel kill a process when the other end of its lifeline closes; return whether it will.
 
     The process does not have to cooperate, and cannot undo it as long as its end of the pipe is open.
     """
@@ -167,12 +166,6 @@ def tie(process: int, lifeline: int) -> bool:
     return True
 
 
-def _environment() -> dict[str, str]:
-    """Return the variables that every worker has: no keys, no home."""
-    names = (*_INHERITED, *_INHERITED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
-    return _ENVIRONMENT | {name: os.environ[name] for name in names if name in os.environ}
-
-
 def _end(popen: subprocess.Popen[bytes], lifeline: int) -> None:
     if popen.poll() is None:
         if sys.platform == "win32":
@@ -186,11 +179,8 @@ def _end(popen: subprocess.Popen[bytes], lifeline: int) -> None:
             stream.close()
 
 
-# Confines a program that somebody else's library starts: the thread that starts it gives up everything first.
-#
-# The kernel binds a program to what its starting thread has given up, and leaves the other threads alone. So a thread
-# is made only for this, and ends when the program runs.
-
+# Confines a program that a library starts. The kernel binds a program to what its starting thread has given up, and
+# leaves the other threads alone. So a thread is made only for this, and ends when the program runs.
 
 T = TypeVar("T")
 
@@ -202,12 +192,12 @@ def launched(start: Callable[[], T], program: Path, *, longest: int) -> tuple[T,
     """Call `start`; return its result, and the names of the walls around the program that it starts.
 
     The program can open itself and shared libraries for reading, and nothing else. It has no network, sends no signals,
-    starts nothing, and writes at most `longest` bytes at once, as far as this system can enforce that. Raises what
+    starts nothing, and writes at most `longest` bytes at once, as far as this system can enforce that. Raises whatever
     `start` raises.
     """
     if not sys.platform.startswith("linux"):
         return start(), frozenset()
-    left = _left(program)
+    left = _files_of(program)
     results: list[T] = []
     errors: list[BaseException] = []
     walls: set[str] = set()
@@ -217,7 +207,7 @@ def launched(start: Callable[[], T], program: Path, *, longest: int) -> tuple[T,
             confinement.drop_privileges()
             if confinement.keep_files(left):
                 walls.add("landlock")
-            if confinement.filter_launch(longest=longest):
+            if confinement.enforce(confinement.launch_program(longest=longest)):
                 walls.add("seccomp")
             results.append(start())
         except BaseException as error:  # noqa: BLE001  # the waiting caller raises it
@@ -261,14 +251,13 @@ _UNCOLLECTED = _CollectionPause()
 
 
 @cache
-def _left(program: Path) -> tuple[tuple[Path, int], ...]:
+def _files_of(program: Path) -> tuple[tuple[Path, int], ...]:
     """Return the files that a program needs to start."""
     loaders = {loader for pattern in _LOADERS for loader in Path("/").glob(pattern[1:])}
     return (*readable_files.of_system(), *((path, _PROGRAM) for path in (program, *loaders)))
 
 
 # Messages to and from an untrusted process: each has a deadline and a largest size, and must be JSON.
-
 
 _PART = 1 << 16  # bytes, as many as a pipe holds
 
@@ -286,7 +275,7 @@ class DeadlinePassed(Exception):
 
 
 class Pipe:
-    """Two pipes to a process, one for each direction. Whatever it sends or withholds, this end keeps its deadlines."""
+    """Two pipes to a process, one for each direction. Every call keeps its deadline, whatever the process does."""
 
     def __init__(self, to: IO[bytes], of: IO[bytes], *, longest: int, kill: Callable[[], None]) -> None:
         self._to, self._of, self._longest, self._kill = to.fileno(), of.fileno(), longest, kill
@@ -329,8 +318,8 @@ class Pipe:
             return self._read(size, deadline)
 
     def has_more(self) -> bool:
-        """Tell whether a message can be read, or the other end is gone."""
-        return is_ready(self._of, select.POLLIN, 0)
+        """Return whether a message can be read, or the other end is gone."""
+        return _is_ready(self._of, select.POLLIN, 0)
 
     def _read(self, size: int, deadline: float) -> bytearray:
         parts = bytearray()
@@ -377,13 +366,13 @@ class Pipe:
 def _wait(descriptor: int, event: int, deadline: float) -> None:
     """Wait until a pipe can be read or written. Raises `DeadlinePassed`."""
     while (left := deadline - time.monotonic()) > 0:
-        if is_ready(descriptor, event, left):
+        if _is_ready(descriptor, event, left):
             return
     raise DeadlinePassed
 
 
-def is_ready(descriptor: int, event: int, seconds: float) -> bool:
-    """Wait at most so many seconds until a pipe can be read or written; tell whether it can."""
-    poll = select.poll()  # select() takes no descriptor above 1,023, and a server may have as many
+def _is_ready(descriptor: int, event: int, seconds: float) -> bool:
+    """Wait at most `seconds` until a pipe can be read or written; return whether it can."""
+    poll = select.poll()  # select() takes no descriptor above 1,023, and a server may have more
     poll.register(descriptor, event)
     return bool(poll.poll(seconds * 1000))

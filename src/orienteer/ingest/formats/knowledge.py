@@ -25,9 +25,21 @@ from typing import Any
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.reserved import CHUNK, COMMUNITY, DOCUMENT, FACT, MENTIONS, NEXT, PART_OF, READ
+from orienteer.graph.reserved import (
+    CHUNK,
+    COMMUNITY,
+    DOCUMENT,
+    FACT,
+    MEMBER,
+    MENTIONS,
+    NEXT,
+    PART_OF,
+    READ,
+    RELATED_TO,
+    STATES,
+)
 from orienteer.ingest.extraction.merger import Key
-from orienteer.ingest.extraction.records import MEMBER, OBJECT, RELATED_TO, STATES, SUBJECT, entity_type, folded
+from orienteer.ingest.extraction.records import OBJECT, SUBJECT, entity_type, folded
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from orienteer.errors import BadOption, NotAGraph, StoreFailed
 from orienteer.ingest.remote.address import Address
 from orienteer.llm.address import OFFLINE, is_loopback, is_offline
-from orienteer.plugins import load
 
 SMALL_BYTES, SMALL_SECONDS = 1 << 20, 10.0
 """A file of at most this size, as a pointer, comes whole within so many seconds, with all tries to get it."""
@@ -122,16 +121,3 @@ class Objects(ABC):
         return StoreFailed(
             f"{self.name(name)} comes too slowly (the next part not in {pace.seconds:g} s): try again later"
         )
-
-
-# The files at an address, to be read.
-
-
-def objects_at(address: Address) -> Objects:
-    """Return the files at an address; nothing is asked yet. Raises `MissingExtra`, `BadOption`."""
-    if address.is_bucket:
-        bucket: Objects = load("stores", address.scheme)(address)
-        return bucket
-    from orienteer.ingest.remote.site import Site  # with a client for HTTP, which nothing else here needs
-
-    return Site(address)

@@ -39,7 +39,7 @@ from orienteer.graph.format import (
 from orienteer.graph.pieces import damaged_among, piece
 from orienteer.graph.publication import publishing, remove, replace_pointer, sync
 from orienteer.ingest.remote.address import Address, address_of, endpoint
-from orienteer.ingest.remote.objects import Objects, objects_at
+from orienteer.ingest.remote.objects import Objects
 from orienteer.ingest.remote.published import (
     PUSH_AGAIN,
     Meter,
@@ -53,6 +53,7 @@ from orienteer.ingest.remote.published import (
     published_graph,
     published_pointer,
 )
+from orienteer.plugins import load
 from orienteer.records import Record
 
 _WAIT_SECONDS = 0.1
@@ -278,3 +279,13 @@ def _publish(target: Path, work: Path, pointer: Pointer, address: str, e_tag: st
         remove(
             (target / folder_of_piece(pointer, record)).parent, re.compile(f"{name}-[0-9a-f]{{8}}"), keep=record.folder
         )
+
+
+def objects_at(address: Address) -> Objects:
+    """Return the files at an address; nothing is asked yet. Raises `MissingExtra`, `BadOption`."""
+    if address.is_bucket:
+        bucket: Objects = load("stores", address.scheme)(address)
+        return bucket
+    from orienteer.ingest.remote.site import Site  # with a client for HTTP, which nothing else here needs
+
+    return Site(address)

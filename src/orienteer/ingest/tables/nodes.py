@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import CodedColumn, EdgeBatch
-from orienteer.graph.node_batch import NodeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally

@@ -1,1 +1,1 @@
-"""A graph of tables follows its sources: only files and rows that changed are read into it anew."""
+"""Updates of graphs: tables and databases are compared with a graph; only what changed is read."""

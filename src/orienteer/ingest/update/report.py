@@ -1,4 +1,4 @@
-"""What an update did: the report of an import, and what came, changed and went."""
+"""The report of an update: that of an import, and what came, changed and went."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from orienteer.display import counted
 from orienteer.graph.format import Manifest
 from orienteer.graph.store import Graph
 from orienteer.ingest.report import Report, Tally
-from orienteer.ingest.update.edge_changes import TypeChange
+from orienteer.ingest.update.difference import Difference
 from orienteer.ingest.update.ledger import LedgerAbout
-from orienteer.ingest.update.node_changes import NodeChange
 from orienteer.records import Record
 
 _NAMED = 3  # files or types that a line names
 
 
 class FilesCompared(Record):
-    """The files of the sources against those that the graph was made of."""
+    """The files of the sources, compared with those that the graph was made of."""
 
     unchanged: int = 0
     changed: tuple[str, ...] = ()
@@ -29,8 +28,8 @@ class FilesCompared(Record):
     def line(self) -> str:
         """Return the comparison as a line for people."""
         kinds = (("changed", self.changed), ("new", self.new), ("gone", self.gone))
-        told = [f"{len(names):,} {kind} ({_names(names)})" for kind, names in kinds if names]
-        return f"files: {', '.join([*told, f'{self.unchanged:,} as before'])}"
+        parts = [f"{len(names):,} {kind} ({_names(names)})" for kind, names in kinds if names]
+        return f"files: {', '.join([*parts, f'{self.unchanged:,} as before'])}"
 
 
 class DatabaseRead(Record):
@@ -40,7 +39,7 @@ class DatabaseRead(Record):
     nodes: int = 0
     edges: int = 0
     whole_types: tuple[str, ...] = ()
-    """The types of edges that were read as a whole."""
+    """The edge types that were read in full."""
 
     @property
     def line(self) -> str:
@@ -50,7 +49,7 @@ class DatabaseRead(Record):
 
 
 class Change(Record):
-    """Nodes or edges that came and went; a node that changed kept its id, an edge that changed went and came."""
+    """Counts of nodes or edges. A changed node keeps its id; a changed edge went and came."""
 
     came: int = 0
     changed: int = 0
@@ -58,16 +57,16 @@ class Change(Record):
 
 
 class UpdateReport(Report):
-    """What an update found and did."""
+    """What an update read and changed."""
 
     whole: str | None = None
-    """Why everything was imported; None where only what had changed was read."""
+    """Why everything was imported; None if only what changed was read."""
     files: FilesCompared = FilesCompared()
     database: DatabaseRead | None = None
-    """What was read of the database that the graph is made of."""
+    """What was read of the graph's database."""
     nodes_changed: Change = Change()
     edges_changed: dict[str, Change] = {}
-    """By type, those of which some came or went."""
+    """By type; types without a change are left out."""
 
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the report as text for people."""
@@ -86,7 +85,7 @@ class UpdateReport(Report):
 
 
 def tally_of(about: LedgerAbout, tallies: Mapping[str, Tally]) -> Tally:
-    """Return all rows that give nothing: of tables that were read, by path, with their places, of the others counts."""
+    """Return the counts of dropped and merged rows; of the tables in `tallies`, by path, with their first places."""
     tally = Tally()
     for file in about.tables:
         read = {cut.reason: cut.first for cut in tallies[file.path].dropped} if file.path in tallies else {}
@@ -100,7 +99,7 @@ def tally_of(about: LedgerAbout, tallies: Mapping[str, Tally]) -> Tally:
 
 
 def graph_facts(manifest: Manifest, tally: Tally) -> dict[str, Any]:  # Any: the fields of a report
-    """Return what a report says of the graph, and of rows that are no part of it."""
+    """Return the fields of a report about the graph, and about dropped and merged rows."""
     return {
         "nodes": manifest.nodes,
         "edges": manifest.edges,
@@ -114,17 +113,21 @@ def graph_facts(manifest: Manifest, tally: Tally) -> dict[str, Any]:  # Any: the
     }
 
 
-def compared(graph: Graph, nodes: NodeChange, edges: Mapping[str, TypeChange]) -> dict[str, Any]:  # Any: as above
-    """Return what a report says of nodes and edges that came, changed and went."""
+def changed_counts(graph: Graph, difference: Difference) -> dict[str, Any]:  # Any: as above
+    """Return the fields of a report about nodes and edges that came, changed and went."""
+    nodes = difference.nodes
     replaced = sum(graph.arrays.ids.find(node.id) is not None for node in nodes.nodes)
-    by_type = {name: Change(came=each.added, went=each.removed) for name, each in edges.items()}
     return {
         "nodes_changed": Change(
             came=len(nodes.nodes) - replaced,
             changed=len(nodes.renewed) + replaced,
             went=len(nodes.gone) - replaced,
         ),
-        "edges_changed": {name: change for name, change in by_type.items() if change != Change()},
+        "edges_changed": {
+            name: Change(came=each.added, went=each.removed)
+            for name, each in difference.edges.items()
+            if each.added or each.removed
+        },
     }
 
 

@@ -1,10 +1,13 @@
-"""`import --update`: what a graph is made of is compared with its sources, and as little as possible is read again."""
+"""`import --update`: a graph of tables follows its sources; only files and rows that changed are read."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,12 +31,27 @@ from orienteer.ingest.provenance import (
     table_stamp,
     unread_files,
 )
-from orienteer.ingest.report import Ignored, Tally, peak_bytes
+from orienteer.ingest.report import EMPTY_ID, Ignored, Tally, peak_bytes
+from orienteer.ingest.tables.assignment import with_nulls
+from orienteer.ingest.tables.edges import Extra
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.mirror import differing_note
 from orienteer.ingest.tables.plan import listing
-from orienteer.ingest.update.by_rows import Amended, RowUpdate, carried_pieces
-from orienteer.ingest.update.edge_changes import NodeTypes, count_rows
+from orienteer.ingest.tables.profile import cleaned
+from orienteer.ingest.update.difference import (
+    Difference,
+    FullImportRequired,
+    NodeChange,
+    NodeTypes,
+    TypeChange,
+    carried_pieces,
+    check_edge_count,
+    count_rows,
+    cuts_after,
+    edge_changes,
+    publish,
+    resolved,
+)
 from orienteer.ingest.update.ledger import (
     PIECE,
     EdgeRows,
@@ -46,63 +64,81 @@ from orienteer.ingest.update.ledger import (
     stamped,
     write_ledger,
 )
-from orienteer.ingest.update.node_changes import ImportWhole, SourceTable, read_edges, read_nodes
-from orienteer.ingest.update.report import FilesCompared, UpdateReport, compared, graph_facts, tally_of
+from orienteer.ingest.update.report import FilesCompared, UpdateReport, changed_counts, graph_facts, tally_of
+from orienteer.ingest.update.rows import (
+    EndNodes,
+    HasNullWords,
+    NodeComparison,
+    SourceTable,
+    read_edges,
+    read_extras,
+    read_nodes,
+    tables_by_rows,
+)
 from orienteer.version import __version__
 
 
 def update_graph(
     sources: Sequence[Path], target: Path, *, options: ImportOptions, progress: Progress | None = None
 ) -> UpdateReport:
-    """Bring the graph at the target up to date with its sources: it holds what an import of these would give.
+    """Update the graph at the target: afterwards it is what an import of these sources would make.
 
-    What rows alone cannot tell is imported as a whole, and the report says why; so is everything where the target
-    is no graph yet. Raises `BadInput` for a graph that was made of something else, unless `options.force` is set, and
-    as `import_graph` does.
+    What rows alone cannot tell is imported in full, and the report says why; so is everything if the target is not a
+    graph yet. Raises `BadInput` for a graph of other sources or options, unless `options.force` is set, and as
+    `import_graph` does.
     """
     started = time.perf_counter()
     if not is_graph(target):
-        return _whole(sources, target, options, progress, f"{target} was no graph")
+        return _import_all(sources, target, options, progress, f"{target} was no graph")
     manifest = read_manifest(target, read_pointer(target))
-    other = _other_than_before(manifest, sources, options, target)
-    if other and not options.force:
-        raise BadInput(f"{other}: --force imports it whole, or name another folder with -o")
-    if other:
-        return _whole(sources, target, options, progress, other)
+    given, other = sources_of(manifest), ""
+    if is_chunk_graph(manifest):
+        other = f"{target} was made of documents, which orienteer build --update follows"
+    elif not given:
+        other = f"{target} was made of no files"
+    elif [path.resolve() for path in given_paths(sources, options)] != given:
+        other = f"{target} was made of {', '.join(map(str, given))}"
+    if other := other or options_differ(manifest, options, target):
+        if not options.force:
+            raise BadInput(f"{other}: --force imports it whole, or name another folder with -o")
+        return _import_all(sources, target, options, progress, other)
     if manifest.made_by == __version__ and not is_stale(manifest):
         report = _unchanged(manifest, read_ledger(target, manifest.generation))
     else:
         try:
-            report = _amended(sources, target, options)
-        except (ImportWhole, BadInput) as why:  # what is wrong with the sources, an import tells best
-            return _whole(sources, target, options, progress, str(why))
+            report = _update_by_rows(sources, target, options)
+        except (FullImportRequired, BadInput) as why:  # a full import explains best what is wrong with the sources
+            return _import_all(sources, target, options, progress, str(why))
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
 
-def _other_than_before(manifest: Manifest, sources: Sequence[Path], options: ImportOptions, target: Path) -> str:
-    """Return how a graph was made of something else than these sources, by these options; empty if it was not."""
-    if is_chunk_graph(manifest):
-        return f"{target} was made of documents, which orienteer build --update follows"
-    given = sources_of(manifest)
-    if not given:
-        return f"{target} was made of no files"
-    if [path.resolve() for path in given_paths(sources, options)] != given:
-        return f"{target} was made of {', '.join(map(str, given))}"
-    return options_differ(manifest, options, target)
+def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:
+    """Return how the options that made a graph differ from these; empty if they do not."""
+    before, now = manifest.provenance.get("options", {}), written_options(options)
+    if not (names := sorted(name for name in {*before, *now} if before.get(name) != now.get(name))):
+        return ""
+    name = names[0]
+    return f"{target} was made with other options: {name} was {before.get(name)!r}, and is {now.get(name)!r}"
 
 
-# ------------------------------------------------------------------------------------------------------------- whole
+# ------------------------------------------------------------------------------------------------------- full import
 
 
-def _whole(
+def _import_all(
     sources: Sequence[Path], target: Path, options: ImportOptions, progress: Progress | None, why: str
 ) -> UpdateReport:
-    """Import everything, and note what each row gave."""
+    """Import everything, and write the ledger."""
     started = time.perf_counter()
     before = _stamps(read_manifest(target, read_pointer(target))) if is_graph(target) else {}
     made = imported(sources, target, options=options.model_copy(update={"force": True}), progress=progress)
-    note_rows(target, made.importer, options)
-    files = _compared(before, _stamps(read_manifest(target, read_pointer(target))))
+    _write_ledger(target, made.importer, options)
+    now = _stamps(read_manifest(target, read_pointer(target)))
+    files = FilesCompared(
+        unchanged=sum(now.get(path) == stamp for path, stamp in before.items()),
+        changed=tuple(path for path, stamp in now.items() if path in before and before[path] != stamp),
+        new=tuple(path for path in now if path not in before),
+        gone=tuple(path for path in before if path not in now),
+    )
     costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
     return UpdateReport(**{**dict(made.report), **costs, "whole": why, "files": files})
 
@@ -112,26 +148,17 @@ def _stamps(manifest: Manifest) -> dict[str, TableStamp]:
     return {} if is_chunk_graph(manifest) else {stamp.path: stamp for stamp in listed(manifest, "sources", TableStamp)}
 
 
-def _compared(before: Mapping[str, TableStamp], now: Mapping[str, TableStamp]) -> FilesCompared:
-    """Compare files by their sizes and times."""
-    return FilesCompared(
-        unchanged=sum(now.get(path) == stamp for path, stamp in before.items()),
-        changed=tuple(path for path, stamp in now.items() if path in before and before[path] != stamp),
-        new=tuple(path for path in now if path not in before),
-        gone=tuple(path for path in before if path not in now),
-    )
-
-
-def note_rows(target: Path, importer: Importer, options: ImportOptions) -> None:
+def _write_ledger(target: Path, importer: Importer, options: ImportOptions) -> None:
     """Write the ledger of a graph that an importer has just made; its tables are read once more.
 
-    Without it the next update imports everything. None is written where the sources have changed meanwhile.
+    If the sources have changed in the meantime there is none, and the next update imports everything.
     """
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
+    rows: list[NodeRows | EdgeRows]
     try:
         about, rows = _read_again(graph, importer, options)
-    except ImportWhole as why:
+    except FullImportRequired as why:
         files = [stamped(Path(stamp.path)) for stamp in listed(manifest, "sources", TableStamp)]
         about, rows = LedgerAbout(generation=manifest.generation, tables=tuple(files), why_whole=str(why)), []
     if not is_stale(manifest):
@@ -141,71 +168,89 @@ def note_rows(target: Path, importer: Importer, options: ImportOptions) -> None:
 def _read_again(
     graph: Graph, importer: Importer, options: ImportOptions
 ) -> tuple[LedgerAbout, list[NodeRows | EdgeRows]]:
-    """Read the tables of a graph, and return what the ledger says of them. Raises `ImportWhole`."""
+    """Read the tables of a graph for its ledger. Raises `FullImportRequired`."""
     tables, manifest = tables_by_rows(importer, options), graph.arrays.manifest
     numbers = NodeNumbers(id_hashes(graph.arrays.ids), np.arange(len(graph), dtype=np.int32))
     if not numbers.is_exact:
-        raise ImportWhole("two ids have the same hash")
+        raise FullImportRequired("two ids have the same hash")
     files: list[LedgerFile] = []
-    rows: list[NodeRows | EdgeRows] = []
+    of_nodes: list[NodeRows] = []
+    of_edges: list[EdgeRows] = []
     for source in tables:
-        file, tally = source.stamp(), Tally()
+        file, tally = _stamp(source), Tally()
         if source.mapping.is_of_edges:
-            edges = read_edges(source, numbers, tally)
-            rows.append(edges)
-            file = file.model_copy(update={"edge_types": edges.types, "has_extras": edges.extras is not None})
+            of_edges.append(read_edges(source, numbers.find, tally))
+            files.append(_noted(file, of_edges[-1], tally))
         else:
-            rows.append(read_nodes(source, numbers, tally))
-        files.append(file.model_copy(update={"dropped": {cut.reason: cut.count for cut in tally.dropped}}))
-    types = NodeTypes(graph.arrays.node_types, list(manifest.node_types))
-    counts = count_rows([each for each in rows if isinstance(each, EdgeRows)], types)
+            of_nodes.append(read_nodes(source, numbers.find, tally))
+            files.append(_noted(file, of_nodes[-1], tally))
+    counts = count_rows(of_edges, NodeTypes(graph.arrays.node_types, list(manifest.node_types)))
     if {name: count.edges for name, count in counts.items()} != dict(manifest.edge_types):
-        raise ImportWhole("what is noted of the rows does not fit the graph")
-    of_nodes = [each for each in rows if isinstance(each, NodeRows)]
+        raise FullImportRequired("what is noted of the rows does not fit the graph")
     about = LedgerAbout(
         generation=manifest.generation,
         tables=tuple(files),
-        repeated=sum(int(np.count_nonzero(each.nodes >= 0)) for each in of_nodes) - len(graph) if of_nodes else 0,
+        repeated=_count_nodes(of_nodes) - len(graph) if of_nodes else 0,
         cuts={name: count.cuts for name, count in counts.items() if count.cuts != TypeCuts()},
     )
-    return about, rows
+    return about, [*of_nodes, *of_edges]  # tables of nodes come first
 
 
-# ------------------------------------------------------------------------------------------------------------ by rows
+def _stamp(source: SourceTable) -> LedgerFile:
+    """Return the state of a table before its rows are read."""
+    about = stamped(source.table.path.resolve())
+    return about.model_copy(update={"columns": source.table.columns, "mapping": source.mapping})
 
 
-def _amended(sources: Sequence[Path], target: Path, options: ImportOptions) -> UpdateReport:
-    """Make the next generation of a graph out of the last one. Raises `ImportWhole`, and nothing is changed then."""
+def _noted(file: LedgerFile, rows: NodeRows | EdgeRows, tally: Tally) -> LedgerFile:
+    """Return a table with what the ledger notes of its rows."""
+    facts: dict[str, object] = {"dropped": {cut.reason: cut.count for cut in tally.dropped}}
+    if isinstance(rows, EdgeRows):
+        facts |= {"edge_types": rows.types, "has_extras": rows.extras is not None}
+    return file.model_copy(update=facts)
+
+
+def _count_nodes(tables: Collection[NodeRows]) -> int:
+    """Count the rows that gave a node."""
+    return sum(int(np.count_nonzero(rows.nodes >= 0)) for rows in tables)
+
+
+# ----------------------------------------------------------------------------------------------------- update by rows
+
+
+def _update_by_rows(sources: Sequence[Path], target: Path, options: ImportOptions) -> UpdateReport:
+    """Publish the next generation of a graph. Raises `FullImportRequired`, and then nothing has changed."""
     with publication.publishing(target) as work:
         graph = Graph.open(target)
         before = graph.arrays.manifest
         ledger = read_ledger(target, before.generation)
         if before.made_by != __version__:
-            raise ImportWhole(f"version {before.made_by} made the graph, and this is {__version__}")
+            raise FullImportRequired(f"version {before.made_by} made the graph, and this is {__version__}")
         if ledger is None:
-            raise ImportWhole("nothing was noted of its rows yet, which the next update will know")
+            raise FullImportRequired("nothing was noted of its rows yet, which the next update will know")
         unchanged = {path for path, file in ledger.tables.items() if file.is_as_before(Path(path))}
         if ledger.about.why_whole:
-            return _touched(graph, ledger, unchanged, work)
+            return _restamp(graph, ledger, unchanged, work)
         later = [path for source in sources for path in listing(source)] if options.mapping is None else []
         importer = Importer(sources, options, {}, as_before=later)
-        tables = tables_by_rows(importer, options, not_looked_at=later)
-        amended = RowUpdate(graph, ledger, importer, tables, unchanged, strict=options.strict).publish(work)
-    return _report(graph, ledger, unchanged, amended, importer)
+        tables = tables_by_rows(importer, options, not_profiled=later)
+        return _RowUpdate(graph, ledger, importer, tables, unchanged, strict=options.strict).publish(work)
 
 
-def _touched(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Path) -> UpdateReport:
-    """Note the new times of files that hold what they held. Raises `ImportWhole` if others do not, or are new."""
-    manifest = graph.arrays.manifest
+def _restamp(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Path) -> UpdateReport:
+    """Write the new times of files with the same content. Raises `FullImportRequired` if any differ, or are new."""
+    manifest, about = graph.arrays.manifest, ledger.about
     if unchanged != ledger.tables.keys() or new_files(manifest):
-        raise ImportWhole(ledger.about.why_whole)
+        raise FullImportRequired(about.why_whole)
     stamps = [table_stamp(Path(path))._asdict() for path in ledger.tables]
-    noted = list(zip(ledger.about.tables, stamps, strict=True))
+    tables = [
+        file.model_copy(update={"modified": stamp["modified"]})
+        for file, stamp in zip(about.tables, stamps, strict=True)
+    ]
     notes: list[str] = []
-    about, revision = ledger.about, Revision(edge_types=list(manifest.edge_types))
+    revision = Revision(edge_types=list(manifest.edge_types))
 
     def write(folder: Path, generation: str, layout: Layout) -> None:
-        tables = [file.model_copy(update={"modified": stamp["modified"]}) for file, stamp in noted]
         facts = {"generation": generation, "tables": tuple(tables)}
         write_ledger(folder, about.model_copy(update=facts), [])
 
@@ -219,96 +264,230 @@ def _touched(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Pat
     return _unchanged(made, ledger).model_copy(update={"notes": tuple(notes)})
 
 
-# ------------------------------------------------------------------------------------------------------------ reports
-
-
 def _unchanged(manifest: Manifest, ledger: Ledger | None) -> UpdateReport:
-    """Return the report of a graph all whose sources are as they were."""
-    facts = graph_facts(manifest, Tally() if ledger is None else tally_of(ledger.about, {}))
-    count = len(listed(manifest, "sources", TableStamp))
+    """Return the report of a graph whose sources are unchanged."""
     return UpdateReport(
-        **facts,
+        **graph_facts(manifest, Tally() if ledger is None else tally_of(ledger.about, {})),
         mapping=tuple(listed(manifest, "mapping", FileMapping)),
         unreadable=tuple(Ignored(file=name, reason=reason) for name, reason in unread_files(manifest)),
-        files=FilesCompared(unchanged=count),
+        files=FilesCompared(unchanged=len(listed(manifest, "sources", TableStamp))),
     )
 
 
-def _report(
-    graph: Graph, ledger: Ledger, unchanged: Collection[str], amended: Amended, importer: Importer
-) -> UpdateReport:
-    """Return the report of an update by rows."""
-    known, now = set(ledger.tables), [table.path for table in amended.about.tables]
-    count = sum(cuts.differing for cuts in amended.about.cuts.values())
-    differing = [differing_note(count)] if count else []
-    return UpdateReport(
-        **graph_facts(amended.manifest, tally_of(amended.about, amended.tallies)),
-        ignored=tuple(importer.ignored),
-        mapping=importer.mapping,
-        notes=(*amended.notes, *differing),
-        files=FilesCompared(
-            unchanged=len(unchanged),
-            changed=tuple(path for path in now if path in known and path not in unchanged),
-            new=tuple(path for path in now if path not in known),
-            gone=tuple(path for path in ledger.tables if path not in now),
-        ),
-        **compared(graph, amended.nodes, amended.edges),
-    )
+@dataclass(slots=True)
+class _Table:
+    """A table of today."""
+
+    source: SourceTable
+    file: LedgerFile
+    is_unchanged: bool
+    tally: Tally
+
+    @property
+    def path(self) -> str:
+        return self.source.path
 
 
-# The tables of an import whose rows can be followed, and why those of another cannot.
+class _Compared(NamedTuple):
+    """The rows of all tables of today, by path."""
+
+    change: NodeChange
+    nodes: Mapping[str, NodeRows]
+    edges: Mapping[str, EdgeRows]
 
 
-def tables_by_rows(
-    importer: Importer, options: ImportOptions, *, not_looked_at: Collection[Path] = ()
-) -> list[SourceTable]:
-    """Return the tables of an import in the order in which they are read. Raises `ImportWhole`.
+class _RowUpdate:
+    """One update: tables are compared with the ledger of the graph."""
 
-    The files that are `not_looked_at` may have null words that their tables do not know.
+    def __init__(
+        self,
+        graph: Graph,
+        ledger: Ledger,
+        importer: Importer,
+        tables: Sequence[SourceTable],
+        unchanged: Collection[str],
+        *,
+        strict: bool,
+    ) -> None:
+        """Take the tables of today, and the paths of the unchanged ones. Raises `FullImportRequired`."""
+        self._graph, self._ledger, self._importer = graph, ledger, importer
+        self._manifest, self._strict, self._unchanged = graph.arrays.manifest, strict, unchanged
+        self._tables = [self._table(source) for source in tables]
+        self._of_edges = [table for table in self._tables if table.source.mapping.is_of_edges]
+        self._of_nodes = [table for table in self._tables if not table.source.mapping.is_of_edges]
+        self._undirected = {
+            table.source.mapping.type or "" for table in self._of_edges if table.source.mapping.undirected
+        }
+        paths = {table.path for table in self._tables}
+        for path, file in ledger.tables.items():
+            if file.mapping is not None and file.mapping.undirected and path not in paths:
+                raise FullImportRequired(f"{path}, whose edges have no direction, is gone")
 
-    What a row of these gives depends on the row alone, and on which other nodes and edges there are.
-    """
-    plan = importer.plan
-    if importer.layout is not None:
-        raise ImportWhole("the source is read as a whole, not by rows")
-    if importer.unreadable:
-        raise ImportWhole(f"{importer.unreadable[0].file} cannot be read")
-    if plan.by_values:
-        raise ImportWhole(f"{plan.by_values[0]}: its values tell what its columns are, and every row may change that")
-    tables = [
-        SourceTable(
-            mapped.table, mapped.mapping, importer.columns, bool(plan.nodes), mapped.table.path not in not_looked_at
+    def _table(self, source: SourceTable) -> _Table:
+        """Return a table of today. Raises `FullImportRequired` if it is now read in another way."""
+        before, tally = self._ledger.tables.get(source.path), Tally(hides_rows=bool(source.columns.private))
+        if before is None:
+            return _Table(source, _stamp(source), False, tally)
+        if before.columns != source.table.columns:
+            raise FullImportRequired(f"{source.mapping.file} has other columns")
+        if not before.is_read_as(source.mapping):
+            raise FullImportRequired(f"{source.mapping.file} is read in another way")
+        if source.path not in self._unchanged:
+            return _Table(source, _stamp(source), False, tally)
+        today = {"modified": source.table.path.stat().st_mtime_ns, "mapping": source.mapping}
+        return _Table(source, before.model_copy(update=today), True, tally)
+
+    def publish(self, work: Path) -> UpdateReport:
+        """Publish the next generation. Raises `FullImportRequired`, and then nothing has changed."""
+        provenance = self._importer.provenance
+        change, nodes, edges = self._compare()
+        before = {path: self._ledger.edges(path) for path, file in self._ledger.tables.items() if file.is_of_edges}
+        types, cuts = change.types(self._graph), self._ledger.about.cuts
+        changes = edge_changes(before, edges, types, cuts, self._manifest.edge_types)
+        check_edge_count(changes, self._manifest)
+        edge_types = list(dict.fromkeys(name for rows in edges.values() for name in rows.types))
+        facts = self._facts(change, edge_types)
+        about = self._about(change, changes, {**nodes, **edges})
+        if self._strict and (about.repeated or about.cuts or any(file.dropped for file in about.tables)):
+            raise FullImportRequired("--strict, and some row would be dropped or merged")
+        symmetric = {name for name, each in changes.items() if each.is_symmetric} | self._undirected
+        difference = Difference(change, changes, edge_types, symmetric, self._extras(changes))
+        notes = list(self._importer.tally.notes)
+        for table in self._tables:
+            if not table.is_unchanged and not table.source.is_profiled:
+                cleaned(table.source.table, {}, notes)  # notes a foreign encoding
+        manifest = publish(
+            self._graph,
+            difference,
+            work,
+            about=about,
+            rows=[*nodes.values(), *edges.values()],
+            provenance=settled({"not_read": self._importer.not_read, **provenance}),
+            facts=facts,
+            notes=notes,
         )
-        for mapped in (*plan.nodes, *plan.edges)
-    ]
-    for source in tables:
-        if why := _why_not(source.mapping, has_nodes=source.has_nodes):
-            raise ImportWhole(f"{source.mapping.file}: {why}")
-    if len({source.path for source in tables}) < len(tables):
-        raise ImportWhole("one file holds several tables")
-    named = {*options.columns.values(), *options.private, *options.explode}
-    if missing := named - {column for source in tables for column in source.table.columns}:
-        raise ImportWhole(f"{min(missing)} is a key within cells, not a column")
-    return tables
+        return self._report(manifest, difference, about, notes)
 
+    def _about(
+        self, change: NodeChange, changes: Mapping[str, TypeChange], rows: Mapping[str, NodeRows | EdgeRows]
+    ) -> LedgerAbout:
+        """Return the facts of the next ledger."""
+        count = int(np.count_nonzero(change.stays)) + len(change.nodes)
+        of_nodes = [of_table for of_table in rows.values() if isinstance(of_table, NodeRows)]
+        return LedgerAbout(
+            generation=self._manifest.generation,
+            tables=tuple(
+                table.file if table.is_unchanged else _noted(table.file, rows[table.path], table.tally)
+                for table in (*self._of_nodes, *self._of_edges)
+            ),
+            repeated=_count_nodes(of_nodes) - count if of_nodes else 0,
+            cuts=cuts_after(self._ledger.about.cuts, changes),
+        )
 
-def _why_not(mapping: FileMapping, *, has_nodes: bool) -> str:
-    """Return why a table's rows cannot be followed; empty where they can."""
-    if mapping.links:
-        return f"{next(iter(mapping.links))} leads to rows of other tables"
-    if mapping.having("label"):
-        return f"the first rows of each type tell its label ({mapping.having('label')[0]})"
-    if mapping.is_of_edges and not has_nodes and mapping.having("about source", "about target"):
-        return "the first row that names a node describes it"
-    if not mapping.is_of_edges and not mapping.having("id", "prefixed id"):
-        return "ids are numbers of lines"
-    return ""
+    def _facts(self, change: NodeChange, edges: Sequence[str]) -> dict[str, object]:
+        """Return the fields of the manifest that depend on types. Raises `FullImportRequired`, `BadInput`."""
+        if missing := self._undirected - {*edges}:
+            raise FullImportRequired(f"no edge is of the type {min(missing)!r}, which has no direction")
+        stay = np.bincount(self._graph.arrays.node_types[change.stays], minlength=len(self._manifest.node_types))
+        nodes = {name for name, count in zip(self._manifest.node_types, stay.tolist(), strict=True) if count}
+        types = self._importer.name_types(edges, {*nodes, *(node.type for node in change.nodes)})
+        labels = self._importer.labels
+        return {
+            "labels": dict(labels.labels),
+            "also_called": {name: tuple(words) for name, words in labels.also_called.items()},
+            "partial": self._importer.partial(types),
+        }
 
+    def _report(
+        self, manifest: Manifest, difference: Difference, about: LedgerAbout, notes: Sequence[str]
+    ) -> UpdateReport:
+        known, now = self._ledger.tables.keys(), [table.path for table in about.tables]
+        count = sum(cuts.differing for cuts in about.cuts.values())
+        return UpdateReport(
+            **graph_facts(manifest, tally_of(about, {table.path: table.tally for table in self._tables})),
+            ignored=tuple(self._importer.ignored),
+            mapping=self._importer.mapping,
+            notes=(*notes, *([differing_note(count)] if count else [])),
+            files=FilesCompared(
+                unchanged=len(self._unchanged),
+                changed=tuple(path for path in now if path in known and path not in self._unchanged),
+                new=tuple(path for path in now if path not in known),
+                gone=tuple(path for path in self._ledger.tables if path not in now),
+            ),
+            **changed_counts(self._graph, difference),
+        )
 
-def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:
-    """Return how a graph was made by other options; empty if it was not."""
-    before, now = manifest.provenance.get("options", {}), written_options(options)
-    if not (names := sorted(name for name in {*before, *now} if before.get(name) != now.get(name))):
-        return ""
-    name = names[0]
-    return f"{target} was made with other options: {name} was {before.get(name)!r}, and is {now.get(name)!r}"
+    # -------------------------------------------------------------------------------------------------------- reading
+
+    def _compare(self) -> _Compared:
+        """Read what changed, and compare nodes."""
+        while True:
+            for table in self._tables:
+                table.tally = Tally(hides_rows=bool(table.source.columns.private))
+            try:
+                return self._compare_nodes() if self._of_nodes else self._compare_ends()
+            except HasNullWords:  # the table was profiled meanwhile, and all is read once more
+                continue
+
+    def _compare_nodes(self) -> _Compared:
+        comparison = NodeComparison(self._graph)
+        nodes: dict[str, NodeRows] = {}
+        for table in self._of_nodes:
+            before = self._ledger.nodes(table.path) if table.path in self._ledger.tables else None
+            if table.is_unchanged and before is not None:
+                nodes[table.path] = before
+                continue
+            with self._profiling(table):
+                nodes[table.path] = comparison.read(table.source, before, table.tally)
+        change, nodes = comparison.change(nodes)
+        if change.is_empty and all(table.is_unchanged for table in self._of_edges):
+            return _Compared(change, nodes, {table.path: self._ledger.edges(table.path) for table in self._of_edges})
+        numbers, edges = change.numbering(self._graph), dict[str, EdgeRows]()
+        for table in self._of_edges:
+            if table.is_unchanged:
+                edges[table.path] = resolved(self._ledger.edges(table.path), change, numbers, self._graph)
+                continue
+            with self._profiling(table):
+                edges[table.path] = read_edges(table.source, numbers.find, table.tally)
+        return _Compared(change, nodes, edges)
+
+    def _compare_ends(self) -> _Compared:
+        ends = EndNodes(self._graph)
+        edges: dict[str, EdgeRows] = {}
+        for table in self._of_edges:
+            if table.is_unchanged:
+                edges[table.path] = self._ledger.edges(table.path)
+                dropped = {*table.file.dropped}
+            else:
+                with self._profiling(table):
+                    edges[table.path] = read_edges(table.source, ends.find, table.tally)
+                dropped = {cut.reason for cut in table.tally.dropped}
+            if EMPTY_ID in dropped:
+                raise FullImportRequired("a row names one end alone, and no table has the nodes")
+        change, edges = ends.change(edges, self._of_edges[0].source)
+        return _Compared(change, {}, edges)
+
+    def _extras(self, changes: Mapping[str, TypeChange]) -> dict[int, Mapping[int, Extra]]:
+        """Return what the edges that come carry, by table and row: these tables are read again."""
+        carried: dict[int, Mapping[int, Extra]] = {}
+        for number, table in enumerate(self._of_edges):
+            rows = [each.row[(each.table == number) & (each.extras != 0)] for each in changes.values()]
+            wanted = np.concatenate([np.zeros(0, np.int64), *rows])
+            if not len(wanted):
+                continue
+            try:
+                with self._profiling(table):
+                    carried[number] = read_extras(table.source, wanted)
+            except HasNullWords:
+                carried[number] = read_extras(table.source, wanted)
+        return carried
+
+    @contextmanager
+    def _profiling(self, table: _Table) -> Iterator[None]:
+        """Find the null words of a table that turns out to have some. Raises `HasNullWords` then."""
+        try:
+            yield
+        except HasNullWords:
+            known = with_nulls(table.source.table, table.source.columns, self._importer.tally.notes)
+            table.source = replace(table.source, table=known, is_profiled=True)
+            raise

@@ -18,12 +18,15 @@ __getattr__, __dir__, __all__ = face(
             "SearchO1Config"
         ),
         "listwise": (
-            "Agr, AgrConfig, document as document_of_hit, in_order as hits_in_order, Kar, KarConfig, Linearizer, "
-            "ListwiseReranker, LONGEST as LONGEST_EXPANSION, Rar, RarConfig, render_nodes"
+            "Agr, AgrConfig, document as document_of_hit, in_order as hits_in_order, Kar, KarConfig, "
+            "ListwiseReranker, LONGEST as LONGEST_EXPANSION, Rar, RarConfig"
         ),
         "polyg": "NO_PLAN, PolyG, PolyGConfig",
         "react": "NOTHING as VANILLA_NOTE, React, ReactConfig, Reflexion, ReflexionConfig, Vanilla",
-        "text_rag": "GraphRag, GraphRagConfig, Hyde, HydeConfig, MOST_PASSAGES, TextRag, TextRagConfig",
+        "text_rag": (
+            "GraphRag, GraphRagConfig, Hyde, HydeConfig, Linearizer, MOST_PASSAGES, render_nodes, TextRag, "
+            "TextRagConfig"
+        ),
         "think_on_graph": "ThinkOnGraph, ThinkOnGraphConfig",
         "triplet_pattern": (
             "FourStepFocus, FourStepFocusConfig, ground as ground_pattern, mixed as mixed_rows, "

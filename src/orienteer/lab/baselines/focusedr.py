@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 
@@ -39,6 +39,7 @@ from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, P
 from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
+from orienteer.lab.baselines.baseline import Baseline
 from orienteer.lab.baselines.graph_cot import CoreEntities, split
 from orienteer.lab.baselines.listwise import reranked
 from orienteer.lab.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
@@ -68,32 +69,24 @@ class FocusedRConfig(WorkflowConfig):
     """Let the model order the first 20. Step 6 of SAGE's appendix C.2."""
 
 
-class FocusedR:
+class FocusedR(Baseline[FocusedRConfig]):
     """Cypher that is read, grounding that widens, two lists, rerank."""
 
     name = "focusedr"
-
-    def __init__(self, graph: Graph, model: LanguageModel, config: FocusedRConfig | None = None) -> None:
-        self._graph, self._model, self.config = graph, model, config or FocusedRConfig()
+    settings = FocusedRConfig
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Ground the query that the model writes, mix in free hits, rerank."""
-        config = self.config
-        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
+        config, workflow = self.config, self.start(question, run)
 
         def ranking() -> dict[int, str]:
-            return fitting(
-                workflow,
-                self._pattern(workflow),
-                widths=tuple(widths(config.candidates)),
-                first=config.grounded,
-                enough=config.enough,
-            )
+            pattern, most = self._pattern(workflow), tuple(widths(config.candidates))
+            return fitting(workflow, pattern, widths=most, first=config.grounded, enough=config.enough)
 
         return reranked(workflow, ranking, rerank_first=config.rerank_first)
 
     def _pattern(self, workflow: Workflow) -> TripletPattern | None:
-        """Return what the model's query matches; None where it cannot be read."""
+        """Return what the model's query matches, or None if it cannot be read."""
         reply = workflow.ask(
             "focusedr",
             schema="\n".join(schema_lines(self._graph)),
@@ -134,20 +127,22 @@ def widths(most: int) -> Iterator[int]:
 # Paper: Cypher as a baseline of GraphScout (003, table 1, appendix A.4, after PolyG); the node retrieval was added by
 # 003. Neither gives a prompt.
 #
-# 1. nodes are retrieved for the question: those that it names, then what one search finds (`core_entities`); 2. a call
-# writes one query from the schema and these nodes; 3. it is executed read-only, behind our guard, for ten seconds at
-# the most; 4. a call answers from the rows.
+# 1. nodes are retrieved for the question: those that it names, then what one search finds;
+# 2. a call writes one query from the schema and these nodes;
+# 3. it is executed read-only, behind our guard, for ten seconds at most;
+# 4. a call answers from the rows.
 #
 # A refused query goes back to the model with the reason, up to `repair` times; the paper's number is 0.
 #
 # The ranking holds the nodes of the rows, in their order, then the retrieved ones; nodes that the answer names come
-# first. Where no query was accepted there is nothing to answer from: no call is made, and the answer is *not in the
+# first. If no query was accepted there is nothing to answer from: no call is made, and the answer is *not in the
 # evidence*. `search` ends after 3.
 #
-# Deviations: 1. The guard refuses what changes a graph, runs without end or is not understood, and says what to write
-# instead. 2. Nodes are retrieved by BM25 unless `mode` says otherwise, and by exact name before that. 3. The model sees
-# as many rows as 6,000 tokens hold, at most 100, and their total number. 4. The prompts are our own.
-
+# Deviations:
+# 1. The guard refuses what changes a graph, runs without end or is not understood, and says what to write instead.
+# 2. Nodes are retrieved by BM25 unless `mode` says otherwise, and by exact name before that.
+# 3. The model sees as many rows as 6,000 tokens hold, at most 100, and their total number.
+# 4. The prompts are our own.
 
 NO_QUERY = "the model wrote no query"
 _BLOCK = re.compile(r"```[^\S\n]*(?:\w+[^\S\n]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
@@ -167,14 +162,15 @@ class CypherConfig(WorkflowConfig):
     """How often a query that was refused goes back to the model with the reason, up to 5; the paper's does not."""
 
 
-class CypherAnswer:
+class CypherAnswer(Baseline[CypherConfig]):
     """Retrieve nodes, write a query, run it, answer from its rows."""
 
     name = "cypher"
+    settings = CypherConfig
 
     def __init__(self, graph: Graph, model: LanguageModel, config: CypherConfig | None = None) -> None:
         """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
-        self._graph, self._model, self.config = graph, model, config or CypherConfig()
+        super().__init__(graph, model, config)
         Cypher.require(graph)
         self._cores = CoreEntities(graph)
 
@@ -193,59 +189,47 @@ class CypherAnswer:
         return course.named_first(result)
 
     def _follow(self, question: Question, run: Run) -> tuple[Result, _CypherCourse]:
-        config, graph = self.config, self._graph
-        tools = open_grounding(graph, config.mode, offers_cypher=True)
-        workflow = Workflow(graph, self._model, run, question=question, method=self.name, config=config, toolbox=tools)
-        course = _CypherCourse(graph, workflow, config, self._cores)
-        return workflow.follow_and_rank(course.run, course.ranking), course
+        tools = open_grounding(self._graph, self.config.mode, offers_cypher=True)
+        course = _CypherCourse(self._graph, self.start(question, run, tools), self.config, self._cores)
+        return course.workflow.follow_and_rank(course.run, course.ranking), course
 
 
-@dataclass(slots=True)
 class _CypherCourse:
     """One question's query and its rows."""
 
-    graph: Graph
-    workflow: Workflow
-    config: CypherConfig
-    cores: CoreEntities
-    query: str = ""
-    rows: Observation | None = None
-    """The observation of the query; None where none was run to its end."""
-    retrieved: dict[int, str] = field(default_factory=dict)
+    def __init__(self, graph: Graph, workflow: Workflow, config: CypherConfig, cores: CoreEntities) -> None:
+        self.workflow, self._graph, self._config, self._cores = workflow, graph, config, cores
+        self.query = ""
+        self.rows: Observation | None = None
+        """The observation of the query, or None if none was run to its end."""
+        self._retrieved: dict[int, str] = {}
 
     def run(self) -> None:
-        """Retrieve, have a query written, run it."""
-        self.retrieved = self.cores.named(self.workflow)
-        for row, why in self.cores.found(self.workflow, max(self.workflow.question.k, self.config.candidates)).items():
-            self.retrieved.setdefault(row, why)
+        """Retrieve, have a query written, run it; a refused one is written again."""
+        graph, workflow, config = self._graph, self.workflow, self._config
+        self._retrieved = self._cores.named(workflow)  # stays if the budget ends here
+        for row, why in self._cores.found(workflow, max(workflow.question.k, config.candidates)).items():
+            self._retrieved.setdefault(row, why)
+        candidates = [flat(title(graph, row)) for row in list(self._retrieved)[: config.candidates]]
         attempts = ""
-        for _ in range(1 + self.config.repair):
-            refusal = self._attempt(attempts)
-            if refusal is None:
-                return
-            self.workflow.notes.append(f"the model's query was refused: {refusal}")
+        for _ in range(1 + config.repair):
+            reply = workflow.ask(
+                "cypher",
+                schema="\n".join(map(flat, schema_lines(graph))),
+                candidates="\n".join(candidates) or "none",
+                question=workflow.question.text,
+                attempts=attempts,
+            )
+            refusal, self.query = NO_QUERY, query_in(reply)
+            if self.query:
+                rows = workflow.use("cypher", query=self.query, k=LARGEST_K)
+                if rows.error is None:
+                    self.rows = rows
+                    return
+                refusal = single_spaced(rows.text)
+            workflow.notes.append(f"the model's query was refused: {refusal}")
             attempts = f"\nYou wrote:\n{self.query[:_SHOWN]}\nIt was refused: {refusal}\nWrite another one."
-        self.workflow.notes.append("no query was run: there are no rows to answer from")
-
-    def _attempt(self, attempts: str) -> str | None:
-        """Have a query written and run it; return why it was refused, None where it was not."""
-        graph = self.graph
-        candidates = [title(graph, row) for row in list(self.retrieved)[: self.config.candidates]]
-        reply = self.workflow.ask(
-            "cypher",
-            schema="\n".join(map(flat, schema_lines(graph))),
-            candidates="\n".join(map(flat, candidates)) or "none",
-            question=self.workflow.question.text,
-            attempts=attempts,
-        )
-        self.query = query_in(reply)
-        if not self.query:
-            return NO_QUERY
-        rows = self.workflow.use("cypher", query=self.query, k=LARGEST_K)
-        if rows.error is not None:
-            return single_spaced(rows.text)
-        self.rows = rows
-        return None
+        workflow.notes.append("no query was run: there are no rows to answer from")
 
     def ranking(self) -> tuple[Ranked, ...]:
         """Return the nodes of the rows, then the retrieved ones."""
@@ -253,50 +237,42 @@ class _CypherCourse:
 
     def _reasons(self) -> dict[int, str]:
         nodes = self.rows.nodes if self.rows is not None else ()
-        reasons = dict.fromkeys(map(self.graph.arrays.row, nodes), "in the rows of the query")
-        for row, why in self.retrieved.items():
-            reasons.setdefault(row, why)
-        return reasons
+        reasons = dict.fromkeys(map(self._graph.arrays.row, nodes), "in the rows of the query")
+        return reasons | {row: why for row, why in self._retrieved.items() if row not in reasons}
 
     def read(self, reply: str) -> AnswerParts:
-        """Read a reply: the answer, and which nodes of the rows it cites."""
-        answer = parted(reply)
-        ids = self.rows.nodes if self.rows is not None else ()
-        cited = citations(f"{answer.reasoning} {answer.text}", ids)
-        others = tuple(node for node in cited.notes if self._is_shown(node))
+        """Read a reply: the answer, and which nodes of the rows it cites, also of a later column, a list or a path."""
+        assert self.rows is not None  # without rows nothing is asked
+        answer, ids, text = parted(reply), self._graph.arrays.ids, self.rows.text
+        cited = citations(f"{answer.reasoning} {answer.text}", self.rows.nodes)
+        others = tuple(node for node in cited.notes if ids.find(node) is not None and any(occurrences(node, text)))
         strange = [node for node in cited.notes if node not in others]
         notes = (f"the answer cites what is not in the rows: {', '.join(strange)}",) if strange else ()
         return AnswerParts(answer.text, (*cited.cited, *others), (*answer.notes, *notes), answer.reasoning)
-
-    def _is_shown(self, node_id: str) -> bool:
-        """Return whether rows show a node's id: also in a later column, in a list or in a path."""
-        if self.rows is None or self.graph.arrays.ids.find(node_id) is None:
-            return False
-        return any(occurrences(node_id, self.rows.text))
 
     def named_first(self, result: Result) -> Result:
         """Return an answered result whose ranking begins with what its answer names, then cites."""
         if result.answer in (None, NOT_THERE):
             return result
         answer, ranked = str(result.answer), self._reasons()
-        named = named_in(self.graph, ranked, answer)
+        named = named_in(self._graph, ranked, answer)
         reasons = dict.fromkeys((*named, *self._called(answer, named)), "named in the answer")
         for node in result.trajectories[-1].selected:
-            reasons.setdefault(self.graph.arrays.row(node), "cited in the answer")
+            reasons.setdefault(self._graph.arrays.row(node), "cited in the answer")
         for row, why in ranked.items():
             reasons.setdefault(row, why)
         return result.model_copy(update={"hits": self.workflow.present(reasons)})
 
     def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
-        """Yield the nodes whose names stand in the rest of an answer: rows may hold names and no nodes."""
-        names = sorted((self.graph.arrays.names[row] for row in named), key=len, reverse=True)
+        """Yield the nodes whose names are in the rest of an answer: rows may hold names and no nodes."""
+        names = sorted((self._graph.arrays.names[row] for row in named), key=len, reverse=True)
         rest = re.sub("|".join(map(re.escape, names)), ",", answer, flags=re.IGNORECASE) if names else answer
         for part in split(rest):
             yield from self._candidates(part) or (row for name in _JOINED.split(part) for row in self._candidates(name))
 
     def _candidates(self, name: str) -> list[int]:
         is_name = any(map(str.isalpha, name)) and name.casefold().strip(" .") not in _NO_NAMES
-        return self.graph.arrays.candidates(name.strip()) if is_name else []
+        return self._graph.arrays.candidates(name.strip()) if is_name else []
 
 
 def query_in(reply: str) -> str:
@@ -321,15 +297,23 @@ _CLAUSES = frozenset(
     {"match", "optional", "where", "return", "with", "order", "limit", "skip", "unwind", "union", "call"}
 )
 _NAMES = frozenset({"name", "title", "label", "id"})
-"""Properties whose value names a node, where a query compares them for equality."""
+"""Properties whose value names a node, if a query compares them for equality."""
 _COMPARISONS = {"=": "=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 """The operators of a condition on a property, by those of Cypher."""
 _PARTS_OF_TEXT = ("CONTAINS", "STARTS WITH", "ENDS WITH")
 
 
 def read(query: str, notes: list[str]) -> TripletPattern:
-    """Return the pattern of a query; `notes` takes what is left out. Raises `BadQuery` where it holds no pattern."""
-    reader = _PatternReader(_statement(query), notes)
+    """Return the pattern of a query; `notes` takes what is left out. Raises `BadQuery` if it holds no pattern."""
+    # The first statement of a code block, else of the whole text, from its first MATCH on.
+    fenced = _FENCED.search(query)
+    text = (fenced[1] if fenced else query)[:LONGEST]
+    begin = _BEGIN.search(text)
+    if begin is None:
+        raise BadQuery("it has no MATCH")
+    statement = _STATEMENT.match(text, begin.start())
+    assert statement is not None  # it matches the empty text too
+    reader = _PatternReader(statement[0], notes)
     reader.read()
     symbols = reader.symbols
     if not symbols:
@@ -342,18 +326,6 @@ def read(query: str, notes: list[str]) -> TripletPattern:
     return TripletPattern(target, symbols, tuple(reader.triplets))
 
 
-def _statement(text: str) -> str:
-    """Return the first statement of a code block, else of the whole text, from its first MATCH on."""
-    fenced = _FENCED.search(text)
-    text = (fenced[1] if fenced else text)[:LONGEST]
-    begin = _BEGIN.search(text)
-    if begin is None:
-        raise BadQuery("it has no MATCH")
-    statement = _STATEMENT.match(text, begin.start())
-    assert statement is not None  # it matches the empty text too
-    return statement[0]
-
-
 class _PatternReader:
     """Reads one statement, clause by clause. A variable may come up in several of them."""
 
@@ -364,7 +336,7 @@ class _PatternReader:
         self.target = ""
 
     def read(self) -> None:
-        """Read the statement to its end. Raises `BadQuery` where a pattern cannot be read."""
+        """Read the statement to its end. Raises `BadQuery` if a pattern cannot be read."""
         clause, before = list[CypherToken](), ""
         for token in tokenize(self._statement):
             is_name = before in (".", "starts", "ends")  # a property's name, or STARTS WITH
@@ -377,7 +349,12 @@ class _PatternReader:
     def _read_clause(self, tokens: Sequence[CypherToken]) -> None:
         word = tokens[0].value.casefold() if tokens else ""
         if word == "match":
-            self._read_match(tokens[1:])
+            text = " ".join(self._single_steps(tokens[1:]))
+            reader = TokenReader(text)
+            self._add_path(read_path(reader, read_expression))
+            while reader.takes(","):
+                self._add_path(read_path(reader, read_expression))
+            self._leave_out(text[reader.peek().start :])
         elif word == "where":
             for is_and, condition in groupby(
                 tokens[1:], lambda token: token.kind == "word" and token.value.upper() == "AND"
@@ -397,14 +374,6 @@ class _PatternReader:
         if text:
             self._notes.append(f"left out of the query: {' '.join(text.split())[:200]}")
 
-    def _read_match(self, tokens: Sequence[CypherToken]) -> None:
-        text = " ".join(self._single_steps(tokens))
-        reader = TokenReader(text)
-        self._add_path(read_path(reader, read_expression))
-        while reader.takes(","):
-            self._add_path(read_path(reader, read_expression))
-        self._leave_out(text[reader.peek().start :])
-
     def _single_steps(self, tokens: Sequence[CypherToken]) -> Iterator[str]:
         """Yield the words of a pattern, its edges one step long and the labels of a node alternatives.
 
@@ -416,12 +385,9 @@ class _PatternReader:
             is_length = signs[place] == "*" or (is_length and (token.kind == "integer" or signs[place] == ".."))
             if is_length:
                 self._leave_out(self._text([token]))
-            else:
-                yield (
-                    "|"
-                    if signs[place] == ":" and signs[place - 2 : place - 1] in ([":"], ["|"])
-                    else self._text([token])
-                )
+                continue
+            is_second_label = signs[place] == ":" and signs[place - 2 : place - 1] in ([":"], ["|"])
+            yield "|" if is_second_label else self._text([token])
 
     def _add_path(self, path: PathPattern) -> None:
         names = [self._added(node) for node in path.nodes]
@@ -442,7 +408,7 @@ class _PatternReader:
         return name
 
     def _takes_condition(self, condition: str) -> bool:
-        """Take `x.key = value`; False where a condition is no such comparison."""
+        """Take `x.key = value`; return False for any other condition."""
         try:
             reader = TokenReader(condition)
             comparison = read_expression(reader)
@@ -470,7 +436,7 @@ class _PatternReader:
 
 
 def _value(expression: Expression) -> str | None:
-    """Return a text, a number or a word such as true, as it is written in a condition; None for anything else."""
+    """Return a text, a number or a word such as true, as a condition has it, or None for anything else."""
     if isinstance(expression, Variable):
         return expression.name
     if not isinstance(expression, Literal_):

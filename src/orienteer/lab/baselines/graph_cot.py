@@ -75,7 +75,9 @@ class GraphCot(Baseline[GraphCotConfig]):
             nonlocal answer
             answer = functions.walk("graph-cot", config.max_steps, config.context_tokens).answer or ""
 
-        result = workflow.follow_and_rank(walk, lambda: workflow.present(functions.reasons(answer) or workflow.plain()))
+        result = workflow.follow_and_rank(
+            walk, lambda: workflow.present(functions.reasons(answer) or workflow.plain_search())
+        )
         return result.model_copy(update={"answer": answer or None})
 
 
@@ -427,9 +429,9 @@ class GraphCounselorConfig(WorkflowConfig):
     """Graph Counselor's settings."""
 
     max_steps: int = Field(default=10, ge=1, le=LARGEST_K)
-    """Actions of an attempt at most; the number is ours."""
+    """Actions of an attempt at the most; the number is ours."""
     reflections: int = Field(default=2, ge=1, le=LARGEST_K)
-    """Reflections at most, each with another attempt after it. The number is that of the public code."""
+    """Reflections at the most, each with another attempt after it. The number is that of the public code."""
     neighbors: int = Field(default=20, ge=1, le=LARGEST_K)
     """Neighbours of a node that an observation shows; ours."""
     context_tokens: int = Field(default=10_000, ge=1)
@@ -471,7 +473,7 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
                 lessons.append(f"{len(lessons) + 1}. {' '.join(verdict['advice'].split())}")
 
         result = workflow.follow_and_rank(
-            attempt, lambda: workflow.present(functions.reasons(answer) or workflow.plain())
+            attempt, lambda: workflow.present(functions.reasons(answer) or workflow.plain_search())
         )
         notes = (*result.notes, UNSOUND) if is_unsound else result.notes
         return result.model_copy(update={"answer": answer or None, "notes": notes})

@@ -15,18 +15,17 @@ were not read; the list under "ours" fills in what 003 only names.
 4. a call answers from what they gave (`ask`; `search` ends before it).
 
 Ours:
-1. The names that the classification gives are looked up: by id, name or alias, else by one search.
+1. Names in the classification are looked up: by id, name or alias, else by one search.
 2. A refused query goes back to the model once, with the reason; `repair=False` leaves it at that.
 3. The ranking holds the nodes of the last basic question, then those of earlier ones, then the nodes looked up by name.
-4. A later question refers to an earlier result as #1; the first nodes stand for it: ten in a query, three where a
-   neighbourhood is read or paths are sought.
+4. A later question refers to an earlier result as #1; its first nodes are taken: ten in a query, three for a
+   neighbourhood or paths.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Any, Literal, NamedTuple
 
@@ -37,37 +36,20 @@ from orienteer.agents.answer import ask, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
+from orienteer.lab.baselines.baseline import TEXT, Baseline, refusal
+from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Observation, Question, Result, Sampling
+from orienteer.records import JsonValue, Question, Result, Sampling
 from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.text.sentences import CHARACTERS_A_TOKEN
 from orienteer.tools.texts import LARGEST_K
 from orienteer.tools.toolbox import Toolbox
 
 BasicPattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]
-PLAN = {
-    "type": "object",
-    "properties": {
-        "questions": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "question": {"type": "string"},
-                    "pattern": {"enum": ["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]},
-                    "subject": {"type": "string"},
-                    "object": {"type": "string"},
-                },
-                "required": ["question", "pattern", "subject"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["questions"],
-    "additionalProperties": False,
-}
-"""What the classification gives: one basic question, or several where the question is nested."""
+_PATTERNS = {"enum": ["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]}
+_BASIC = object_of({"question": TEXT, "pattern": _PATTERNS, "subject": TEXT, "object": TEXT}, optional=["object"])
+PLAN = object_of({"questions": {"type": "array", "minItems": 1, "items": _BASIC}})
+"""The classification: one basic question, or several if the question is nested."""
 NO_PLAN = "the model's classification cannot be read: found by plain search"
 _ENDS = 3  # nodes of either kind that a neighbourhood is read of, or that paths are sought between
 _FENCE = re.compile(r"```(?:cypher)?\s*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -100,14 +82,23 @@ class BasicQuestion(NamedTuple):
     object: str
 
 
-class PolyG:
+class BasicResult(NamedTuple):
+    """The nodes and the text that a basic question gave."""
+
+    basic: BasicQuestion
+    rows: tuple[int, ...]
+    text: str
+
+
+class PolyG(Baseline[PolyGConfig]):
     """Classify, ask the graph in the way of the class, answer."""
 
     name = "polyg"
+    settings = PolyGConfig
 
     def __init__(self, graph: Graph, model: LanguageModel, config: PolyGConfig | None = None) -> None:
         """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
-        self._graph, self._model, self.config = graph, model, config or PolyGConfig()
+        super().__init__(graph, model, config)
         engine()
 
     def retrieve(self, question: Question, run: Run) -> Result:
@@ -116,189 +107,161 @@ class PolyG:
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Answer from what each basic question gave."""
-        result, course = self._follow(question, run)
-        if not course.results or result.stopped_by == "error":
+        result, found = self._follow(question, run)
+        if not found or result.stopped_by == "error":
             return without(result)
-        user = f"{course.in_words()}\n\nQuestion: {question.text}"
+        share = self.config.context_tokens * CHARACTERS_A_TOKEN // len(found)
+        texts = []
+        for number, (basic, _, text) in enumerate(found, 1):
+            text = indent(text, "  ")  # so that a node's text can pass for no line of ours
+            text = text if len(text) <= share else f"{text[:share]} …"
+            texts.append(f"#{number} {basic.pattern} {basic.question}\n{text}")
+        user = "\n\n".join([*texts, f"Question: {question.text}"])
         sampling = Sampling(temperature=self.config.temperature, random_seed=run.random_seed)
         return ask(result, "polyg-answer", user, parted, model=model, run=run, sampling=sampling)
 
-    def _follow(self, question: Question, run: Run) -> tuple[Result, _PolyGCourse]:
-        config = self.config
-        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_cypher=True, names_first=False)
-        workflow = Workflow(
-            self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
+    def _follow(self, question: Question, run: Run) -> tuple[Result, list[BasicResult]]:
+        toolbox = Toolbox.full(self._graph, mode=self.config.mode, offers_cypher=True, names_first=False)
+        workflow = self.start(question, run, toolbox)
+        course = _Course(self._graph, workflow, self.config)
+        result = workflow.follow_and_rank(
+            course.run, lambda: workflow.present(course.reasons() or workflow.plain_search())
         )
-        course = _PolyGCourse(self._graph, workflow, config)
-        result = workflow.follow_and_rank(course.run, lambda: workflow.present(course.reasons() or workflow.plain()))
-        return result, course
+        return result, course.results
 
 
-class _BasicResult(NamedTuple):
-    """The nodes and the text that a basic question gave."""
-
-    basic: BasicQuestion
-    rows: tuple[int, ...]
-    text: str
-
-
-@dataclass(slots=True)
-class _PolyGCourse:
+class _Course:
     """One question's basic questions."""
 
-    graph: Graph
-    workflow: Workflow
-    config: PolyGConfig
-    results: list[_BasicResult] = field(default_factory=list)
-    looked_up: dict[int, str] = field(default_factory=dict)
-
-    def in_words(self) -> str:
-        """Return what the answering model reads: the results, each cut to an equal share of the room."""
-        share = self.config.context_tokens * CHARACTERS_A_TOKEN // max(len(self.results), 1)
-        texts = []
-        for number, result in enumerate(self.results, 1):
-            text = indent(result.text, "  ")  # so that a node's text can pass for no line of ours
-            text = text if len(text) <= share else f"{text[:share]} …"
-            texts.append(f"#{number} {result.basic.pattern} {result.basic.question}\n{text}")
-        return "\n\n".join(texts)
+    def __init__(self, graph: Graph, workflow: Workflow, config: PolyGConfig) -> None:
+        self._graph, self._workflow, self._config = graph, workflow, config
+        self._schema = "\n".join(schema_lines(graph))
+        self._named: dict[int, str] = {}
+        self.results: list[BasicResult] = []
 
     def run(self) -> None:
         """Classify, and ask each basic question in turn."""
         for basic in self._classified():
             ask = {"<s,*,*>": self._around, "<s,*,o>": self._between}.get(basic.pattern, self._queried)
-            self.results.append(ask(basic))
+            rows, texts = ask(basic)
+            if not texts:
+                self._workflow.notes.append(f"nothing to start from for {basic.question!r}")
+            text = "\n".join(texts) or "nothing was found"
+            self.results.append(BasicResult(basic, tuple(dict.fromkeys(rows)), text))
 
     def reasons(self) -> dict[int, str]:
-        """Return the rows of the ranking: those of the last basic question come first."""
+        """Return the rows of the ranking: those of the last basic question come first, the named ones last."""
         reasons: dict[int, str] = {}
-        for number, result in reversed(list(enumerate(self.results, 1))):
-            for row in result.rows:
-                reasons.setdefault(row, f"answers {result.basic.pattern} #{number}: {result.basic.question}")
-        return reasons | {row: why for row, why in self.looked_up.items() if row not in reasons}
+        for number, (basic, rows, _) in reversed(list(enumerate(self.results, 1))):
+            for row in rows:
+                reasons.setdefault(row, f"answers {basic.pattern} #{number}: {basic.question}")
+        return reasons | {row: why for row, why in self._named.items() if row not in reasons}
 
     def _classified(self) -> list[BasicQuestion]:
-        workflow = self.workflow
+        workflow, most = self._workflow, self._config.questions
         question = workflow.question.text
-        shown = workflow.search(question, self.config.candidates)
+        shown = workflow.search(question, self._config.candidates)
         plan = workflow.ask_for(
             "polyg-classify",
             PLAN,
             _order_faults,
             True,
-            schema="\n".join(schema_lines(self.graph)),
-            candidates="\n".join(title(self.graph, row) for row in shown) or "none",
+            schema=self._schema,
+            candidates="\n".join(title(self._graph, row) for row in shown) or "none",
             question=question,
         )
         if plan is None or _order_faults(plan):
             workflow.notes.append(NO_PLAN)
             return []
+        items = plan["questions"]
         basics = [
-            BasicQuestion(item["question"], item["pattern"], item["subject"], item.get("object", ""))
-            for item in _items(plan)
+            BasicQuestion(item["question"], item["pattern"], item["subject"], item.get("object", "")) for item in items
         ]
-        most = self.config.questions
         if len(basics) > most:
             workflow.notes.append(f"of {len(basics)} basic questions the first {most} are asked")
         workflow.marks += [basics[0].pattern if len(basics) == 1 else "nested"]
         return basics[:most]
 
-    # ------------------------------------------------------------------------------------------ a way for each class
+    # ------------------------------------------------- a way for each class: rows, and texts for whoever answers
 
-    def _around(self, basic: BasicQuestion) -> _BasicResult:
+    def _around(self, basic: BasicQuestion) -> tuple[list[int], list[str]]:
         """Read a subject and what surrounds it."""
-        rows, texts = [], []
+        arrays, rows, texts = self._graph.arrays, list[int](), list[str]()
         for row in self._rows(basic.subject, _ENDS):
-            node = f"[{self.graph.arrays.ids[row]}]"
-            read = self.workflow.use("read_node", node=node)
-            near = self.workflow.use("search_in_neighborhood", node=node, query=basic.question, k=self.config.neighbors)
-            rows += [row, *map(self.graph.arrays.row, near.nodes)]
+            node, k = f"[{arrays.ids[row]}]", self._config.neighbors
+            read = self._workflow.use("read_node", node=node)
+            near = self._workflow.use("search_in_neighborhood", node=node, query=basic.question, k=k)
+            rows += [row, *map(arrays.row, near.nodes)]
             texts += [read.text, near.text]
-        return self._result(basic, rows, texts)
+        return rows, texts
 
-    def _between(self, basic: BasicQuestion) -> _BasicResult:
+    def _between(self, basic: BasicQuestion) -> tuple[list[int], list[str]]:
         """Look for the shortest paths between a subject and an object."""
-        rows: list[int] = []
-        texts: list[str] = []
+        arrays, rows, texts = self._graph.arrays, list[int](), list[str]()
         starts, ends = self._rows(basic.subject, _ENDS), self._rows(basic.object, _ENDS)
         for row in starts:
             for end in ends:
-                paths = self.workflow.use(
-                    "paths", a=f"[{self.graph.arrays.ids[row]}]", b=f"[{self.graph.arrays.ids[end]}]"
-                )
-                rows += map(self.graph.arrays.row, paths.nodes)
+                paths = self._workflow.use("paths", a=f"[{arrays.ids[row]}]", b=f"[{arrays.ids[end]}]")
+                rows += map(arrays.row, paths.nodes)
                 texts.append(paths.text)
         inner = [row for row in rows if row not in (*starts, *ends)]  # comes before the ends, which the question names
-        return self._result(basic, [*inner, *rows], texts)
+        return [*inner, *rows], texts
 
-    def _queried(self, basic: BasicQuestion) -> _BasicResult:
-        """Have one Cypher query written, and run it."""
-        most = self.config.carried
+    def _queried(self, basic: BasicQuestion) -> tuple[list[int], list[str]]:
+        """Have one Cypher query written, and run it; a refused one is written once more."""
+        graph, workflow, most = self._graph, self._workflow, self._config.carried
         ends = [*self._rows(basic.subject, most), *(self._rows(basic.object, most) if basic.object else ())]
-        query = self._query(basic, ends, "")
-        rows = self.workflow.use("cypher", query=query, k=self.config.neighbors)
-        if rows.error and self.config.repair:
-            query = self._query(basic, ends, f"This query was refused:\n{query}\n{_first_line(rows)}")
-            rows = self.workflow.use("cypher", query=query, k=self.config.neighbors)
-        if rows.error:
-            self.workflow.notes.append(f"no query for {basic.question!r}: {_first_line(rows)}")
-        return self._result(basic, list(map(self.graph.arrays.row, rows.nodes)), [rows.text])
-
-    def _query(self, basic: BasicQuestion, ends: Sequence[int], refused: str) -> str:
-        """Return the query that the model writes; `refused` tells it of an earlier one."""
-        nodes = [f"{title(self.graph, row)}, id {self.graph.arrays.ids[row]!r}" for row in ends]
-        reply = self.workflow.ask(
-            "polyg-cypher",
-            schema="\n".join(schema_lines(self.graph)),
-            nodes="\n".join(nodes) or "none",
-            pattern=basic.pattern,
-            question=basic.question,
-            refused=refused,
-        )
-        fenced = _FENCE.search(reply)
-        return (fenced[1] if fenced else reply).strip()
-
-    # ------------------------------------------------------------------------------------------------ nodes by name
+        nodes = [f"{title(graph, row)}, id {graph.arrays.ids[row]!r}" for row in ends]
+        refused, repairs = "", self._config.repair
+        while True:
+            reply = workflow.ask(
+                "polyg-cypher",
+                schema=self._schema,
+                nodes="\n".join(nodes) or "none",
+                pattern=basic.pattern,
+                question=basic.question,
+                refused=refused,
+            )
+            fenced = _FENCE.search(reply)
+            query = (fenced[1] if fenced else reply).strip()
+            found = workflow.use("cypher", query=query, k=self._config.neighbors)
+            if not found.error or not repairs:
+                break
+            repairs = False
+            refused = f"This query was refused:\n{query}\n{refusal(found)}"
+        if found.error:
+            workflow.notes.append(f"no query for {basic.question!r}: {refusal(found)}")
+        return list(map(graph.arrays.row, found.nodes)), [found.text]
 
     def _rows(self, name: str, most: int) -> tuple[int, ...]:
         """Return the rows that a name means: a node, or for `#1` up to `most` nodes of that basic question's result."""
-        if reference := _REFERENCE.match(name.strip()):
+        notes, name = self._workflow.notes, name.strip()
+        if reference := _REFERENCE.match(name):
             earlier = self.results[int(reference[1]) - 1].rows
             if len(earlier) > most:
-                notes = self.workflow.notes
                 notes.append(f"of the {len(earlier)} nodes of {reference[0]} the first {most} are taken")
             return earlier[:most]
-        if not name.strip():
-            self.workflow.notes.append("a basic question names nothing to start from")
+        if not name:
+            notes.append("a basic question names nothing to start from")
             return ()
-        rows = self.graph.arrays.candidates(name.strip())
+        rows, why = self._graph.arrays.candidates(name), f"named as {name!r}"
         if len(rows) > 1:
-            best, _ = self.workflow.rank(np.unique(np.array(rows, np.int32)), 1)
+            best, _ = self._workflow.rank(np.unique(np.array(rows, np.int32)), 1)
             rows = [int(row) for row in best]
-        why = f"named as {name!r}"
         if not rows:
-            rows = list(self.workflow.search(name, 1))
-            why = f"fits the name {name!r} best"
-            seen = title(self.graph, rows[0]) if rows else "nothing"
-            self.workflow.notes.append(f"no node is called {name!r}: read as {seen}")
-        self.looked_up |= {row: why for row in rows if row not in self.looked_up}
+            rows, why = list(self._workflow.search(name, 1)), f"fits the name {name!r} best"
+            seen = title(self._graph, rows[0]) if rows else "nothing"
+            notes.append(f"no node is called {name!r}: read as {seen}")
+        self._named |= {row: why for row in rows if row not in self._named}
         return tuple(rows)
-
-    def _result(self, basic: BasicQuestion, rows: Sequence[int], texts: Sequence[str]) -> _BasicResult:
-        if not texts:
-            self.workflow.notes.append(f"nothing to start from for {basic.question!r}")
-        return _BasicResult(basic, tuple(dict.fromkeys(rows)), "\n".join(texts) or "nothing was found")
-
-
-def _items(plan: dict[str, Any]) -> list[dict[str, Any]]:  # Any: JSON that fits PLAN
-    questions: list[dict[str, Any]] = plan["questions"]
-    return questions
 
 
 def _order_faults(plan: JsonValue) -> Sequence[str]:
     """Return the faults of a plan: a question that refers to itself or a later one, or that lacks its object."""
     assert isinstance(plan, dict)
+    items: Any = plan["questions"]  # Any: JSON that fits PLAN
     faults = []
-    for number, item in enumerate(_items(plan), 1):
+    for number, item in enumerate(items, 1):
         for end in ("subject", "object"):
             reference = _REFERENCE.match(item.get(end, "").strip())
             if reference and reference[1] not in map(str, range(1, number)):  # as text: no number is too long for that
@@ -308,7 +271,3 @@ def _order_faults(plan: JsonValue) -> Sequence[str]:
         if item["pattern"].endswith("o>") and not item.get("object", "").strip():
             faults.append(f"question {number} is {item['pattern']} and names no object")
     return faults
-
-
-def _first_line(observation: Observation) -> str:
-    return observation.text.partition("\n")[0]

@@ -163,7 +163,7 @@ class ReflexionConfig(ReactConfig):
     """Reflexion's settings: those of an episode, and how many there may be."""
 
     episodes: int = Field(default=3, ge=1, le=LARGEST_K)
-    """Episodes at most. SAGE's E, appendix C.6; the number is ours."""
+    """Episodes at the most. SAGE's E, appendix C.6; the number is ours."""
 
 
 class Reflexion(React):

@@ -8,7 +8,7 @@ every candidate has a partner for each of its triplets: it does not depend on th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,15 +22,16 @@ from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.properties import Condition
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
+from orienteer.lab.baselines.baseline import TEXT, Baseline
 from orienteer.lab.baselines.listwise import reranked
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.records import Direction, Question, Result
 from orienteer.retrieval.graph_text import arrow, edge_note, schema_lines
 from orienteer.tools.session import Session
 from orienteer.tools.texts import LARGEST_K
 
 MOST_SYMBOLS = 24
-"""Symbols, and triplets, of a pattern at the most: no question has more."""
+"""Symbols, and triplets, of a pattern at most: no question has more."""
 _NAMED = 3  # ends of a triplet that a reason names
 
 
@@ -86,14 +87,21 @@ def resolved(pattern: TripletPattern, graph: Graph, notes: list[str]) -> Triplet
     return TripletPattern(pattern.target, symbols, tuple(dict.fromkeys(filter(None, triplets))))
 
 
-def _symbol(session: Session, symbol: Symbol, notes: list[str]) -> Symbol:
+def _types(
+    named: Sequence[str], types_of: Callable[[Sequence[str], list[str]], Iterable[str]], kind: str, notes: list[str]
+) -> tuple[str, ...]:
+    """Return types as the graph spells them; an unknown one is left out, with a note."""
     types: list[str] = []
-    for name in symbol.node_types:
+    for name in named:
         try:
-            types += session.node_types([name], notes)
+            types += types_of([name], notes)
         except UnknownType as error:
-            notes.append(f"any node type is taken: {error}")
-    conditions, text = [], symbol.text
+            notes.append(f"any {kind} type is taken: {error}")
+    return tuple(types)
+
+
+def _symbol(session: Session, symbol: Symbol, notes: list[str]) -> Symbol:
+    types, conditions, text = _types(symbol.node_types, session.node_types, "node", notes), [], symbol.text
     for condition in symbol.where:
         try:
             session.graph.arrays.mask(None, [condition])
@@ -107,7 +115,7 @@ def _symbol(session: Session, symbol: Symbol, notes: list[str]) -> Symbol:
                 notes.append(f"the condition {condition!r} is left out: {error}")
         except BadOption as error:
             notes.append(f"the condition {condition!r} is left out: {error}")
-    return Symbol(tuple(types), text, tuple(conditions))
+    return Symbol(types, text, tuple(conditions))
 
 
 def _triplet(session: Session, triplet: Triplet, symbols: Mapping[str, Symbol], notes: list[str]) -> Triplet | None:
@@ -115,13 +123,8 @@ def _triplet(session: Session, triplet: Triplet, symbols: Mapping[str, Symbol], 
     if triplet.head == triplet.tail or not {triplet.head, triplet.tail} <= set(symbols):
         notes.append(f"left out: {_in_words(triplet)} joins no two nodes of the pattern")
         return None
-    types: list[str] = []
-    for name in triplet.edge_types:
-        try:
-            types += session.edge_types([name], notes)
-        except UnknownType as error:
-            notes.append(f"any edge type is taken: {error}")
-    triplet = replace(triplet, edge_types=tuple(types))
+    types = _types(triplet.edge_types, session.edge_types, "edge", notes)
+    triplet = replace(triplet, edge_types=types)
     joins = partial(_are_joined, session.graph, symbols)
     turned = replace(triplet, head=triplet.tail, tail=triplet.head)
     if joins(triplet) or (not triplet.is_directed and joins(turned)):
@@ -209,50 +212,43 @@ def _joined(graph: Graph, rows: Rows, others: Rows, kinds: KindMask | None, retu
 # --------------------------------------------------------------------------------------- the first sets, and widening
 
 
-def grounded(
-    workflow: Workflow, pattern: TripletPattern, *, widths: Sequence[int], enough: int = 1
-) -> Mapping[str, Rows]:
+def _grounded(workflow: Workflow, pattern: TripletPattern, *, widths: Sequence[int], enough: int) -> Mapping[str, Rows]:
     """Return the candidates of every symbol, for the least width at which the target has enough, else for the last.
 
     A constant may be each of the best `width` nodes that a search for its text finds among its types, nodes of exactly
     this name first. A constant that no node matches is left out with its triplets, for nothing would be left; the
     workflow's notes say so.
     """
-    graph, question = workflow.graph, workflow.question
-    constants = {name: _named(workflow, symbol, widths[-1]) for name, symbol in pattern.symbols.items() if symbol.text}
-    missing = {name for name, rows in constants.items() if not rows}
+    graph, question, target = workflow.graph, workflow.question, pattern.target
+    constants: dict[str, tuple[int, ...]] = {}
+    sets: dict[str, Rows] = {}
+    missing: list[str] = []
+    for name, symbol in pattern.symbols.items():
+        mask = graph.arrays.mask(symbol.node_types or None, symbol.where)
+        sets[name] = np.flatnonzero(np.ones(len(graph), np.bool_) if mask is None else mask).astype(np.int32)
+        if symbol.text:
+            named = [row for row in graph.arrays.candidates(symbol.text) if mask is None or mask[row]]
+            hits = workflow.search(symbol.text, widths[-1], node_types=symbol.node_types, where=symbol.where)
+            if rows := tuple(dict.fromkeys((*named, *hits))):
+                constants[name] = rows
+            else:
+                missing.append(name)
     workflow.notes += [f"not found, so left out: {pattern.symbols[name].text!r}" for name in sorted(missing)]
-    triplets = [triplet for triplet in pattern.triplets if not missing & {triplet.head, triplet.tail}]
-    sets = {name: _members(graph, symbol) for name, symbol in pattern.symbols.items()}
+    triplets = [triplet for triplet in pattern.triplets if {triplet.head, triplet.tail}.isdisjoint(missing)]
     answers = graph.arrays.mask(question.node_types or None, question.where)
     if answers is not None:
-        sets[pattern.target] = sets[pattern.target][answers[sets[pattern.target]]]
-    result = Grounding(sets, 0, 0)
+        sets[target] = sets[target][answers[sets[target]]]
+    candidates: Mapping[str, Rows] = sets
     for width in widths:
-        chosen = {name: np.unique(np.array(rows[:width], np.int32)) for name, rows in constants.items() if rows}
+        chosen = {name: np.unique(np.array(rows[:width], np.int32)) for name, rows in constants.items()}
         first = {name: np.intersect1d(rows, chosen[name]) if name in chosen else rows for name, rows in sets.items()}
-        result = ground(graph, triplets, first)
-        workflow.set_joins += result.joins
-        if len(result.candidates[pattern.target]) >= enough or not chosen:
+        candidates, joins, _ = ground(graph, triplets, first)
+        workflow.set_joins += joins
+        if len(candidates[target]) >= enough or not chosen:
             break
-    if not len(result.candidates[pattern.target]):
+    if not len(candidates[target]):
         workflow.notes.append("no node fits the whole pattern")
-    return result.candidates
-
-
-def _members(graph: Graph, symbol: Symbol) -> Rows:
-    """Return every node that a symbol may be by its types and conditions alone, ascending."""
-    mask = graph.arrays.mask(symbol.node_types or None, symbol.where)
-    return np.arange(len(graph), dtype=np.int32) if mask is None else np.flatnonzero(mask).astype(np.int32)
-
-
-def _named(workflow: Workflow, symbol: Symbol, width: int) -> tuple[int, ...]:
-    """Return the nodes that a constant may be: nodes of exactly this name, then those that a search for it finds."""
-    graph = workflow.graph
-    mask = graph.arrays.mask(symbol.node_types or None, symbol.where)
-    named = [row for row in graph.arrays.candidates(symbol.text) if mask is None or mask[row]]
-    hits = workflow.search(symbol.text, width, node_types=symbol.node_types, where=symbol.where)
-    return tuple(dict.fromkeys((*named, *hits)))
+    return candidates
 
 
 # ------------------------------------------------------------------------------------------------------- the ranking
@@ -266,27 +262,23 @@ def fitting(
     first: int,
     enough: int = 1,
 ) -> dict[int, str]:
-    """Return `k` rows with their reasons: grounded ones, `first` at the most, then free ones of the target's type.
+    """Return `k` rows with their reasons: grounded ones, `first` at most, then free ones of the target's type.
 
-    Without a pattern it is plain search. `widths` and `enough` are those of `grounded`.
+    Without a pattern it is plain search. The widening ends at the first of the `widths` with `enough` grounded nodes.
     """
     if pattern is None:
-        return workflow.plain()
+        return workflow.plain_search()
     question = workflow.question
-    sets = grounded(workflow, pattern, widths=widths, enough=enough)
-    ranked = ordered(workflow, pattern, sets, question.k)
+    sets = _grounded(workflow, pattern, widths=widths, enough=enough)
+    best, _ = workflow.rank(sets[pattern.target], question.k)
+    ranked = {row: _why(workflow.graph, pattern, sets, row) for row in best.tolist()}
     types = question.node_types or pattern.symbols[pattern.target].node_types
     free = workflow.search(question.text, question.k, node_types=types, where=question.where)
     return mixed(ranked, free, first=first, k=question.k)
 
 
-def ordered(workflow: Workflow, pattern: TripletPattern, candidates: Mapping[str, Rows], k: int) -> dict[int, str]:
-    """Return the `k` candidates of the target that match the question best, each with the edges that fit."""
-    rows, _ = workflow.rank(candidates[pattern.target], k)
-    return {row: _evidence(workflow.graph, pattern, candidates, row) for row in rows.tolist()}
-
-
-def _evidence(graph: Graph, pattern: TripletPattern, candidates: Mapping[str, Rows], row: int) -> str:
+def _why(graph: Graph, pattern: TripletPattern, candidates: Mapping[str, Rows], row: int) -> str:
+    """Return the edges of a target that fit the pattern, in words."""
     parts = []
     for triplet in pattern.triplets:
         if pattern.target not in (triplet.head, triplet.tail):
@@ -304,8 +296,7 @@ def _evidence(graph: Graph, pattern: TripletPattern, candidates: Mapping[str, Ro
 def mixed(grounded: Mapping[int, str], free: Sequence[int], *, first: int, k: int) -> dict[int, str]:
     """Return `k` rows with their reasons: `first` grounded ones, then free ones, then the other grounded ones."""
     reasons = dict.fromkeys(free, "found by plain search") | dict(grounded)
-    ahead = list(grounded)[:first]
-    rows = dict.fromkeys((*ahead, *(row for row in free if row not in ahead), *grounded))
+    rows = dict.fromkeys((*list(grounded)[:first], *free, *grounded))
     return {row: reasons[row] for row in list(rows)[:k]}
 
 
@@ -313,54 +304,37 @@ def mixed(grounded: Mapping[int, str], free: Sequence[int], *, first: int, k: in
 #
 # Paper: Boer et al. 2024, 4StepFocus; after SAGE (004), appendix C.1 and table 4: two calls of the model.
 #
-# 1. a call writes triplets and the variable that answers the question; 2. SUBSTITUTE prunes the candidates of every
-# variable by its typed neighbours until nothing changes (`triplet_pattern`); 3. the candidates that are left are
-# ordered by text, and further nodes of the wanted type follow; 4. a call reranks the first 20 (`listwise`).
+# 1. a call writes triplets and the variable that answers the question;
+# 2. SUBSTITUTE prunes the candidates of every variable by its typed neighbours until nothing changes;
+# 3. the candidates that are left are ordered by text, and further nodes of the wanted type follow;
+# 4. a call reranks the first 20 (`listwise`).
 #
 # Deviations:
-# 1. BM25 stands in for the vectors of step 3 and for finding constants, unless `mode` says otherwise; a node of just
-# the
-#    constant's name comes before others.
+# 1. BM25 takes the place of the vectors of step 3, and finds constants, unless `mode` says otherwise; a node of just
+#    the constant's name comes before others.
 # 2. A constant may be any of the best 5 nodes; the paper gives no number. There is no widening, as in the paper.
 # 3. Triplets are checked against the schema first: near forms of a type are taken, a reversed edge is turned, and parts
 #    that the graph cannot match are left out, each with a note. The paper's algorithm would end with nothing.
-# 4. A constant that no node matches is left out. Vectors always find a node, here too where `mode` uses them.
+# 4. A constant that no node matches is left out. Vectors always find a node.
 # 5. The prompts are our own.
 
 
-_TEXT = {"type": "string"}
-_OBJECT = {"type": "object", "additionalProperties": False}
-TRIPLETS: dict[str, Any] = {
-    **_OBJECT,
-    "properties": {
-        "target": _TEXT,
-        "variables": {
-            "type": "array",
-            "maxItems": MOST_SYMBOLS,
-            "items": {**_OBJECT, "properties": {"name": _TEXT, "type": _TEXT}, "required": ["name", "type"]},
-        },
-        "constants": {
-            "type": "array",
-            "maxItems": MOST_SYMBOLS,
-            "items": {
-                **_OBJECT,
-                "properties": {"name": _TEXT, "text": _TEXT, "type": _TEXT},
-                "required": ["name", "text", "type"],
-            },
-        },
-        "triplets": {
-            "type": "array",
-            "maxItems": MOST_SYMBOLS,
-            "items": {
-                **_OBJECT,
-                "properties": {"head": _TEXT, "edge": _TEXT, "tail": _TEXT},
-                "required": ["head", "edge", "tail"],
-            },
-        },
-    },
-    "required": ["target", "variables", "constants", "triplets"],
+def _object(*fields: str) -> dict[str, Any]:
+    properties = dict.fromkeys(fields, TEXT)
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(fields)}
+
+
+def _several(*fields: str) -> dict[str, Any]:
+    return {"type": "array", "maxItems": MOST_SYMBOLS, "items": _object(*fields)}
+
+
+TRIPLETS = _object("target", "variables", "constants", "triplets")
+TRIPLETS["properties"] |= {
+    "variables": _several("name", "type"),
+    "constants": _several("name", "text", "type"),
+    "triplets": _several("head", "edge", "tail"),
 }
-"""What the first call gives. An empty type or edge stands for any."""
+"""The reply of the first call. An empty type or edge means any."""
 
 
 class FourStepFocusConfig(WorkflowConfig):
@@ -372,18 +346,15 @@ class FourStepFocusConfig(WorkflowConfig):
     """Let the model order the first 20. Step 4 of the paper."""
 
 
-class FourStepFocus:
+class FourStepFocus(Baseline[FourStepFocusConfig]):
     """Triplets, intersection, order, rerank."""
 
     name = "4stepfocus"
-
-    def __init__(self, graph: Graph, model: LanguageModel, config: FourStepFocusConfig | None = None) -> None:
-        self._graph, self._model, self.config = graph, model, config or FourStepFocusConfig()
+    settings = FourStepFocusConfig
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Ground what the question asks for, fill up with plain search, rerank."""
-        config = self.config
-        workflow = Workflow(self._graph, self._model, run, question=question, method=self.name, config=config)
+        config, workflow = self.config, self.start(question, run)
 
         def ranking() -> dict[int, str]:
             return fitting(workflow, self._pattern(workflow), widths=(config.candidates,), first=question.k)
@@ -391,13 +362,16 @@ class FourStepFocus:
         return reranked(workflow, ranking, rerank_first=config.rerank_first)
 
     def _pattern(self, workflow: Workflow) -> TripletPattern | None:
-        """Return what the model takes the question to ask for; None where its reply cannot be read."""
+        """Return the pattern that the model takes the question for, or None if its reply cannot be read."""
         schema = "\n".join(schema_lines(self._graph))
         reply = workflow.ask_for("4stepfocus", TRIPLETS, schema=schema, question=workflow.question.text)
         if reply is None:
             workflow.notes.append("the model's triplets cannot be read: found by plain search")
             return None
-        symbols = dict(_symbols(reply))
+        symbols: dict[str, Symbol] = {}
+        for item in (*reply["variables"], *reply["constants"]):  # of a name given twice the constant counts
+            types = tuple(filter(None, [item["type"].strip()]))
+            symbols[item["name"].strip()] = Symbol(types, item.get("text", "").strip())
         target = reply["target"].strip()
         if target not in symbols:
             workflow.notes.append(f"the target {target!r} is no variable of the triplets: found by plain search")
@@ -407,9 +381,3 @@ class FourStepFocus:
             for item in reply["triplets"]
         )
         return resolved(TripletPattern(target, symbols, triplets), self._graph, workflow.notes)
-
-
-def _symbols(reply: dict[str, Any]) -> Iterator[tuple[str, Symbol]]:
-    """Yield the ends of triplets by name, constants last, so that of a name given twice the constant counts."""
-    for item in (*reply["variables"], *reply["constants"]):
-        yield item["name"].strip(), Symbol(tuple(filter(None, [item["type"].strip()])), item.get("text", "").strip())

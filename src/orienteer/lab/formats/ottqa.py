@@ -21,14 +21,13 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.bounds import parsed
 from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Prose
-from orienteer.ingest.documents.read.collection import KnownSource
 from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import opened_text, stem, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import NODE_ROWS, refusing
-from orienteer.ingest.layouts import KnownLayout
+from orienteer.ingest.layouts import KnownLayout, KnownSource
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.plan import listing

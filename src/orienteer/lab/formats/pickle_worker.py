@@ -135,7 +135,7 @@ def main() -> None:
         walls = confinement.shut(memory=_MEMORY[0] + _MEMORY[1] * size, left=(), probes=())
         if sys.platform != "win32":
             confinement.limit_use(_SECONDS[0] + size // _SECONDS[1], 64)
-        walls["seccomp"] = confinement.filter_calls(opens=False, lifeline=lifeline)
+        walls["seccomp"] = confinement.enforce(confinement.filter_program(opens=False, lifeline=lifeline))
         _send(answers, {"ready": [name for name, holds in walls.items() if holds]})
         try:
             if form == "tensor":

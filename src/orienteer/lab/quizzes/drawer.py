@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
@@ -80,7 +79,7 @@ class Drawer:
         self._unnamed = _by_start(self._steps.unnamed)
 
     def draw(self, cell: Cell, is_true: bool) -> QuestionPlan | str:
-        """Return a plan for a place in the grid, or why the seed gave none, by `checks.REASONS`.
+        """Return a plan for a place in the grid, or why the seed gave none, by `proof.REASONS`.
 
         `is_true` is the answer that a boolean should have.
         """
@@ -99,7 +98,7 @@ class Drawer:
         return plan if fits(plan, cell) else "illegal"
 
     def seed(self) -> tuple[int, str | None]:
-        """Return a node that can be named, its type drawn first; without any, the last node drawn and its fault."""
+        """Return a node that can be named, its type drawn first, or else the last node drawn and its fault."""
         rows = self._one_of(self._types)
         *others, last = (int(row) for row in self._chance.choice(rows, _SEEDS))
         for seed in others:
@@ -116,8 +115,12 @@ class Drawer:
         if len(shape) == 1:
             condition = self._chain(start, shape[0], sizes, is_named=is_named, is_plain=is_plain)
             return None if condition is None else QuestionPlan(pattern, (condition,))
-        if shape[1] == 0:
-            return self._joined(start, pattern, sizes, is_named=is_named)
+        if shape[1] == 0:  # two nodes that one step joins, or nearly joins if the answer is to be false
+            condition = self._chain(start, 1, Sizes(1, MANY), is_named=is_named, is_plain=True)
+            if condition is None:
+                return None
+            target = self._nameable(self._common(start, condition, sizes))
+            return None if target is None else QuestionPlan(pattern, (condition,), target=target)
         return self._meeting(start, pattern, shape, sizes, is_named=is_named, is_plain=is_plain)
 
     def _chain(self, start: int, length: int, sizes: Sizes, *, is_named: bool, is_plain: bool) -> WalkCondition | None:
@@ -146,42 +149,31 @@ class Drawer:
         for at in self._chance.permutation(len(steps)).tolist():
             yield steps[at]
 
-    def _joined(self, start: int, pattern: QuizPattern, sizes: Sizes, *, is_named: bool) -> QuestionPlan | None:
-        """Draw two nodes that one step joins, or nearly joins where the answer is to be false."""
-        condition = self._chain(start, 1, Sizes(1, MANY), is_named=is_named, is_plain=True)
-        if condition is None:
-            return None
-        targets = ends(self._graph, condition)
-        if sizes.most == 0:
-            targets = self._near_misses(start, condition.steps[0], targets)
-        target = self._nameable(targets)
-        return None if target is None else QuestionPlan(pattern, (condition,), target=target)
+    def _common(self, start: int, condition: WalkCondition, sizes: Sizes) -> Rows:
+        """Return the ends of a walk, or near misses if nothing is to answer: nodes that its last step might reach.
 
-    def _near_misses(self, start: int, step: EdgeStep, reached: Rows) -> Rows:
-        """Return nodes that a step does not reach from `start` and might have, ascending.
-
-        First choice: nodes that it reaches from another node which shares an end with `start`. Second: neighbours of an
-        end that it reaches from anywhere. Third: any node that it reaches.
+        First choice: nodes that the step reaches from another node which shares an end with `start`. Second: neighbours
+        of an end that it reaches from anywhere. Third: any node that it reaches.
         """
+        step, reached = condition.steps[-1], ends(self._graph, condition)
+        if sizes.most > 0:
+            return reached
         some = reached[:_MOST_BETWEEN]
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
         sources = self._steps.table(step.turned).rows
-        beside = np.intersect1d(self._graph.arrays.adjacency.around(some), sources) if len(some) else sources
-        ways = (take(self._graph, alike, step), beside, sources)
+        near = np.intersect1d(self._graph.arrays.adjacency.around(some), sources) if len(some) else sources
+        ways = (take(self._graph, alike, step), near, sources)
         misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
         return next((rows for rows in misses if len(rows)), np.array([], np.int32))
 
     def _meeting(
         self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_named: bool, is_plain: bool
     ) -> QuestionPlan | None:
-        """Draw a walk, and a second node whose own walk shares some ends with it, or none where that is asked."""
+        """Draw a walk, and a second node whose own walk shares some ends with it, or none if nothing is to answer."""
         first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, MANY), is_named=is_named, is_plain=True)
         if first is None:
             return None
-        reached = ends(self._graph, first)
-        common = reached
-        if sizes.most == 0:
-            common = self._near_misses(start, first.steps[-1], reached)
+        reached, common = ends(self._graph, first), self._common(start, first, sizes)
         for _ in range(_LOOKS if len(common) else 0):
             middle = int(common[int(self._chance.integers(len(common)))])
             only = first.steps[-1].turned if is_plain and is_named else None
@@ -230,7 +222,7 @@ class Drawer:
     # ------------------------------------------------------------------------------------------------------ chances
 
     def _nameable(self, rows: Rows) -> int | None:
-        """Return a row that a question can name, after a few looks; None where none of them can be named."""
+        """Return a row that a question can name, or None if a few looks find none."""
         if not len(rows):
             return None
         for row in self._chance.choice(rows, _LOOKS).tolist():
@@ -242,11 +234,11 @@ class Drawer:
         return ways[int(self._chance.integers(len(ways)))]
 
 
-def _by_start(steps: Sequence[EdgeStep]) -> dict[str, tuple[EdgeStep, ...]]:
+def _by_start(steps: Sequence[EdgeStep]) -> dict[str, list[EdgeStep]]:
     steps_by_start = dict[str, list[EdgeStep]]()
     for step in steps:
         steps_by_start.setdefault(step.start, []).append(step)
-    return {start: tuple(onward) for start, onward in steps_by_start.items()}
+    return steps_by_start
 
 
 # The sampler of plans for `orienteer questions`: steps that have served least come first, hubs are kept apart.
@@ -264,64 +256,60 @@ _MOST_AROUND = 2_000  # nodes that an anchor of an intersection may lead to
 _SAMPLE_LOOKS = 8  # nodes that are looked at for one that has a name, and narrows an intersection
 
 
-@dataclass(slots=True)
-class _Tally:
-    """How often a step has served under one pattern."""
-
-    successes: int = 0
-    failures: int = 0
-    """Since its last success."""
-
-
-@dataclass(slots=True)
 class Sampler:
     """Draws plans of a graph. The same generator state and the same answers to `keep` and `drop` give the same ones.
 
     A plan has its structure only: its constraint is drawn among the nodes that meet its conditions.
     """
 
-    graph: Graph
-    steps: Steps
-    chance: np.random.Generator
-    answer_types: Collection[str] | None = None
-    _tallies: dict[tuple[str, EdgeStep], _Tally] = field(default_factory=dict)
-    _uses: Counter[EdgeStep] = field(default_factory=Counter)
+    def __init__(
+        self, graph: Graph, steps: Steps, chance: np.random.Generator, answer_types: Collection[str] | None = None
+    ) -> None:
+        self.graph, self.steps, self.chance, self._answer_types = graph, steps, chance, answer_types
+        self._successes = Counter[tuple[str, EdgeStep]]()
+        self._failures = Counter[tuple[str, EdgeStep]]()  # since the last success
+        self._uses = Counter[EdgeStep]()
 
     def draw(self, pattern: QuestionPattern) -> tuple[EdgeStep, QuestionPlan | None] | None:
-        """Return the step whose turn it is, and a plan that ends in it, or None where it gave no plan.
+        """Return the step whose turn it is, and a plan that ends in it, if it gives one.
 
-        Returns None alone where no step can serve the pattern any more.
+        Returns None alone if no step can serve the pattern any more.
         """
-        step = self._next(pattern)
+        # The step with the fewest successes under the pattern, then the fewest uses in all, ties by chance.
+        name = pattern.name
+        steps = self.steps.named if pattern.names_edges else self.steps.unnamed
+        fitting = [step for step in steps if self._answer_types is None or step.end in self._answer_types]
+        fresh = [step for step in fitting if self._failures[name, step] < _PATIENCE]
+        step = self._rarest(fresh, lambda step: (self._successes[name, step], self._uses[step]))
         if step is None:
             return None
         if len(pattern.hops) > 1:
             conditions = self._intersection(pattern, step)
-        elif pattern.hops == (1,):
-            conditions = self._one_hop(pattern, step)
         else:
-            conditions = self._two_hops(step)
-        return step, QuestionPlan(pattern.name, conditions) if conditions is not None else None
+            walk: tuple[EdgeStep, ...] = (step,)
+            table, (least, most) = self.steps.table(step), (2, MOST_CANDIDATES)
+            if not pattern.is_constrained:
+                least, most = 1, MOST_ANSWERS
+            if pattern.hops == (2,):
+                before = [first for first in self.steps.named if first.end == step.start]
+                first = self._rarest(before, lambda first: (self._uses[first],))
+                if first is None:
+                    return step, None
+                walk, table, (least, most) = (first, step), self.steps.table(first), (1, _MOST_BETWEEN_SAMPLES)
+            anchor = self._by_size(table, least, most)
+            conditions = None if anchor is None else (WalkCondition(anchor, walk),)
+        return step, QuestionPlan(name, conditions) if conditions is not None else None
 
     def keep(self, pattern: QuestionPattern, plan: QuestionPlan) -> None:
         """Note that a plan became a question."""
-        tally = self._tally(pattern, plan.conditions[0].steps[-1])
-        tally.successes, tally.failures = tally.successes + 1, 0
+        key = pattern.name, plan.conditions[0].steps[-1]
+        self._successes[key] += 1
+        self._failures[key] = 0
         self._uses.update(plan.steps)
 
     def drop(self, pattern: QuestionPattern, step: EdgeStep) -> None:
         """Note that a step served in vain."""
-        self._tally(pattern, step).failures += 1
-
-    def _tally(self, pattern: QuestionPattern, step: EdgeStep) -> _Tally:
-        return self._tallies.setdefault((pattern.name, step), _Tally())
-
-    def _next(self, pattern: QuestionPattern) -> EdgeStep | None:
-        """Return the step with the fewest successes under a pattern, then the fewest uses in all, ties by chance."""
-        steps = self.steps.named if pattern.names_edges else self.steps.unnamed
-        fitting = [step for step in steps if self.answer_types is None or step.end in self.answer_types]
-        fresh = [step for step in fitting if self._tally(pattern, step).failures < _PATIENCE]
-        return self._rarest(fresh, lambda step: (self._tally(pattern, step).successes, self._uses[step]))
+        self._failures[pattern.name, step] += 1
 
     def _rarest(self, steps: Sequence[EdgeStep], uses: Callable[[EdgeStep], tuple[int, ...]]) -> EdgeStep | None:
         if not steps:
@@ -329,21 +317,6 @@ class Sampler:
         least = min(map(uses, steps))
         rarest = [step for step in steps if uses(step) == least]
         return rarest[int(self.chance.integers(len(rarest)))]
-
-    # ------------------------------------------------------------------------------------------------------- shapes
-
-    def _one_hop(self, pattern: QuestionPattern, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
-        least, most = (2, MOST_CANDIDATES) if pattern.is_constrained else (1, MOST_ANSWERS)
-        anchor = self._by_size(self.steps.table(step), least, most)
-        return None if anchor is None else (WalkCondition(anchor, (step,)),)
-
-    def _two_hops(self, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
-        before = [first for first in self.steps.named if first.end == step.start]
-        first = self._rarest(before, lambda first: (self._uses[first],))
-        anchor = None if first is None else self._by_size(self.steps.table(first), 1, _MOST_BETWEEN_SAMPLES)
-        if first is None or anchor is None:
-            return None
-        return (WalkCondition(anchor, (first, step)),)
 
     def _intersection(self, pattern: QuestionPattern, step: EdgeStep) -> tuple[WalkCondition, ...] | None:
         """Draw an anchor, a node that it leads to, and that node's further neighbours as further anchors."""
@@ -365,7 +338,16 @@ class Sampler:
 
     def _further(self, answer: int, common: Rows, used: Collection[int], *, least: int) -> WalkCondition | None:
         """Return a condition of a new anchor that the answer and some of the common rows meet, and not all of them."""
-        for step in self._steps_to(answer):
+        arrays = self.graph.arrays
+        # The steps that end in the answer, the least used first, ties by chance.
+        entries = arrays.adjacency.entries(np.array([answer], np.int32))
+        codes = (entries.kind.astype(np.int64) >> 1) * len(arrays.types.nodes) + arrays.node_types[entries.neighbor]
+        pairs = (divmod(code, len(arrays.types.nodes)) for code in np.unique(codes).tolist())
+        types = {(arrays.types.edges[edge], arrays.types.nodes[node]) for edge, node in pairs}
+        end = arrays.type_at(answer)
+        steps = [step for step in self.steps.named if step.end == end and (step.edge_type, step.start) in types]
+        order = self.chance.permutation(len(steps)).tolist()
+        for step in sorted((steps[at] for at in order), key=lambda step: self._uses[step]):
             table = self.steps.table(step)
             around = take(self.graph, np.array([answer], np.int32), step.turned)
             for row in self.chance.permutation(around)[:_SAMPLE_LOOKS].tolist():
@@ -376,21 +358,6 @@ class Sampler:
                 if least <= len(np.intersect1d(common, ends(self.graph, further), assume_unique=True)) < len(common):
                     return further
         return None
-
-    def _steps_to(self, answer: int) -> list[EdgeStep]:
-        """Return the steps that end in a node, the least used first, ties by chance."""
-        graph = self.graph
-        entries = graph.arrays.adjacency.entries(np.array([answer], np.int32))
-        codes = np.unique(
-            (entries.kind.astype(np.int64) >> 1) * len(graph.arrays.types.nodes)
-            + graph.arrays.node_types[entries.neighbor]
-        )
-        pairs = (divmod(code, len(graph.arrays.types.nodes)) for code in codes.tolist())
-        types = {(graph.arrays.types.edges[edge], graph.arrays.types.nodes[node]) for edge, node in pairs}
-        end = graph.arrays.type_at(answer)
-        steps = [step for step in self.steps.named if step.end == end and (step.edge_type, step.start) in types]
-        order = self.chance.permutation(len(steps)).tolist()
-        return sorted((steps[at] for at in order), key=lambda step: self._uses[step])
 
     def _by_size(self, table: StepTable, least: int, most: int) -> int | None:
         """Return a row that leads to a fitting number of nodes, from a size class drawn first."""
@@ -404,7 +371,7 @@ class Sampler:
         if not classes:
             return None
         places = classes[int(self.chance.integers(len(classes)))]
-        # A few looks for a node that can be named; where there is none, the plan is rejected for it and counted.
+        # A few looks for a node that can be named; if there is none, the plan is rejected for it and counted.
         for row in table.rows[self.chance.choice(places, _SAMPLE_LOOKS)].tolist():
             if anchor_fault(self.graph, row) is None:
                 break

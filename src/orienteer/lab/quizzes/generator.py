@@ -1,6 +1,6 @@
-"""The generator of questions: kinds take turns, drafts are drawn until one is an item, and what is dropped is counted.
+"""Work on many questions: kinds take turns until there are enough items, or a model is asked of each of them.
 
-`questions.generate_questions` and `quiz.generate_quiz` call it: the one over patterns, the other over the grid.
+`questions.generate_questions` draws plans over patterns, `quiz.generate_quiz` over the grid.
 """
 
 from __future__ import annotations
@@ -8,33 +8,41 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from orienteer.errors import BadOption, Error
+from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.lab.evaluation.examples import Cell, QuizItem
 from orienteer.lab.quizzes.plan import QuestionPlan
+from orienteer.llm.conversation import Exchange, ask
+from orienteer.llm.schema import JsonSchema
+from orienteer.protocols import LanguageModel, Run
+from orienteer.records import Trajectory
 
 Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
 QuestionKind = TypeVar("QuestionKind")
 Progress = Callable[[str, int], None]
+Ask = Callable[[Trajectory, JsonSchema | None], Exchange | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Generated(Generic[QuestionKind, Item]):
-    """Items, and the reasons why drafts became none."""
+    """Items, and the reasons why drafts were rejected."""
 
     items: tuple[Item, ...]
     asked: int
     """The number of items asked for."""
     rejected: Counter[str]
-    """Drafts that became no item, by `checks.REASONS`."""
+    """Rejected drafts, by `proof.REASONS`."""
     exhausted: tuple[QuestionKind, ...] = ()
     """Kinds that gave no more items."""
     stopped: Error | None = None
-    """The error that ended it early, of a budget or a model; None where nothing did."""
+    """The error of a budget or a model that ended it early, if any."""
     plans: tuple[QuestionPlan, ...] = ()
-    """The plan of each item; empty where a model wrote the items."""
+    """The plan of each item; empty if a model wrote the items."""
 
 
 Quiz: TypeAlias = Generated[Cell, QuizItem]
@@ -55,10 +63,10 @@ def generate(
     patience: int = sys.maxsize,
     progress: Progress,
 ) -> Generated[QuestionKind, Item]:
-    """Return items of all kinds in turn, `count` of them at the most.
+    """Return items of all kinds in turn, at most `count`.
 
-    `attempt(kind, number)` draws once and returns an item, the reason why there is none, or None where the kind gives
-    no more. A kind also gives no more after `patience` failed attempts in a row.
+    `attempt(kind, number)` draws once and returns an item, the reason why there is none, or None if the kind gives no
+    more. A kind also gives no more after `patience` failed attempts in a row.
     """
     kinds = tuple(kinds)
     open_, drafts, rejected = list(kinds), list[PlannedItem[Item]](), Counter[str]()
@@ -87,7 +95,47 @@ def generate(
     )
 
 
+def ask_each(
+    items: Iterable[Item],
+    work: Callable[[Item, Ask], Outcome],
+    *,
+    model: LanguageModel,
+    run: Run,
+    workers: int,
+    stage: str,
+    progress: Progress,
+) -> tuple[list[Outcome], BudgetExhausted | ModelError | None]:
+    """Return the outcome of each item, worked on by threads, and the error that ended the asking early, if any.
+
+    `work` is given a function that asks the model, and returns None once a budget is spent or a model has failed.
+    """
+    lock, done = Lock(), 0
+    stopped: BudgetExhausted | ModelError | None = None
+
+    def ask_unless_stopped(begun: Trajectory, schema: JsonSchema | None) -> Exchange | None:
+        nonlocal stopped
+        if stopped is not None:
+            return None
+        try:
+            return ask(model, run, begun, schema=schema)
+        except (BudgetExhausted, ModelError) as error:
+            stopped = stopped or error
+            return None
+
+    def one(item: Item) -> Outcome:
+        nonlocal done
+        outcome = work(item, ask_unless_stopped)
+        with lock:
+            done += 1
+            progress(stage, done)
+        return outcome
+
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        outcomes = list(pool.map(one, items))
+    return outcomes, stopped
+
+
 def check_numbers(count: int, random_seed: int) -> None:
-    """Raise `BadOption` where the number of questions or the seed is negative."""
+    """Raise `BadOption` if the number of questions or the seed is negative."""
     if count < 0 or random_seed < 0:
         raise BadOption(f"the number of questions is {count} and the seed {random_seed}: both must be 0 or more")

@@ -72,13 +72,19 @@ class Solution:
 
 
 def solve(graph: Graph, plan: QuestionPlan) -> Solution | None:
-    """Return the answers of a plan; None where there are more walks than `MOST_WALKS`."""
+    """Return the answers of a plan, or None if there are more walks than `MOST_WALKS`."""
     walks_by_condition = list[Walks]()
     for condition in plan.conditions:
         banned = [row for row in plan.fixed if row not in (condition.anchor, plan.target)]
-        walks = _walks(graph, condition, banned)
-        if walks is None:
-            return None
+        walks: Walks = np.array([[condition.anchor]], np.int32)
+        for step in condition.steps:
+            owner, neighbor = _edges(graph, np.unique(walks[:, -1]), step, banned)
+            pairs = joined(walks[:, -1], owner, MOST_WALKS)
+            if pairs is None:
+                return None
+            before, onward = walks[pairs.left], neighbor[pairs.right]
+            is_fresh = (before != onward[:, None]).all(axis=1)
+            walks = np.concatenate([before, onward[:, None]], axis=1)[is_fresh]
         walks_by_condition.append(walks)
     rows = _common([np.unique(walks[:, -1]) for walks in walks_by_condition])
     if plan.target is not None:
@@ -177,20 +183,25 @@ def _common(sets: Sequence[Rows]) -> Rows:
     return rows
 
 
-def _walks(graph: Graph, condition: WalkCondition, banned: Sequence[int]) -> Walks | None:
-    walks: Walks = np.array([[condition.anchor]], np.int32)
-    for step in condition.steps:
-        owner, neighbor = _edges(graph, np.unique(walks[:, -1]), step, banned)
-        begins, stops = np.searchsorted(owner, walks[:, -1], "left"), np.searchsorted(owner, walks[:, -1], "right")
-        counts = stops - begins
-        if counts.sum() > MOST_WALKS:
-            return None
-        offsets = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        onward = neighbor[np.repeat(begins, counts) + offsets]
-        before = np.repeat(walks, counts, axis=0)
-        is_fresh = (before != onward[:, None]).all(axis=1)
-        walks = np.concatenate([before, onward[:, None]], axis=1)[is_fresh]
-    return walks
+class Pairs(NamedTuple):
+    """Two aligned arrays of shape (pairs,): indexes into the left and the right side of a join."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+
+def joined(rows: Rows, owner: Rows, most: int) -> Pairs | None:
+    """Join rows to the edges that start at them, or return None if there are more than `most` pairs.
+
+    `owner` are the start rows of the edges, ascending. This is the one join over the graph's arrays: plans and gold
+    queries are answered by it.
+    """
+    begins, stops = np.searchsorted(owner, rows, "left"), np.searchsorted(owner, rows, "right")
+    counts = stops - begins
+    if counts.sum() > most:
+        return None
+    offsets = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return Pairs(np.repeat(np.arange(len(rows)), counts), np.repeat(begins, counts) + offsets)
 
 
 def _edges(graph: Graph, rows: Rows, step: EdgeStep, banned: Sequence[int]) -> tuple[Rows, Rows]:

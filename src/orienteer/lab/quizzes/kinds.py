@@ -1,22 +1,19 @@
-"""The kinds of a quiz's questions: what they mean, what a judge makes of them, and how they are spread.
+"""The kinds of a quiz's questions: their meanings, the verdicts of a judge, and statistics.
 
-The judge is a model that sees a question and the definitions of the kinds, and nothing else: what was assigned to a
-question when it was written is kept from it, for a writer may not have held to it. GraphScout (003), section 3.3.1,
-appendix B.1 and B.3; figures 7 and 8.
+The judge is a model that sees a question and the definitions of the kinds, and nothing else: the assigned kinds are
+kept from it, for a writer may have missed them. GraphScout (003), section 3.3.1, appendix B.1 and B.3; figures 7 and 8.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
-from threading import Lock
 from types import MappingProxyType
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from pydantic import ValidationError
@@ -25,31 +22,27 @@ from orienteer.errors import BadInput, BudgetExhausted, ModelError
 from orienteer.files import append_line, mend, read_lines
 from orienteer.lab.evaluation.examples import AnswerType, Difficulty, QuizItem, QuizPattern
 from orienteer.lab.quizzes import english
-from orienteer.llm.conversation import ask, begin, first_request, prompt_of
-from orienteer.llm.schema import JsonSchema
+from orienteer.lab.quizzes.generator import Ask, Progress, ask_each
+from orienteer.llm.conversation import begin, first_request, prompt_of
+from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Record, Sampling, Trajectory
+from orienteer.records import Question, Record, Sampling
 from orienteer.text.sentences import tokens
 
 PACKAGE = "orienteer.lab.quizzes"
-"""Where the prompts of the quiz lie."""
+"""The package with the prompts of the quiz."""
 AXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"answer_type": get_args(AnswerType), "pattern": get_args(QuizPattern), "difficulty": get_args(Difficulty)}
 )
 """The three ways in which questions differ, with the kinds of each."""
 WORKERS = 8
 _SAMPLING = Sampling(temperature=0.0)
-_SCHEMA: JsonSchema = {
-    "type": "object",
-    "properties": {axis: {"type": "string", "enum": list(kinds)} for axis, kinds in AXES.items()},
-    "required": list(AXES),
-    "additionalProperties": False,
-}
+_SCHEMA = object_of({axis: {"type": "string", "enum": list(kinds)} for axis, kinds in AXES.items()})
 
 
 @cache
 def definitions() -> Mapping[str, Mapping[str, str]]:
-    """Return what each kind means, by axis and kind."""
+    """Return the meaning of each kind, by axis and kind."""
     meanings: dict[str, dict[str, str]] = {}
     for part in ("\n" + prompt_of("categories", PACKAGE).system).split("\n# ")[1:]:
         axis, *kinds = part.split("\n## ")
@@ -70,7 +63,7 @@ def listed() -> str:
 
 
 class Verdict(Record):
-    """What a judge says of one question."""
+    """The kinds that a judge gives a question."""
 
     id: str
     model: str
@@ -83,14 +76,14 @@ class Verdict(Record):
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """What a judge says of a quiz, as far as it came."""
+    """The verdicts on a quiz, as far as the judge came."""
 
     verdicts: tuple[Verdict, ...]
     """In the order of the questions."""
     unread: int
-    """Questions of which its reply fits no kind, not even after a repair turn: left out, and counted."""
+    """Questions left out because the reply fits no kind, not even after a repair turn."""
     stopped: BudgetExhausted | ModelError | None = None
-    """What ended the work early."""
+    """The error that ended the work early."""
 
 
 def sort_questions(
@@ -100,64 +93,35 @@ def sort_questions(
     *,
     file: Path | None = None,
     workers: int = WORKERS,
-    progress: Callable[[str, int], None] = lambda stage, count: None,
+    progress: Progress = lambda stage, count: None,
 ) -> Sorting:
-    """Return of what kind a model takes each question to be, from its words alone.
+    """Return the kinds that a model gives each question, from its words alone.
 
     Each verdict is appended to `file` as it comes, and what this model has said there of the very same request is not
-    asked again. Raises `BadInput` where the file holds something else.
+    asked again. Raises `BadInput` if the file holds something else.
     """
-    judge = _Judge(model, run, file, progress)
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        verdicts = tuple(pool.map(judge.sort, items))
-    return Sorting(tuple(verdict for verdict in verdicts if verdict is not None), judge.unread, judge.stopped)
+    known = {} if file is None else _read(file)
+    prompt = prompt_of("quiz-judge", PACKAGE)
+    prompt = prompt._replace(system=Template(prompt.system).substitute(categories=listed()))
 
-
-class _Judge:
-    """What the threads share."""
-
-    def __init__(self, model: LanguageModel, run: Run, file: Path | None, progress: Callable[[str, int], None]) -> None:
-        self._model, self._run, self._file, self._progress = model, run, file, progress
-        self._verdicts = _read(file) if file is not None else {}
-        prompt = prompt_of("quiz-judge", PACKAGE)
-        self._prompt = prompt._replace(system=Template(prompt.system).substitute(categories=listed()))
-        self._lock, self._done = Lock(), 0
-        self.unread = 0
-        self.stopped: BudgetExhausted | ModelError | None = None
-
-    def sort(self, item: QuizItem) -> Verdict | None:
-        """Return the verdict on one question; None where there is none, or none that can be read."""
-        begun = begin(
-            self._model,
-            self._prompt,
-            {"question": item.question},
-            question=Question(id=item.id, text=item.question),
-            method="quiz: judge",
-            sampling=_SAMPLING,
-        )
+    def judge(item: QuizItem, ask: Ask) -> Verdict | Literal["unread"] | None:
+        question, values = Question(id=item.id, text=item.question), {"question": item.question}
+        begun = begin(model, prompt, values, question=question, method="quiz: judge", sampling=_SAMPLING)
         key = first_request(begun, _SCHEMA).key
-        verdict = self._verdicts.get((item.id, key))
-        if verdict is None and self.stopped is None:
-            verdict = self._ask(begun, key)
-        with self._lock:
-            self._done += 1
-            self._progress("questions judged", self._done)
+        if (item.id, key) in known:
+            return known[item.id, key]
+        exchange = ask(begun, _SCHEMA)
+        if exchange is None or exchange.value is None:
+            return None if exchange is None else "unread"
+        verdict = Verdict(id=item.id, model=model.name, request_sha256=key, **exchange.value)
+        if file is not None:
+            append_line(file, verdict.model_dump_json())
         return verdict
 
-    def _ask(self, begun: Trajectory, key: str) -> Verdict | None:
-        try:
-            kinds = ask(self._model, self._run, begun, schema=_SCHEMA).value
-        except (BudgetExhausted, ModelError) as error:
-            self.stopped = self.stopped or error
-            return None
-        if kinds is None:
-            with self._lock:
-                self.unread += 1
-            return None
-        verdict = Verdict(id=begun.question.id, model=self._model.name, request_sha256=key, **kinds)
-        if self._file is not None:
-            append_line(self._file, verdict.model_dump_json())
-        return verdict
+    stage = "questions judged"
+    outcomes, stopped = ask_each(items, judge, model=model, run=run, workers=workers, stage=stage, progress=progress)
+    verdicts = tuple(outcome for outcome in outcomes if isinstance(outcome, Verdict))
+    return Sorting(verdicts, outcomes.count("unread"), stopped)
 
 
 def _read(file: Path) -> dict[tuple[str, str], Verdict]:
@@ -177,19 +141,19 @@ class Axis(Record):
     """One way in which questions differ, over a quiz."""
 
     assigned: dict[str, float]
-    """Share of the questions that each kind was assigned to; every kind is there, also at 0."""
+    """Share of the questions that each kind was assigned to, for every kind."""
     judged: dict[str, float] | None = None
     """Share of the questions that the judge gives each kind; None without a judge."""
     agreement: float | None = None
-    """Share of the judged questions of which both say the same."""
+    """Share of the judged questions on which both agree."""
     kappa: float | None = None
-    """Cohen's kappa; None without a judge, and where both know one and the same kind only."""
+    """Cohen's kappa; None without a judge, or if both know one and the same kind only."""
     confusion: dict[str, dict[str, int]] = {}
-    """Questions by the kind assigned and the kind judged, what is 0 left out."""
+    """Questions by the kind assigned and the kind judged, without zeros."""
 
 
 class Distribution(Record):
-    """How a count is spread over the questions."""
+    """The distribution of a count over the questions."""
 
     least: int
     quarter: float
@@ -202,11 +166,11 @@ class Distribution(Record):
 
 
 class QuizStatistics(Record):
-    """What a quiz is made of."""
+    """Statistics of a quiz."""
 
     items: int
     judged: int = 0
-    """Questions that a judge sorted; 0 where the shares are the assigned ones."""
+    """Questions that a judge sorted; 0 if the shares are the assigned ones."""
     judge: str | None = None
     """The model that judged."""
     axes: dict[str, Axis]
@@ -216,7 +180,7 @@ class QuizStatistics(Record):
 
 
 def statistics_of(items: Sequence[QuizItem], verdicts: Sequence[Verdict] = ()) -> QuizStatistics:
-    """Return what a quiz is made of; with verdicts of a judge, also what that makes of its questions."""
+    """Return the statistics of a quiz, with verdicts also those of its judge."""
     by_id = {verdict.id: verdict for verdict in verdicts}
     judged = [(item, by_id[item.id]) for item in items if item.id in by_id]
     return QuizStatistics(
@@ -230,9 +194,9 @@ def statistics_of(items: Sequence[QuizItem], verdicts: Sequence[Verdict] = ()) -
 
 
 def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return Cohen's kappa of two that each sorted the same things: agreement beyond what chance would give.
+    """Return Cohen's kappa of two raters: agreement beyond what chance would give. Cohen 1960.
 
-    None without pairs, and where chance alone gives full agreement: both know one and the same kind only. Cohen 1960.
+    None without pairs, and if chance alone gives full agreement: both know one and the same kind only.
     """
     if not pairs:
         return None
@@ -284,31 +248,26 @@ def _distribution(values: Sequence[int]) -> Distribution | None:
 # A label does not say what part of speech it is, so rules guess; what none of them fits is quoted as the name of a
 # link, which is clumsy and never wrong.
 
-
 _KINDS = {
-    ("isa",): "kind",
-    ("is", "a"): "kind",
-    ("is", "an"): "kind",
-    ("is", "kind", "of"): "kind",
-    ("kind", "of"): "kind",
-    ("type", "of"): "type",
-    ("subclass", "of"): "subclass",
-    ("sub", "class", "of"): "subclass",
-    ("subtype", "of"): "subtype",
-    ("instance", "of"): "instance",
-    ("is", "instance", "of"): "instance",
+    **dict.fromkeys(("isa", "is a", "is an", "is kind of", "kind of"), "kind"),
+    "type of": "type",
+    "subclass of": "subclass",
+    "sub class of": "subclass",
+    "subtype of": "subtype",
+    "instance of": "instance",
+    "is instance of": "instance",
 }
 
 
 class EdgePhrase(NamedTuple):
-    """Ways to say that an edge joins several things to the slot, `{}`. None where there is no such way."""
+    """Ways to say that an edge joins several things to the slot, `{}`, or None for a way that does not exist."""
 
     predicate: str | None
     """The things are the subject: `bind {}`, `are part of {}`. One that is None has all of the others."""
     predicate_of_many: str | None = None
-    """The predicate where several names stand in the slot; None where it is the same."""
+    """The predicate if several names are in the slot; None if it is the same."""
     predicate_of_clause: str | None = None
-    """The predicate where what stands in the slot is `genes that ...`; None where it is the same."""
+    """The predicate if the slot has `genes that ...`; None if it is the same."""
     relative: str | None = None
     """The slot is the subject, one thing: `{} binds`."""
     relative_of_many: str | None = None
@@ -359,7 +318,7 @@ def _without_types(words: tuple[str, ...], source: str, target: str) -> tuple[st
 
 def _kind_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `is a`, `subclass of`."""
-    kind = _KINDS.get(words)
+    kind = _KINDS.get(" ".join(words))
     return None if kind is None else _one_of(kind, english.plural(kind))
 
 

@@ -45,13 +45,13 @@ class GeneratedQuestion(Record):
     anchors: tuple[str, ...]
     """The ids of the nodes that the question names."""
     edge_types: tuple[str, ...]
-    """The edge types that lead from the anchors to the answers; empty where any edge does."""
+    """The edge types that lead from the anchors to the answers; empty if any edge does."""
     gold_query: str
     """Cypher that returns the ids of the answers; with a constraint on words, of the nodes it chooses from."""
     constraint: dict[str, JsonValue] | None = None
     """`phrase` with the `terms` that an answer's name, aliases or text hold, or with the `property` it is of."""
     plain: str | None = None
-    """The question in the words of the rules, where a model has rephrased it."""
+    """The question in the words of the rules, if a model has rephrased it."""
     random_seed: int
     graph_sha256: str
     """As a run's manifest has it."""
@@ -66,18 +66,15 @@ def generate_questions(
     answer_types: Sequence[str] = (),
     progress: Progress = lambda stage, count: None,
 ) -> Generated[str, GeneratedQuestion]:
-    """Return questions of all patterns in turn, or of those named; fewer where the graph gives no more.
+    """Return questions of all patterns in turn, or of those named; fewer if the graph gives no more.
 
     The same graph, count, seed and filters give the same questions, in any process. Raises `BadOption` for an unknown
-    pattern, a negative count or a negative seed, `UnknownType` for a node type that is not there.
+    pattern, a negative count or a negative seed, `UnknownType` for an unknown node type.
     """
     check_numbers(count, random_seed)
     names = [pattern_of(name).name for name in dict.fromkeys(patterns)] or list(PATTERNS)
-    types = (
-        {graph.arrays.types.nodes[number] for number in graph.arrays.types.node_numbers(answer_types)}
-        if answer_types
-        else None
-    )
+    node_types = graph.arrays.types
+    types = {node_types.nodes[number] for number in node_types.node_numbers(answer_types)} if answer_types else None
     return generate(names, count, _QuestionMaker(graph, random_seed, types).attempt, progress=progress)
 
 
@@ -93,7 +90,7 @@ class _QuestionMaker:
         self._ledger = Ledger()
 
     def attempt(self, name: str, number: int) -> PlannedItem[GeneratedQuestion] | str | None:
-        """Return the next question of a pattern, why the plan drawn makes none, or None where there are no more."""
+        """Return the next question of a pattern, why the plan drawn makes none, or None if there are no more."""
         pattern = PATTERNS[name]
         drawn = self._sampler.draw(pattern)
         if drawn is None:
@@ -114,14 +111,18 @@ class _QuestionMaker:
         solution = solve(graph, plan)
         if solution is None:
             return "oversized"
-        rows = solution.rows
-        if PATTERNS[plan.pattern].is_constrained:
+        rows, is_constrained = solution.rows, PATTERNS[plan.pattern].is_constrained
+        if (fault := Sizes(1, MOST_CANDIDATES if is_constrained else MOST_ANSWERS).fault(len(rows))) is not None:
+            return fault
+        if not is_constrained and is_trivial(graph, plan, rows):
+            return "trivial"
+        if is_redundant(graph, plan, rows):
+            return "redundant"
+        if is_constrained:
             constraint = self._constraint(plan, rows)
             if isinstance(constraint, str):
                 return constraint
             plan, rows = replace(plan, constraint=constraint), holding(graph, constraint, rows)
-        elif (fault := self._fault(plan, rows)) is not None:
-            return fault
         question = self._question_writer.open_question(plan)
         if is_leaking(graph, question, rows.tolist()):
             return "leaking"
@@ -131,22 +132,9 @@ class _QuestionMaker:
         self._ledger.add(question, identity)
         return PlannedItem(self._line(plan, question, rows, number), plan)
 
-    def _fault(self, plan: QuestionPlan, rows: Rows) -> str | None:
-        """Return why nobody should ask for a gold set; None where it is good."""
-        if (fault := Sizes(1, MOST_ANSWERS).fault(len(rows))) is not None:
-            return fault
-        if is_trivial(self._graph, plan, rows):
-            return "trivial"
-        return "redundant" if is_redundant(self._graph, plan, rows) else None
-
     def _constraint(self, plan: QuestionPlan, candidates: Rows) -> Constraint | str:
         """Return a constraint without which the plan would have more answers, or why there is none."""
-        graph = self._graph
-        if (fault := Sizes(1, MOST_CANDIDATES).fault(len(candidates))) is not None:
-            return fault
-        if is_redundant(graph, plan, candidates):
-            return "redundant"
-        fault = "no text"
+        graph, fault = self._graph, "no text"
         for constraint in islice(fitting(graph, candidates, self._chance, anchors=plan.anchors), _CONSTRAINTS):
             if not is_redundant(graph, replace(plan, constraint=constraint), holding(graph, constraint, candidates)):
                 return constraint
@@ -154,29 +142,25 @@ class _QuestionMaker:
         return fault
 
     def _line(self, plan: QuestionPlan, question: str, rows: Rows, number: int) -> GeneratedQuestion:
-        graph, gold = self._graph, rows.tolist()
+        arrays, gold, constraint = self._graph.arrays, rows.tolist(), plan.constraint
+        described: dict[str, JsonValue] | None = None if constraint is None else {"phrase": constraint.phrase}
+        if constraint is not None and described is not None:
+            described |= {"property": constraint.property} if constraint.property else {"terms": [*constraint.terms]}
         return GeneratedQuestion(
             id=f"{plan.pattern}-{self._random_seed}-{number:04}",
             question=question,
-            nodes=tuple(graph.arrays.ids[row] for row in gold),
-            answers=tuple(dict.fromkeys(graph.arrays.names[row] or graph.arrays.ids[row] for row in gold)),
+            nodes=tuple(arrays.ids[row] for row in gold),
+            answers=tuple(dict.fromkeys(arrays.names[row] or arrays.ids[row] for row in gold)),
             answer_type="entity" if len(gold) == 1 else "set",
             node_type=plan.answer_type,
             pattern=plan.pattern,
             difficulty=difficulty(plan, len(gold)),
             hops=max(PATTERNS[plan.pattern].hops),
             anchor_count=len(plan.anchors),
-            anchors=tuple(graph.arrays.ids[row] for row in plan.anchors),
+            anchors=tuple(arrays.ids[row] for row in plan.anchors),
             edge_types=plan.edge_types,
-            gold_query=literal_query(graph, plan),
-            constraint=None if plan.constraint is None else _json_of(plan.constraint),
+            gold_query=literal_query(self._graph, plan),
+            constraint=described,
             random_seed=self._random_seed,
             graph_sha256=self._sha256,
         )
-
-
-def _json_of(constraint: Constraint) -> dict[str, JsonValue]:
-    """Return a constraint as a line holds it."""
-    if constraint.property:
-        return {"phrase": constraint.phrase, "property": constraint.property}
-    return {"phrase": constraint.phrase, "terms": [*constraint.terms]}

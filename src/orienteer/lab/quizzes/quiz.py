@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import CELLS, AnswerType, Cell, Example, QuizItem
 from orienteer.lab.evaluation.running.runs import graph_hash
@@ -60,7 +61,7 @@ def generate_quiz(
     avoid: Collection[str] = frozenset(),
     progress: Progress = lambda stage, count: None,
 ) -> Quiz:
-    """Return items of all legal cells in turn; fewer where the graph gives no more.
+    """Return items of all legal cells in turn; fewer if the graph gives no more.
 
     The same graph, count, seed and ids to avoid give the same items, in any process. Raises `BadOption` for a negative
     count or seed, `MissingExtra` without Cypher.
@@ -93,42 +94,37 @@ class _QuizMaker:
 
     def attempt(self, cell: Cell, number: int) -> PlannedItem[QuizItem] | str:
         """Return the next item of a cell, or the reason why the plan drawn makes none."""
-        is_true = self._ledger.wanted(cell)
+        graph, is_true = self._graph, self._ledger.wanted(cell)
         plan = self._drawer.draw(cell, is_true)
         if isinstance(plan, str):
             return plan
-        solution = solve(self._graph, plan)
+        solution = solve(graph, plan)
         if solution is None:
             return "oversized"
-        fault = _size_fault(cell, len(solution.rows), is_true) or self._fault(cell, plan, solution)
-        if fault is not None:
+        if (fault := _fault(graph, cell, plan, solution.rows, is_true)) is not None:
             return fault
         question = self._question_writer.question(plan, cell.answer_type)
-        if plan.first is not None and is_leaking(self._graph, question, [plan.anchors[0]]):
+        if plan.first is not None and is_leaking(graph, question, [plan.anchors[0]]):
             return "leaking"
         item = self._item(cell, plan, solution, question, number)
-        wrong = next(iter(faults(self._graph, item, avoid=self._avoid)), None) or self._ledger.fault(item)
+        wrong = next(iter(faults(graph, item, avoid=self._avoid)), None) or self._ledger.fault(item)
         if wrong is not None:
             return wrong.reason
         self._ledger.keep(item)
         return PlannedItem(item, plan)
 
-    def _fault(self, cell: Cell, plan: QuestionPlan, solution: Solution) -> str | None:
-        """Return why a plan is no good question, whatever its words."""
-        graph, rows = self._graph, solution.rows
-        if not np.array_equal(loosely(graph, plan), rows):
-            return "two readings"
-        is_asked = plan.target is None and len(rows) > 0
-        if is_asked and (is_trivial(graph, plan, rows) or is_redundant(graph, plan, rows)):
-            return "easy"
-        if cell.answer_type not in ("entity", "set"):
-            return None
-        return "unwritable" if "unwritable" in {anchor_fault(graph, row) for row in rows.tolist()} else None
-
     def _item(self, cell: Cell, plan: QuestionPlan, solution: Solution, question: str, number: int) -> QuizItem:
-        graph, rows = self._graph, solution.rows.tolist()
-        nodes = tuple(graph.arrays.ids[row] for row in rows) if cell.answer_type in ("entity", "set") else ()
+        graph, rows, ids = self._graph, solution.rows.tolist(), self._graph.arrays.ids
+        nodes = tuple(ids[row] for row in rows) if cell.answer_type in ("entity", "set") else ()
         query = gold_query(graph, plan, cell.answer_type)
+        # The nodes of question and answer: the named ones, and witnesses on the walks to the answers.
+        clues = list(plan.named)
+        if plan.first is not None:
+            first = solve(graph, plan.first)
+            assert first is not None
+            clues += first.witnesses(plan.anchors[0])
+        for row in rows if len(rows) <= _MOST_CLUES else rows[:1]:
+            clues += solution.witnesses(row)
         return QuizItem(
             id=f"quiz-{self._random_seed}-{number:04}",
             question=question,
@@ -138,9 +134,9 @@ class _QuizMaker:
             pattern=cell.pattern,
             difficulty=cell.difficulty,
             hops=plan.hops,
-            anchors=tuple(graph.arrays.ids[row] for row in plan.named),
+            anchors=tuple(ids[row] for row in plan.named),
             edge_types=plan.edge_types,
-            clue_nodes=tuple(graph.arrays.ids[row] for row in _clues(graph, plan, solution)),
+            clue_nodes=tuple(ids[row] for row in dict.fromkeys(clues)),
             gold_query=query.text,
             gold_parameters=query.parameters,
             random_seed=self._random_seed,
@@ -148,25 +144,21 @@ class _QuizMaker:
         )
 
 
-def _size_fault(cell: Cell, number: int, is_true: bool) -> str | None:
-    """Return why so many nodes may not answer an item of a cell; None where they may."""
-    fault = Sizes.of(cell.answer_type, is_true).fault(number)
-    if fault is not None and cell.answer_type == "boolean":
-        return "unbalanced"
-    return "not unique" if fault == "oversized" and cell.answer_type == "entity" else fault
-
-
-def _clues(graph: Graph, plan: QuestionPlan, solution: Solution) -> list[int]:
-    """Return the rows of a question and its answer: the named nodes, and witnesses on the walks to the answers."""
-    clues = list(plan.named)
-    if plan.first is not None:
-        first = solve(graph, plan.first)
-        assert first is not None
-        clues += first.witnesses(plan.anchors[0])
-    rows = solution.rows.tolist()
-    for row in rows if len(rows) <= _MOST_CLUES else rows[:1]:
-        clues += solution.witnesses(row)
-    return list(dict.fromkeys(clues))
+def _fault(graph: Graph, cell: Cell, plan: QuestionPlan, rows: Rows, is_true: bool) -> str | None:
+    """Return why a plan with these answers makes no good question, whatever its words."""
+    kind = cell.answer_type
+    if (fault := Sizes.of(kind, is_true).fault(len(rows))) is not None:
+        if kind == "boolean":
+            return "unbalanced"
+        return "not unique" if fault == "oversized" and kind == "entity" else fault
+    if not np.array_equal(loosely(graph, plan), rows):
+        return "two readings"
+    is_asked = plan.target is None and len(rows) > 0
+    if is_asked and (is_trivial(graph, plan, rows) or is_redundant(graph, plan, rows)):
+        return "easy"
+    if kind in ("entity", "set") and "unwritable" in {anchor_fault(graph, row) for row in rows.tolist()}:
+        return "unwritable"
+    return None
 
 
 # Files of questions: their lines, the items read from them, and the nodes that other questions should avoid.
@@ -185,7 +177,7 @@ def as_lines(items: Iterable[Record]) -> str:
 
 
 def read_quiz(path: Path) -> tuple[QuizItem, ...]:
-    """Return the items of a file, in order. Raises `BadInput` with the line that is none, or where two have one id."""
+    """Return the items of a file, in order. Raises `BadInput` with the first bad line, or if two have one id."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -209,8 +201,8 @@ def read_quiz(path: Path) -> tuple[QuizItem, ...]:
 def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
     """Return the ids of nodes that questions of a file name, or that answer them. Raises `BadInput`, `BadOption`.
 
-    Gold nodes and fields of ids are taken as they are; names in the answers' and the questions' texts are looked up,
-    the longest first, and every node of a name counts.
+    Gold nodes and fields of ids are taken as they are. Names in the texts of answers and questions are looked up, the
+    longest first, and every node of a name counts.
     """
     examples = read_questions(path, graph=graph).examples
     return frozenset(node for example in examples for node in nodes_in(graph, example))
@@ -218,25 +210,20 @@ def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
 
 def nodes_in(graph: Graph, example: Example) -> set[str]:
     """Return the ids of nodes that a question names, or that answer it, as `nodes_of` does."""
-    nodes = set[str]()
+    arrays, nodes = graph.arrays, set[str]()
     lists: list[Iterable[object]] = [example.gold.nodes]
     lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
     for ids in lists:
-        nodes.update(node for node in ids if isinstance(node, str) and graph.arrays.ids.find(node) is not None)
+        nodes.update(node for node in ids if isinstance(node, str) and arrays.ids.find(node) is not None)
     for text in (example.question.text, *example.gold.answers):
-        nodes.update(graph.arrays.ids[row] for row in _named_in(graph, text))
+        words, written = arrays.tokenizer.words(text), set(text.replace(",", " ").replace("?", " ").split())
+
+        def named(begin: int, end: int, words: list[str] = words, written: set[str] = written) -> set[int]:
+            name = words[begin:end]
+            if len(name) == 1 and len(name[0]) <= _SHORT and name[0] in written:
+                return set()
+            return {link.row for link in arrays.name_index.called(" ".join(name))}
+
+        spans = longest_names(len(words), _LONGEST, named)  # no word is in two names
+        nodes.update(arrays.ids[row] for span in spans for row in span.rows)
     return nodes
-
-
-def _named_in(graph: Graph, text: str) -> set[int]:
-    """Return the rows of all nodes whose names or aliases a text holds, no word in two names."""
-    words = graph.arrays.tokenizer.words(text)
-    written = set(text.replace(",", " ").replace("?", " ").split())
-
-    def named(begin: int, end: int) -> set[int]:
-        name = words[begin:end]
-        if len(name) == 1 and len(name[0]) <= _SHORT and name[0] in written:
-            return set()
-        return {link.row for link in graph.arrays.name_index.called(" ".join(name))}
-
-    return {row for span in longest_names(len(words), _LONGEST, named) for row in span.rows}

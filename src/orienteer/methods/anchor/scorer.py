@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.errors import BadOption, BudgetExhausted, MissingExtra
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask
-from orienteer.methods.anchor.prior import DegreePrior, Nearness
+from orienteer.index.bm25 import Mask, Posting
+from orienteer.index.searchers import HybridSearcher
 from orienteer.methods.anchor.reach import Connections, places_of
+from orienteer.protocols import Run
 from orienteer.reading.answer_type import Understanding
 from orienteer.reading.linker import AnchorConfig
+from orienteer.reading.words import SchemaWords
+from orienteer.records import Usage
+from orienteer.remembered import cached_method
+from orienteer.text import english
 
 # Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
 _NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
@@ -70,7 +78,7 @@ class NodeScorer:
         self._kind_terms = {term for word in kinds for term in tokenizer.expand(word)}
 
     def anchor_weights(self) -> NDArray[np.float64]:
-        """Return what each anchor weighs: half by its own words, half as all do."""
+        """Return the weight of each anchor: half its own words', half the mean of all anchors."""
         index = self._graph.arrays.text_index
         usual = self.whole / max(1, len(self.weights))  # a name of stop words weighs as a usual word does
         own = np.array(
@@ -82,7 +90,7 @@ class NodeScorer:
         return 0.5 * own + 0.5 * own.mean() if len(own) else own
 
     def score(self, connections: Connections) -> Scores:
-        """Return the nodes that words or anchors speak for, best first, ties by id."""
+        """Return the nodes that words or anchors support, best first, ties broken by id."""
         config, wanted = self._config, self._wanted
         weights = self.anchor_weights()
         linked = weights @ connections.strength if self._anchors else np.zeros(len(connections.rows))
@@ -113,7 +121,7 @@ class NodeScorer:
         return Scores(rows[order], total[order], by_degree > 0, cosines)
 
     def _by_degree(self, *, joint: bool, leads: bool) -> float:
-        """Return the weight of a node's edges in the stead of words: from 0, where texts or anchors tell."""
+        """Return the weight of a node's edges, from 0 if texts or anchors are enough."""
         wanted = self._wanted
         if joint or not wanted.types or wanted.yes_or_no or not self._config.prior_weight:
             return 0.0
@@ -124,7 +132,7 @@ class NodeScorer:
     def _other(
         self, rows: Rows, kind: NDArray[np.float64], words: NDArray[np.float64], by_degree: float
     ) -> NDArray[np.float64]:
-        """Return what speaks for each node beside kind, connections and words: edges and meaning; (rows,)."""
+        """Return the other part of each node's score, from edges and meaning: (rows,)."""
         config, total = self._config, np.zeros(len(rows))
         if by_degree or not self._anchors:
             degree = np.log1p(self._graph.arrays.adjacency.degree(rows).astype(np.float64))
@@ -138,7 +146,7 @@ class NodeScorer:
         return total
 
     def _is_joint(self, connections: Connections) -> bool:
-        """Return whether some node of the wanted types joins two anchors or more."""
+        """Return whether a node of the wanted types joins two anchors or more."""
         joined = connections.rows[connections.joined]
         if self._wanted.types:
             joined = joined[np.isin(self._graph.arrays.node_types[joined], list(self._wanted.types))]
@@ -147,7 +155,7 @@ class NodeScorer:
     def _candidates(
         self, connections: Connections, linked: NDArray[np.float64], *, joint: bool, by_degree: bool
     ) -> Rows:
-        """Return the nodes that are worth a score, ascending: the best connected, the named, and those words find."""
+        """Return the nodes to score, ascending: the best connected, the named, and those that words find."""
         rows, wanted = connections.rows, self._wanted
         if len(rows) > _MOST_SCORED:
             promise = linked + self._config.type_weight * self.whole * self._kind(rows)
@@ -176,7 +184,7 @@ class NodeScorer:
         return typed if self._mask is None else self._mask if typed is None else typed & self._mask
 
     def _most_touched(self) -> Rows:
-        """Return the nodes of the wanted types that the most edges touch: for questions that say nothing else."""
+        """Return the best connected nodes of the wanted types: for questions that say nothing else."""
         rows = np.flatnonzero(np.isin(self._graph.arrays.node_types, list(self._wanted.types))).astype(np.int32)
         rows = rows if self._mask is None else rows[self._mask[rows]]
         order = np.lexsort((rows, -self._graph.arrays.adjacency.degree(rows)))[: self._k]
@@ -186,7 +194,7 @@ class NodeScorer:
         return self._graph.arrays.text_index.search(self.terms, _BY_WORDS, mask=mask).rows
 
     def _kind(self, rows: Rows) -> NDArray[np.float64]:
-        """Return how surely each node is of a wanted type: (rows,), from 0 to 1."""
+        """Return the sureness that each node is of a wanted type: (rows,), from 0 to 1."""
         by_type = np.zeros(len(self._graph.arrays.types.nodes))
         for number, sureness in self._wanted.types.items():
             by_type[number] = sureness
@@ -208,7 +216,7 @@ class NodeScorer:
         return total
 
     def _named(self, rows: Rows) -> NDArray[np.float64]:
-        """Return how well each node answers to a phrase of the question: (rows,), 0 where it is not named."""
+        """Return how well a phrase of the question names each node: (rows,), 0 if none does."""
         named = np.zeros(len(rows))
         for anchor in self._anchors:
             for row, quality in anchor.candidates:
@@ -241,3 +249,137 @@ def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Score
         np.concatenate([front, scores.rows[~is_first]]).astype(np.int32)[:k],
         np.concatenate([above + steps, others])[:k],
     )
+
+
+# ------------------------------------------------------------------------------------------- edges and vectors
+
+# Tuned on PKG, where questions for a cellular component lie at 0 to .1 and all others at .2 to .6; chosen anew in five
+# folds of it, the settings around give .626 Hit@5 against .637 (docs/anchor.md, "Constants").
+_TELLING = 0.2  # share of the question's content that one node of the wanted type holds, where texts tell
+_SAYING_NOTHING = english.NO_NAMES | english.ASKING | english.FILLING  # no content, whether a node has them or not
+_MOST_CONNECTED = 1_000  # nodes of a type that are kept in order: more than are asked for
+_MOST_TYPES = 256  # whose order is remembered
+
+
+class DegreePrior:
+    """Measures how little the texts of a graph say about a question. Made once a graph; safe to share."""
+
+    def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
+        self._graph, self._vocabulary = graph, vocabulary
+
+    def unknown(self, question: Understanding) -> bool:
+        """Return whether no node has some word of the question, apart from its names and the schema's words."""
+        return any(posting is None for posting in self._content(question))
+
+    def dullness(self, question: Understanding) -> float:
+        """Return how little the texts of the wanted types say about the question: 0 to 1.
+
+        What counts is the greatest share of the question's content, by idf, that one node of these types holds. Names
+        that are linked are no part of that content, nor are the schema's words; a word that no node has counts as the
+        rarest.
+        """
+        content = self._content(question)
+        postings = sorted((posting for posting in content if posting is not None), key=lambda posting: -posting.idf)
+        whole = sum(posting.idf for posting in postings)
+        whole += (len(content) - len(postings)) * float(np.log1p(len(self._graph)))
+        if not whole:
+            return 0.0
+        index = self._graph.arrays.text_index
+        is_wanted = np.asarray(
+            self._graph.arrays.mask([self._graph.arrays.types.nodes[number] for number in question.wanted.types])
+        )
+        shares = np.zeros(len(self._graph))
+        for posting in postings:
+            rows = index.rows_of(posting)
+            rows = rows[is_wanted[rows]]
+            shares[rows] += posting.idf
+            if len(rows) and shares[rows].max() >= _TELLING * whole:
+                return 0.0
+        return 1.0 - float(shares.max(initial=0)) / (_TELLING * whole)
+
+    def _content(self, question: Understanding) -> list[Posting | None]:
+        named = {place for anchor in question.anchors for place in anchor.words}
+        return [
+            self._vocabulary.posting(word.text)
+            for place, word in enumerate(question.reading.words)
+            if not (place in named or word.text in _SAYING_NOTHING or word.stem in self._vocabulary.stems)
+        ]
+
+    def most_connected(self, types: Iterable[int], k: int, mask: Mask | None) -> Rows:
+        """Return the `k` nodes of each of these types, at most 1,000, that the most edges touch, in no order."""
+        lists = [self._in_order(number) if mask is None else self._marked(number, mask) for number in types]
+        return np.concatenate([np.zeros(0, np.int32), *(rows[:k] for rows in lists)])
+
+    @cached_method(_MOST_TYPES)
+    def _in_order(self, number: int) -> Rows:
+        """Return the best connected nodes of a type, the most edges first, ties by id."""
+        return self._marked(number, np.ones(len(self._graph), np.bool_))
+
+    def _marked(self, number: int, mask: Mask) -> Rows:
+        """Return the same of the marked nodes."""
+        rows = np.flatnonzero((self._graph.arrays.node_types == number) & mask).astype(np.int32)
+        degree = self._graph.arrays.adjacency.degree(rows)
+        return rows[np.lexsort((rows, -degree))[:_MOST_CONNECTED]]
+
+
+# How near nodes are to a question in meaning, where the graph has been embedded.
+
+
+_BY_MEANING = 100  # nodes that nearness alone brings in; the prototype's, not varied
+
+
+class Nearness:
+    """The nearness of a graph's nodes to one question."""
+
+    def __init__(self, searcher: HybridSearcher, text: str) -> None:
+        self._searcher, self._text = searcher, text
+
+    def nearest(self, mask: Mask | None) -> Rows:
+        """Return the 100 nearest nodes that the mask allows, (n,), nearest first."""
+        return self._searcher.dense.search(self._text, _BY_MEANING, mask=mask).rows
+
+    def shares(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the nearness of each of these ascending rows: (rows,), from 0 to 1 over the whole graph."""
+        return self._searcher.shares(self._text, rows)[1]
+
+    def cosines(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the cosine of each row: (rows,), -1 for a node without a vector."""
+        return self._searcher.dense.scores(self._text, rows)
+
+
+class EmbeddingPayment(NamedTuple):
+    """What embedding a question has cost."""
+
+    usage: Usage = Usage()
+    lack: str | None = None
+    """Why the question is not ranked by meaning though the graph has vectors; None where it is, or has none."""
+
+
+class Meaning:
+    """Nearness over one graph; there is none without vectors or without their embedder."""
+
+    def __init__(self, graph: Graph, config: AnchorConfig) -> None:
+        self._graph = graph
+        self._searcher: HybridSearcher | None = None
+        self._lack: str | None = None
+        if config.meaning_weight and graph.arrays.searcher.has_vectors:
+            try:
+                searcher = graph.arrays.searcher("hybrid")
+            except (BadOption, MissingExtra) as error:  # names and edges are still worth an answer
+                self._lack = f"not ranked by meaning: {error}"
+            else:
+                assert isinstance(searcher, HybridSearcher)  # that is what this mode gives
+                self._searcher = searcher
+
+    def pay(self, text: str, run: Run) -> EmbeddingPayment:
+        """Embed a question before it is ranked, and charge the run for it. Raises `ModelError`."""
+        if self._searcher is None or not text.strip():
+            return EmbeddingPayment(lack=self._lack)
+        try:
+            return EmbeddingPayment(self._graph.arrays.searcher.vectors.pay(run, text))
+        except BudgetExhausted as error:
+            return EmbeddingPayment(lack=f"not ranked by meaning, the question could not be embedded: {error}")
+
+    def of(self, text: str) -> Nearness | None:
+        """Return the nearness to a question, or None."""
+        return None if self._searcher is None or not text.strip() else Nearness(self._searcher, text)

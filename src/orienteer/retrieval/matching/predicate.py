@@ -18,10 +18,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.reserved import LINKS_TO, MENTIONS, NEXT, PART_OF, PASSAGES, RESERVED, SHARES_NAMES, SIMILAR
+from orienteer.graph.reserved import (
+    CO_OCCURS,
+    LINKS_TO,
+    MENTIONS,
+    NEXT,
+    PART_OF,
+    PASSAGES,
+    RESERVED,
+    SHARES_NAMES,
+    SIMILAR,
+    SYNONYM,
+)
 from orienteer.graph.store import Graph
-from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
-from orienteer.retrieval.expansion.flow import HELD
+from orienteer.retrieval.expansion.relations import HELD
 from orienteer.retrieval.mentions import SHARED, is_akin, type_phrases
 from orienteer.text.tokenizer import Tokenizer
 

@@ -6,8 +6,7 @@ OTT-QA's tables and passages, corpora in one JSON file, and HyperGraphRAG's text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.markdown import read_plain
 from orienteer.ingest.formats import Drop
 from orienteer.ingest.formats.table import NODE_ROWS
-from orienteer.ingest.layouts import layouts_of
+from orienteer.ingest.layouts import KnownSource, layouts_of
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.plan import Table, asks, table_of
 from orienteer.ingest.tables.values import identifier, number, plain, text_of
@@ -136,14 +135,6 @@ def _text(value: Any) -> str:  # Any: whatever a file format can hold
         return value
     cell = plain(value)
     return "" if cell is None else text_of(cell)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownSource:
-    """A source in a layout of its own. A passage is one chunk under its own id."""
-
-    files: tuple[File, ...]
-    documents: Callable[[], Iterator[Document]]
 
 
 def recognize(sources: Sequence[Path]) -> KnownSource | None:

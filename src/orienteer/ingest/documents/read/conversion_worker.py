@@ -128,7 +128,7 @@ def _shut(lifeline: int) -> list[str]:
     confined = confinement.shut(memory=MOST_MEMORY, left=left, probes=[library, *folders])
     if confined["landlock"]:  # what is not loaded is not there, and what asks for it is told so
         sys.path[:] = [str(library), str(library / readable_files.COMPILED)]
-    confined["seccomp"] = confinement.filter_calls(opens=True, lifeline=lifeline)
+    confined["seccomp"] = confinement.enforce(confinement.filter_program(opens=True, lifeline=lifeline))
     return [name for name, holds in confined.items() if holds]
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.cypher.parser import parse
 from orienteer.cypher.session import Cypher
@@ -38,6 +38,7 @@ from orienteer.cypher.syntax import (
     parts,
 )
 from orienteer.graph.store import Graph
+from orienteer.lab.quizzes.gold import joined
 
 _NAMING = ("id", "name")
 _OF_TYPES = frozenset({"type", "labels", "nodetype"})
@@ -241,18 +242,13 @@ def _texts(value: Expression) -> list[str]:
     return [item.value for item in items if isinstance(item, Literal_) and isinstance(item.value, str)]
 
 
-# A gold query answered from the adjacency arrays, node by node: a second way, without the Cypher engine.
+# A gold query answered from the adjacency arrays, by joins: a second way, without the Cypher engine.
 #
 # What is read: `MATCH` of plain patterns, each edge one step; `WHERE` of ids that are equal or not, and of `EXISTS { }`
 # with or without `NOT`; and a count of distinct nodes at the end, as `proof.FORMS` has it. A query that holds more has
 # the engine's word alone. As Cypher has it, one edge is not walked twice within a MATCH; loops are never walked.
 
-
 _MOST_STEPS = 100_000  # a second
-_Bound: TypeAlias = Mapping[str, int]
-"""The rows of the bound nodes of a pattern, by name."""
-_GraphEdge: TypeAlias = tuple[int, int, int, int]
-"""An edge: source, target, type, and its number among parallel edges."""
 
 
 class _Unread(Exception):
@@ -265,203 +261,203 @@ class _QueryEdge(NamedTuple):
     pattern: EdgePattern
 
 
-def walked(graph: Graph, text: str) -> frozenset[str] | None:
-    """Return the ids that a gold query counts; None for a query that is not supported here, or takes too long.
+class _Bindings(NamedTuple):
+    """The ways to bind the nodes of patterns to rows of the graph."""
 
-    Raises `BadQuery` and `UnknownType` where it is no query over this graph.
+    names: tuple[str, ...]
+    rows: NDArray[np.int32]
+    """(ways, names)"""
+
+    def column(self, name: str) -> NDArray[np.int32]:
+        return self.rows[:, self.names.index(name)] if name in self.names else _refused()
+
+    def where(self, keep: NDArray[np.bool_]) -> _Bindings:
+        return _Bindings(self.names, self.rows[keep])
+
+    def extended(self, name: str, rows: NDArray[np.int32]) -> _Bindings:
+        return _Bindings((*self.names, name), np.concatenate([self.rows, rows[:, None]], axis=1))
+
+
+def walked(graph: Graph, text: str) -> frozenset[str] | None:
+    """Return the ids that a gold query counts, or None if the query is not supported here or takes too long.
+
+    Raises `BadQuery` and `UnknownType` if it is not a query over this graph.
     """
     statement = parse(text)
     try:
         (clauses,) = statement.queries if len(statement.queries) == 1 else _refused()
         *matches, last = clauses
         counted = _counted(last)
-        rows: set[int] = set()
-        for bound in _PatternWalker(graph).matches([_match(clause) for clause in matches], {}):
-            rows.add(bound[counted] if counted in bound else _refused())
+        bindings = _Bindings((), np.zeros((1, 0), np.int32))
+        for clause in matches:
+            if not isinstance(clause, MatchClause) or clause.optional:
+                _refused()
+            bindings = _matched(graph, clause.paths, clause.where, bindings)
+        rows = np.unique(bindings.column(counted))
     except _Unread:
         return None
-    return frozenset(graph.arrays.ids[row] for row in rows)
+    return frozenset(graph.arrays.ids[row] for row in rows.tolist())
 
 
 def _refused() -> NoReturn:
     raise _Unread
 
 
-def _match(clause: object) -> MatchClause:
-    return clause if isinstance(clause, MatchClause) and not clause.optional else _refused()
-
-
 def _counted(clause: object) -> str:
     """Return the name of the node that a query counts at its end."""
     if not isinstance(clause, Projection) or clause.order or clause.limit is not None or clause.skip is not None:
         _refused()
-    first = clause.items[0].expression if clause.items else None
-    match first:
+    match clause.items[0].expression if clause.items else None:
         case FunctionCall(name="count", arguments=(Variable(name=name),), distinct=True):
             return name
     return _refused()
 
 
-@dataclass(slots=True)
-class _PatternWalker:
-    """Walks patterns from their bound nodes."""
+def _matched(graph: Graph, paths: Sequence[PathPattern], where: Expression | None, bound: _Bindings) -> _Bindings:
+    """Return the ways to bind the nodes of one clause too."""
+    nodes: dict[str, list[NodePattern]] = {}
+    edges: list[_QueryEdge] = []
+    for path in paths:
+        if path.shortest or path.variable is not None:
+            _refused()
+        names = [node.variable or made_up("node", id(path), place) for place, node in enumerate(path.nodes)]
+        for name, node in zip(names, path.nodes, strict=True):
+            nodes.setdefault(name, []).append(node)
+        edges += map(_QueryEdge, names, names[1:], path.edges)
+    conditions = _conjuncts(where)
+    for name, patterns in nodes.items():
+        row = _given(graph, name, patterns, conditions)
+        if name in bound.names:
+            keep = _fitting(graph, patterns, bound.column(name))
+            bound = bound.where(keep if row is None else keep & (bound.column(name) == row))
+        elif row is not None:
+            bound = bound.extended(name, np.full(len(bound.rows), row, np.int32))
+            bound = bound.where(_fitting(graph, patterns, bound.column(name)) & (bound.column(name) >= 0))
+    bound = _walked_edges(graph, edges, nodes, bound)
+    if not nodes.keys() <= set(bound.names):
+        _refused()
+    for condition in conditions:
+        bound = bound.where(_holds(graph, condition, bound))
+    return bound
 
-    graph: Graph
-    _steps: int = 0
-    _around: dict[int, list[tuple[int, int, _GraphEdge]]] = field(default_factory=dict)
 
-    def matches(self, clauses: Sequence[MatchClause], bound: _Bound) -> Iterator[_Bound]:
-        """Yield every way to bind the nodes of several clauses."""
-        if not clauses:
-            yield bound
-            return
-        first, *others = clauses
-        for way in self.ways(first.paths, first.where, bound):
-            yield from self.matches(others, way)
-
-    def ways(self, paths: Sequence[PathPattern], where: Expression | None, bound: _Bound) -> Iterator[_Bound]:
-        """Yield every way to bind the nodes of one clause."""
-        named = [
-            (tuple(node.variable or made_up("node", id(path), place) for place, node in enumerate(path.nodes)), path)
-            for path in paths
-        ]
-        nodes: dict[str, list[NodePattern]] = {}
-        edges: list[_QueryEdge] = []
-        for names, path in named:
-            if path.shortest or path.variable is not None:
-                _refused()
-            for name, node in zip(names, path.nodes, strict=True):
-                nodes.setdefault(name, []).append(node)
-            edges += map(_QueryEdge, names, names[1:], path.edges)
-        conditions = _conjuncts(where)
-        fixed = {
-            name: row
-            for name, patterns in nodes.items()
-            if (row := self._given(name, patterns, conditions)) is not None
-        }
-        if any(row < 0 for row in fixed.values()):
-            return
-        for name in bound.keys() & fixed.keys():
-            if bound[name] != fixed.pop(name):
-                return
-        start = {**bound, **fixed}
-        if all(self._fits(nodes.get(name, ()), row) for name, row in start.items()):
-            yield from self._extended(nodes, edges, conditions, start, frozenset())
-
-    def _extended(
-        self,
-        nodes: Mapping[str, Sequence[NodePattern]],
-        edges: Sequence[_QueryEdge],
-        conditions: Sequence[Expression],
-        bound: _Bound,
-        used: frozenset[_GraphEdge],
-    ) -> Iterator[_Bound]:
-        """Walk the next edge with a bound end in every way, and yield the complete bindings."""
-        if not edges:
-            if nodes.keys() <= bound.keys() and all(self._holds(condition, bound) for condition in conditions):
-                yield bound
-            elif not nodes.keys() <= bound.keys():
-                _refused()
-            return
-        edge, is_turned = self._next(edges, bound)
-        others = [other for other in edges if other is not edge]
-        here, there = (edge.end, edge.start) if is_turned else (edge.start, edge.end)
-        for row, passed in self._taken(edge.pattern, bound[here], is_turned=is_turned):
-            if passed in used or (there in bound and bound[there] != row) or not self._fits(nodes[there], row):
-                continue
-            yield from self._extended(nodes, others, conditions, {**bound, there: row}, used | {passed})
-
-    def _next(self, edges: Sequence[_QueryEdge], bound: _Bound) -> tuple[_QueryEdge, bool]:
-        """Return the edge to walk next, and whether from its end: from the bound node with the fewest edges."""
-        indptr = self.graph.arrays.adjacency.indptr
-        ways = [
-            (int(indptr[bound[name] + 1] - indptr[bound[name]]), place, is_turned)
+def _walked_edges(
+    graph: Graph, edges: list[_QueryEdge], nodes: Mapping[str, Sequence[NodePattern]], bound: _Bindings
+) -> _Bindings:
+    """Return the ways to bind the ends of edges too, each way with edges of its own."""
+    used = np.zeros((len(bound.rows), 0, 4), np.int64)  # (ways, edges so far, parts of an edge's identity)
+    while edges:
+        # The next edge is the one with the fewest edges of the graph at its bound end.
+        costs = [
+            (int(graph.arrays.adjacency.degree(np.unique(bound.column(name))).sum()), place, is_turned)
             for place, edge in enumerate(edges)
             for is_turned, name in ((False, edge.start), (True, edge.end))
-            if name in bound
+            if name in bound.names
         ]
-        _, place, is_turned = min(ways) if ways else _refused()
-        return edges[place], is_turned
-
-    def _taken(self, pattern: EdgePattern, row: int, *, is_turned: bool) -> Iterator[tuple[int, _GraphEdge]]:
-        """Yield the rows that an edge leads to from a row, each with the edge walked."""
-        if pattern.hops is not None or pattern.properties or pattern.variable is not None:
+        cost, place, is_turned = min(costs) if costs else _refused()
+        if cost > _MOST_STEPS:
             _refused()
-        names, schema = Cypher(self.graph).names, self.graph.schema
+        edge = edges.pop(place)
+        here, there = (edge.end, edge.start) if is_turned else (edge.start, edge.end)
+        owner, neighbor, identity = _edges_of(graph, edge.pattern, np.unique(bound.column(here)), is_turned=is_turned)
+        pairs = joined(bound.column(here), owner, _MOST_STEPS) or _refused()
+        ends, new = neighbor[pairs.right], identity[pairs.right][:, None]
+        keep = (used[pairs.left] != new).any(axis=2).all(axis=1)
+        if there in bound.names:
+            keep &= bound.column(there)[pairs.left] == ends
+        else:
+            keep &= _fitting(graph, nodes[there], ends)
+        used = np.concatenate([used[pairs.left], new], axis=1)[keep]
+        is_new, bound = there not in bound.names, bound.where(pairs.left[keep])
+        bound = bound.extended(there, ends[keep]) if is_new else bound
+    return bound
+
+
+def _edges_of(
+    graph: Graph, pattern: EdgePattern, rows: NDArray[np.int32], *, is_turned: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Return the owners, neighbours and identities of the edges of some rows that match a pattern.
+
+    An edge is its source, target and type, and its number among parallel edges: they come together, in one order at
+    both ends.
+    """
+    if pattern.hops is not None or pattern.properties or pattern.variable is not None:
+        _refused()
+    arrays, names = graph.arrays, Cypher(graph).names
+    owner, neighbor, kind, _ = arrays.adjacency.entries(rows)
+    edge_type, is_in = kind.astype(np.int64) >> 1, (kind & 1).astype(np.bool_)
+    source, target = np.where(is_in, neighbor, owner), np.where(is_in, owner, neighbor)
+    ends = np.stack([source, target, edge_type], axis=1)  # (edges, 3)
+    is_first = np.append(True, (ends[1:] != ends[:-1]).any(axis=1))[: len(ends)]
+    starts = np.maximum.accumulate(np.where(is_first, np.arange(len(ends)), 0))
+    identity = np.concatenate([ends, (np.arange(len(ends)) - starts)[:, None]], axis=1)
+    keep = np.ones(len(ends), np.bool_)
+    if pattern.direction != "both":
+        symmetric = [number for number, name in enumerate(arrays.types.edges) if name in graph.schema.symmetric]
+        keep = (is_in == ((pattern.direction == "in") != is_turned)) | np.isin(edge_type, symmetric)
+    if pattern.types:
         triples = {triple for name in pattern.types for triple in names.edge_triples(name)}
-        for neighbor, kind, passed in self._entries(row):
-            self._steps += 1
-            if self._steps > _MOST_STEPS:
+        types = arrays.types.nodes.index
+        allowed = [(types(one.source), types(one.target), arrays.types.edges.index(one.type)) for one in triples]
+        own = np.stack([arrays.node_types[source], arrays.node_types[target], edge_type], axis=1)
+        keep &= (own[:, None] == np.array(allowed).reshape(1, -1, 3)).all(axis=2).any(axis=1)
+    return owner[keep], neighbor[keep], identity[keep]
+
+
+def _fitting(graph: Graph, patterns: Sequence[NodePattern], rows: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Mark the rows that have the types and the id that all mentions of a node ask for, (rows,)."""
+    keep, names, types = np.ones(len(rows), np.bool_), Cypher(graph).names, graph.arrays.types
+    for pattern in patterns:
+        if pattern.types:
+            allowed = {types.nodes.index(node_type) for name in pattern.types for node_type in names.node_types(name)}
+            keep &= np.isin(graph.arrays.node_types[rows], list(allowed))
+        for key, value in pattern.properties:
+            if key != "id" or not isinstance(value, Literal_):
                 _refused()
-            source, target, edge_type, _ = passed
-            name = self.graph.arrays.types.edges[edge_type]
-            ends = self.graph.arrays.type_at(source), name, self.graph.arrays.type_at(target)
-            if pattern.types and ends not in triples:
-                continue
-            goes_out = not kind & 1
-            wanted = {"out": not is_turned, "in": is_turned, "both": goes_out}[pattern.direction]
-            if goes_out == wanted or name in schema.symmetric:
-                yield neighbor, passed
+            keep &= rows == _row_of(graph, value)
+    return keep
 
-    def _entries(self, row: int) -> list[tuple[int, int, _GraphEdge]]:
-        """Return the neighbour, the kind and the edge itself for every edge of a row."""
-        if row not in self._around:
-            entries = self.graph.arrays.adjacency.entries(np.array([row], np.int32))
-            pairs = zip(entries.neighbor.tolist(), entries.kind.tolist(), strict=True)
-            around = list[tuple[int, int, _GraphEdge]]()
-            for (neighbor, kind), alike in groupby(pairs):  # parallel edges stand together, in one order at both ends
-                ends = (neighbor, row) if kind & 1 else (row, neighbor)
-                around += [(neighbor, kind, (*ends, kind >> 1, number)) for number, _ in enumerate(alike)]
-            self._around[row] = around
-        return self._around[row]
 
-    def _fits(self, patterns: Sequence[NodePattern], row: int) -> bool:
-        """Return whether a row has the types and the id that all mentions of its node ask for."""
-        names = Cypher(self.graph).names
-        for pattern in patterns:
-            if pattern.types and not any(
-                self.graph.arrays.type_at(row) in names.node_types(name) for name in pattern.types
-            ):
-                return False
-            for key, value in pattern.properties:
-                if key != "id" or not isinstance(value, Literal_):
-                    _refused()
-                if value.value != self.graph.arrays.ids[row]:
-                    return False
-        return True
-
-    def _given(self, name: str, patterns: Sequence[NodePattern], conditions: Sequence[Expression]) -> int | None:
-        """Return the row that a node is fixed to, -1 for an unknown id; None where no id is given."""
-        values: list[Expression] = [value for pattern in patterns for key, value in pattern.properties if key == "id"]
-        for condition in conditions:
-            match condition:
-                case Binary(
-                    operator="=", left=Property(base=Variable(name=other), key="id"), right=Literal_() as right
-                ):
-                    values += [right] if other == name else []
-        for value in values:
-            text = value.value if isinstance(value, Literal_) else _refused()
-            row = self.graph.arrays.ids.find(text) if isinstance(text, str) else None
-            return -1 if row is None else row
-        return None
-
-    def _holds(self, condition: Expression, bound: _Bound) -> bool:
+def _given(graph: Graph, name: str, patterns: Sequence[NodePattern], conditions: Sequence[Expression]) -> int | None:
+    """Return the row that a node is fixed to, -1 for an unknown id, or None if no id is given."""
+    values: list[Expression] = [value for pattern in patterns for key, value in pattern.properties if key == "id"]
+    for condition in conditions:
         match condition:
-            case Binary(operator="=" | "<>" as operator, left=left, right=right):
-                return (self._value(left, bound) == self._value(right, bound)) == (operator == "=")
-            case Unary(operator="NOT", operand=Subquery() as inner):
-                return not self._holds(inner, bound)
-            case Subquery(kind="EXISTS", paths=paths, where=where):
-                return next(self.ways(paths, where, bound), None) is not None
-        return _refused()
+            case Binary(operator="=", left=Property(base=Variable(name=other), key="id"), right=Literal_() as right):
+                values += [right] if other == name else []
+    if not values:
+        return None
+    return _row_of(graph, values[0] if isinstance(values[0], Literal_) else _refused())
 
-    def _value(self, value: Expression, bound: _Bound) -> str:
-        match value:
-            case Literal_(value=str(text)):
-                return text
-            case Property(base=Variable(name=name), key="id") if name in bound:
-                return str(self.graph.arrays.ids[bound[name]])
-        return _refused()
+
+def _row_of(graph: Graph, literal: Literal_) -> int:
+    row = graph.arrays.ids.find(literal.value) if isinstance(literal.value, str) else None
+    return -1 if row is None else row
+
+
+def _holds(graph: Graph, condition: Expression, bound: _Bindings) -> NDArray[np.bool_]:
+    """Mark the ways for which a condition holds, (ways,)."""
+    match condition:
+        case Binary(operator="=" | "<>" as operator, left=left, right=right):
+            sides = [_ids(graph, side, bound) for side in (left, right)]
+            return np.asarray((sides[0] == sides[1]) == (operator == "="))
+        case Unary(operator="NOT", operand=Subquery() as inner):
+            return ~_holds(graph, inner, bound)
+        case Subquery(kind="EXISTS", paths=paths, where=where):
+            ways = np.arange(len(bound.rows), dtype=np.int32)
+            numbered = bound.extended("\0way", ways)
+            return np.isin(ways, _matched(graph, paths, where, numbered).column("\0way"))
+    return _refused()
+
+
+def _ids(graph: Graph, value: Expression, bound: _Bindings) -> NDArray[np.str_]:
+    """Return the id that an expression gives for each way, (ways,)."""
+    match value:
+        case Literal_(value=str(text)):
+            return np.full(len(bound.rows), text)
+        case Property(base=Variable(name=name), key="id"):
+            return np.array([graph.arrays.ids[row] for row in bound.column(name).tolist()], np.str_)
+    return _refused()
 
 
 def _conjuncts(where: Expression | None) -> list[Expression]:
