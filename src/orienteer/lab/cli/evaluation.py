@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from orienteer.lab.evaluation.running.runner import Progress, RunConfig
     from orienteer.lab.evaluation.running.runs import StoredRun
     from orienteer.lab.evaluation.scores.comparison import Comparison
-    from orienteer.lab.evaluation.scores.judge import Judgement
     from orienteer.lab.evaluation.scores.table import Estimate, Published, Row
     from orienteer.records import Usage
 
@@ -235,6 +235,7 @@ def judge(
 ) -> None:
     """Let a model judge the answers of a run; no answer is judged twice."""
     from orienteer.lab.evaluation.scores.judge import SCORES, carries_evidence, gold_evidence, judge_run
+    from orienteer.records import Usage
 
     [run] = _read(path)
     has_evidence = graph is not None or carries_evidence(run)
@@ -246,10 +247,20 @@ def judge(
         raise BadOption("no judge is named: add --model NAME, or set ORIENTEER_MODEL")
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
-    counter = JudgementCounter(out)
+    numbers = count(1)
     with _resumable(out, path), file_trouble("check the path and its permissions"):
-        judge_run(run, opened, scores=scores, evidence=evidence, workers=workers, listener=counter)
-    counter.end()
+        verdicts = judge_run(
+            run,
+            opened,
+            scores=scores,
+            evidence=evidence,
+            workers=workers,
+            listener=lambda verdict: out.progress("verdicts", next(numbers)),
+        )
+    unread = sum(verdict.error is not None for verdict in verdicts)
+    notes = [f"{unread:,} of them unreadable"] if unread else []
+    usage = sum((verdict.usage for verdict in verdicts), Usage())
+    out.note(", ".join([counted(len(verdicts), "new verdict"), *notes, *_costs(usage)]))
     _show(out, [run])
 
 
@@ -405,29 +416,6 @@ class Ticker:
             self._out.progress(line[: shutil.get_terminal_size().columns - 12], progress.done)
         else:
             self._out.note(line)
-
-
-class JudgementCounter:
-    """Shows verdicts as they come, and their cost."""
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
-        self.verdicts = self.unread = 0
-        from orienteer.records import Usage  # most commands need no records
-
-        self.usage = Usage()
-
-    def __call__(self, judgement: Judgement) -> None:
-        """Count one more, and show it."""
-        self.verdicts += 1
-        self.unread += judgement.error is not None
-        self.usage += judgement.usage
-        self._out.progress("verdicts", self.verdicts)
-
-    def end(self) -> None:
-        """Print the number of verdicts and their cost."""
-        unread = [f"{self.unread:,} of them unreadable"] if self.unread else []
-        self._out.note(", ".join([counted(self.verdicts, "new verdict"), *unread, *_costs(self.usage)]))
 
 
 def progress_line(progress: Progress) -> str:

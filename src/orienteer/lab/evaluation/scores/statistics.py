@@ -34,24 +34,16 @@ class Interval(NamedTuple):
     high: float
 
 
-def mean_interval(
-    values: Sequence[float], *, random_seed: int = 0, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
-) -> Interval:
+def mean_interval(values: Sequence[float], *, random_seed: int = 0, resamples: int = RESAMPLES) -> Interval:
     """Return the mean with its percentile bootstrap interval (Efron and Tibshirani 1993, chapter 13).
 
     Values that are all equal, a single one included, give an interval without width: the bootstrap knows nothing beyond
     its sample, so read it together with n. Raises `ValueError` without values.
     """
-    return mean_intervals([values], random_seed=random_seed, resamples=resamples, confidence=confidence)[0]
+    return mean_intervals([values], random_seed=random_seed, resamples=resamples)[0]
 
 
-def mean_intervals(
-    columns: Columns,
-    *,
-    random_seed: int = 0,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-) -> list[Interval]:
+def mean_intervals(columns: Columns, *, random_seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
     """Return the `mean_interval` of each column of scores: (columns, questions). Raises `ValueError` without values."""
     if not columns:
         return []
@@ -59,7 +51,7 @@ def mean_intervals(
     if not table.shape[1]:
         raise ValueError("the mean of no values is not defined")
     n = table.shape[1]
-    tail = 100 * (1 - confidence) / 2
+    tail = 100 * (1 - CONFIDENCE) / 2
     intervals: list[Interval] = []
     for row, totals in zip(table, _resampled_totals(table, random_seed, resamples), strict=True):
         mean = float(row[0]) if (row == row[0]).all() else math.fsum(row) / n
