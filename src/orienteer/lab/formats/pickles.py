@@ -104,7 +104,10 @@ def _reading(path: Path, form: str) -> Iterator[_Answers]:
     most = _ROOM + _MOST_REPEATED * size
     command = [sys.executable, *PYTHON, str(_PROGRAM), str(path.absolute()), form, str(most)]
     # JSON may write a character in six bytes, and puts quotes and commas between values.
-    worker = Worker(command, longest=8 * most, environment=packages())
+    try:
+        worker = Worker(command, longest=8 * most, environment=packages())
+    except OSError as error:
+        raise BadInput(f"{path}: the process that reads pickles did not start ({error})") from error
     try:
         worker.ready(_START)
         yield _Answers(worker, path, size)
