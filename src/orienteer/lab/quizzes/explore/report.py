@@ -18,7 +18,7 @@ from orienteer.agents.dialect import harmless
 from orienteer.errors import BadQuery, Unknown
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.examples import CELLS, AnswerType, Cell, Gold, QuizItem, QuizPattern
-from orienteer.lab.evaluation.scores.answers import answer_measure, normalise
+from orienteer.lab.evaluation.scores.measures import answer_measure, normalise
 from orienteer.lab.quizzes.explore.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of, walked
 from orienteer.lab.quizzes.kinds import definitions
 from orienteer.lab.quizzes.plan import HOPS
