@@ -29,7 +29,6 @@ from pydantic import Field
 
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.reserved import RESERVED
-from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import ScoredRows
 from orienteer.lab.bases.bipartite import (
@@ -45,7 +44,7 @@ from orienteer.lab.bases.bipartite import (
     shares,
     titled_spaces,
 )
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
@@ -53,7 +52,7 @@ from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.incidence import open_incidence
 from orienteer.retrieval.expansion.relations import HOLDING
 from orienteer.retrieval.expansion.walk import NONE, Seeds, because, fact_of, name_of
-from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.query import Query, Spaces
 from orienteer.text.sentences import tokens as count_tokens
 
 MEMBER, STATES = "member", "states"
@@ -83,30 +82,25 @@ class Hyper(Gatherer[HyperConfig]):
     """Gathers facts and entities by expansion both ways. Safe to share among threads."""
 
     name = "hyper"
+    settings = HyperConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: HyperConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else HyperConfig()
-        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
-        self._seeds = Seeds(graph, self.spaces)
-        self._has_facts = MEMBER in graph.arrays.types.edges and bool(self.spaces.facts.any())
+    def _open(self) -> Spaces:
+        graph, config = self.graph, self.config
+        spaces = titled_spaces(graph, config.mode, config.titles)
+        self._seeds = Seeds(graph, spaces)
+        self._has_facts = MEMBER in graph.arrays.types.edges and bool(spaces.facts.any())
         is_named = any(edge.type in HOLDING and edge.target not in RESERVED for edge in graph.schema.edges)
-        self._incidence = open_incidence(graph, self.spaces) if is_named or not self._has_facts else None
+        self._incidence = open_incidence(graph, spaces) if is_named or not self._has_facts else None
         self._naming = NamesInPassages(self._incidence) if self._incidence is not None else None
-        self._facts = self.spaces.facts if self._has_facts else self.spaces.passages
-        self._sides: Bipartite = EdgesAsFacts(graph, self.spaces, None, is_own=True)
+        self._facts = spaces.facts if self._has_facts else spaces.passages
+        self._sides: Bipartite = EdgesAsFacts(graph, spaces, None, is_own=True)
         if self._has_facts:
-            self._sides = EdgesAsFacts(graph, self.spaces, graph.arrays.kind_mask([MEMBER], None), is_own=False)
+            self._sides = EdgesAsFacts(graph, spaces, graph.arrays.kind_mask([MEMBER], None), is_own=False)
         elif self._naming is not None:
             self._sides = self._naming
         self._has_nodes = self._has_facts or self._incidence is None or self._incidence.rows is not None
         self._states = graph.arrays.kind_mask([STATES], None) if STATES in graph.arrays.types.edges else None
+        return spaces
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low) if self._has_nodes else "")

@@ -29,16 +29,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from orienteer.graph.adjacency import Entries
-from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.relations import MembershipIndex, Relations, ScoredRelation, damped, holds, vote
 from orienteer.retrieval.expansion.walk import Seeds, because, name_of
-from orienteer.retrieval.query import Analyzer, Query, Spaces
+from orienteer.retrieval.query import Query, Spaces
 
 MOST_MIDDLES = 500
 """Nodes next to a start that paths go on from; ours."""
@@ -70,20 +69,14 @@ class Mini(Gatherer[MiniConfig]):
     """Names, the answer's type, and the paths between."""
 
     name = "mini"
+    settings = MiniConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: MiniConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else MiniConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
-        self._seeds = Seeds(graph, self.spaces)
-        self._relations = Relations(graph, self.spaces, self._seeds)
-        self._holders = MembershipIndex(graph, self.spaces)
+    def _open(self) -> Spaces:
+        graph, spaces = self.graph, super()._open()
+        self._seeds = Seeds(graph, spaces)
+        self._relations = Relations(graph, spaces, self._seeds)
+        self._holders = MembershipIndex(graph, spaces)
+        return spaces
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, *query.low[:MOST_NAMES])

@@ -27,18 +27,17 @@ from pydantic import Field
 
 from orienteer.graph.adjacency import Entries
 from orienteer.graph.reserved import RESERVED
-from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.lab.bases import flow
 from orienteer.lab.bases.bipartite import TITLES, Floats, SparseScores, added, fused, searched, shares, titled_spaces
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.relations import MembershipIndex, PassageMembership, holds
 from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, name_of
-from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.query import Query, Spaces
 
 SHARPNESS = 4
 """Power of how well a seed fits. The best of 1, 4 and 8 on MuSiQue and 2Wiki."""
@@ -68,32 +67,26 @@ class Paths(Gatherer[PathsConfig]):
     """Gathers paths among seeds. Safe to share among threads."""
 
     name = "path"
+    settings = PathsConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: PathsConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else PathsConfig()
-        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
-        self._seeds, self._holders = Seeds(graph, self.spaces), MembershipIndex(graph, self.spaces)
-        self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
+    def _open(self) -> Spaces:
+        graph, spaces = self.graph, titled_spaces(self.graph, self.config.mode, self.config.titles)
+        self._seeds, self._holders = Seeds(graph, spaces), MembershipIndex(graph, spaces)
+        self._has_entities, self._has_facts = bool(spaces.entities.any()), bool(spaces.facts.any())
         # The nodes and the kinds of edge, None for all, that paths go over.
-        self._walked, self._kinds = self.spaces.entities, None
+        self._walked, self._kinds = spaces.entities, None
         if not self._has_entities:
             about = [name for name in graph.arrays.types.edges if name not in _ASIDE]
-            self._walked, self._kinds = self.spaces.passages, graph.arrays.kind_mask(about, None)
+            self._walked, self._kinds = spaces.passages, graph.arrays.kind_mask(about, None)
         elif all(
             not RESERVED.isdisjoint((one.source, one.target)) for one in graph.schema.edges if one.type != _SYNONYM
         ):
-            self._walked = self.spaces.entities | self.spaces.facts
+            self._walked = spaces.entities | spaces.facts
         greatest = graph.arrays.manifest.provenance.get("greatest_weights") or {}
         self._greatest = np.array(
             [float(greatest.get(name) or 1.0) for name in graph.arrays.types.edges]
         )  # (edge types,)
+        return spaces
 
     def _embedded(self, query: Query) -> Iterable[str]:
         names = ", ".join(query.low) if self._has_entities else ""

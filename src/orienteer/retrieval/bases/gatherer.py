@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Generic, TypeVar
@@ -22,12 +22,24 @@ class Gatherer(ABC, Generic[_C]):
     """A retriever over a graph. Safe to share among threads."""
 
     name: ClassVar[str]
+    settings: type[_C]
+    """The class of its options."""
 
     def __init__(
-        self, config: _C, spaces: Spaces, analyzer: Analyzer | None = None, *, model: LanguageModel | None = None
+        self,
+        graph: Graph,
+        config: _C | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
     ) -> None:
-        self.graph, self.config, self.spaces = spaces.graph, config, spaces
+        self.graph, self.config = graph, config if config is not None else self.settings()
         self._analyzer, self._model = analyzer, model
+        self.spaces = self._open()
+
+    def _open(self) -> Spaces:
+        """Return the spaces to search. A retriever opens here what else it needs."""
+        return Spaces(self.graph, self.config.mode)
 
     def gather(self, query: Query, run: Run) -> Evidence:
         """Return the evidence for a query, best first; without any, its `reason` says why.
@@ -76,8 +88,7 @@ class Gatherer(ABC, Generic[_C]):
     @cached_property
     def _by_words(self) -> Gatherer[_C]:
         config = self.config.model_copy(update={"mode": "lexical"})
-        make: Callable[..., Gatherer[_C]] = type(self)  # of a subclass
-        return make(self.graph, config, self._analyzer, model=self._model)
+        return type(self)(self.graph, config, self._analyzer, model=self._model)
 
     @abstractmethod
     def _embedded(self, query: Query) -> Iterable[str]:
@@ -99,17 +110,11 @@ class Naive(Gatherer[NaiveConfig]):
     """One search over passages."""
 
     name = "naive"
+    settings = NaiveConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: NaiveConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else NaiveConfig()
-        super().__init__(config, Spaces(graph, config.mode))
+    def _open(self) -> Spaces:
+        self._analyzer = None  # the question's text alone counts
+        return super()._open()
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text,)

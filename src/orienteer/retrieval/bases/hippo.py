@@ -40,7 +40,7 @@ from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Searcher, TitleBonus, ranking_of
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.incidence import Incidence, OpenWordMatches, OpenWords, Pool, open_incidence
@@ -56,7 +56,7 @@ from orienteer.retrieval.expansion.walk import (
     leaves_open,
     name_of,
 )
-from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
+from orienteer.retrieval.query import GatherConfig, Query, Spaces
 
 # What a passage that no search finds fits, beside the best: names lead to it all the same.
 _LEAST_FIT = 0.1
@@ -154,20 +154,13 @@ class Hippo(Gatherer[HippoConfig]):
     """Passages by a random walk. Safe to share among threads. Raises `BadOption`, `NotAGraph`, `GraphBusy`."""
 
     name = "hippo"
+    settings = HippoConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: HippoConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else HippoConfig()
+    def _open(self) -> Spaces:
+        graph, config, model = self.graph, self.config, self._model
         if config.filter and model is None:
             raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
         spaces = Spaces(graph, config.mode, telling=config.telling)
-        super().__init__(config, spaces, analyzer, model=model)
         self._titles = TitleFinder(graph.arrays)
         self._incidence = incidence = open_incidence(graph, spaces)
         bonus = config.titles if incidence is not None else 0.0
@@ -178,6 +171,7 @@ class Hippo(Gatherer[HippoConfig]):
         if incidence is not None and is_extracted and begins and spaces.facts.any():
             chooser = model if config.filter else None
             self._facts = Facts(spaces, incidence, k=config.fact_k, phrases=config.phrases, model=chooser)
+        return spaces
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text,)

@@ -26,8 +26,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from orienteer.graph.store import Graph
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
@@ -41,7 +40,7 @@ from orienteer.retrieval.expansion.relations import (
     vote,
 )
 from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, name_of
-from orienteer.retrieval.query import Analyzer, Query, Spaces
+from orienteer.retrieval.query import Query, Spaces
 
 Level = Literal["local", "global", "hybrid", "mix"]
 
@@ -70,20 +69,14 @@ class Light(Gatherer[LightConfig]):
     """Names and themes, entities and relations, and their passages."""
 
     name = "light"
+    settings = LightConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: LightConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else LightConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
-        self._seeds = Seeds(graph, self.spaces)
-        self._relations = Relations(graph, self.spaces, self._seeds)
-        self._holders = MembershipIndex(graph, self.spaces)
+    def _open(self) -> Spaces:
+        graph, spaces = self.graph, super()._open()
+        self._seeds = Seeds(graph, spaces)
+        self._relations = Relations(graph, spaces, self._seeds)
+        self._holders = MembershipIndex(graph, spaces)
+        return spaces
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low), _themes(query) if self.config.level != "local" else "")
