@@ -100,9 +100,9 @@ class MsGraph(Gatherer[MsGraphConfig]):
         return spaces
 
     def require_model(self) -> None:
-        """Raise `BadOption` if reports or an analysis want a model and there is none."""
+        """Raise `BadOption` if reports or an analysis need a model and none is given."""
         if self.config.reports == "model" and self._model is None:
-            raise BadOption("reports is 'model', and there is no model: name one, or take reports 'list'")
+            raise BadOption("reports='model' needs a model: give one, or use reports='list'")
         super().require_model()
 
     def _embedded(self, query: Query) -> Iterable[str]:

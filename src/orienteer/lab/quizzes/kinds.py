@@ -51,7 +51,7 @@ def definitions() -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType(meanings)
 
 
-def listed() -> str:
+def definitions_text() -> str:
     """Return all definitions as a prompt shows them."""
     return "\n\n".join(
         f"{axis}:\n" + "\n".join(f"- {kind}: {meaning}" for kind, meaning in kinds.items())
@@ -102,7 +102,7 @@ def sort_questions(
     """
     known = {} if file is None else _read(file)
     prompt = prompt_of("quiz-judge", PACKAGE)
-    prompt = prompt._replace(system=Template(prompt.system).substitute(categories=listed()))
+    prompt = prompt._replace(system=Template(prompt.system).substitute(categories=definitions_text()))
 
     def judge(item: QuizItem, ask: Ask) -> Verdict | Literal["unread"] | None:
         question, values = Question(id=item.id, text=item.question), {"question": item.question}
@@ -130,7 +130,7 @@ def _read(file: Path) -> dict[tuple[str, str], Verdict]:
     try:
         verdicts = [Verdict.model_validate_json(line) for line in read_lines(file)]
     except ValidationError as error:
-        raise BadInput(f"{file} holds a line that is no verdict: remove the file, and judge anew") from error
+        raise BadInput(f"{file} has a line that is not a verdict: remove the file and judge again") from error
     return {(verdict.id, verdict.request_sha256): verdict for verdict in verdicts}
 
 
@@ -288,7 +288,18 @@ class EdgePhrases(NamedTuple):
 def relation(label: str, source: str, target: str, *, is_mutual: bool = False) -> EdgePhrases:
     """Return the phrases of an edge type's label; `source` and `target` are the node types' nouns, in the singular."""
     words = _without_types(english.words_of(label), source, target)
-    for read in (_kind_of, _having, _being, _something_of, _active_past, _participle, _placed, _verb, _past, _noun):
+    for read in (
+        _kind_of,
+        _has_phrases,
+        _being,
+        _something_of,
+        _active_past,
+        _participle,
+        _placed,
+        _verb,
+        _past,
+        _noun,
+    ):
         phrases = read(words, target)
         if phrases is not None:
             break
@@ -322,7 +333,7 @@ def _kind_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     return None if kind is None else _one_of(kind, english.plural(kind))
 
 
-def _having(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+def _has_phrases(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `has tag`, `have topic`."""
     if len(words) < 2 or words[0] not in ("has", "have") or words[-1] in english.PREPOSITIONS | {"of"}:
         return None
