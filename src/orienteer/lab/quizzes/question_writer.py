@@ -17,8 +17,8 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.tables.labels import PHRASE
 from orienteer.lab.evaluation.examples import AnswerType
 from orienteer.lab.quizzes import english
+from orienteer.lab.quizzes.english import EdgePhrase, relation
 from orienteer.lab.quizzes.gold import meets_itself
-from orienteer.lab.quizzes.kinds import EdgePhrase, relation
 from orienteer.lab.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition
 
 _NAMELESS = frozenset({"node", "vertex", "item", "thing"})
