@@ -31,6 +31,7 @@ from pydantic import Field
 from orienteer.graph.adjacency import Entries
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
+from orienteer.lab.bases.flow import MOST_ENDS, affordable
 from orienteer.protocols import Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
@@ -41,8 +42,6 @@ from orienteer.retrieval.query import Query, Spaces
 
 MOST_MIDDLES = 500
 """Nodes next to a start that paths go on from; ours."""
-MOST_ENDS = 200_000
-"""Edge ends behind them that one question reads, those of nodes with few edges first; ours."""
 ISOLATED = 0.2
 """Share of the starts without an edge that is kept. MiniRAG's."""
 FIRST, DENSE = 2.0, 10.0
@@ -167,9 +166,7 @@ class Mini(Gatherer[MiniConfig]):
             fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
             order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
             rows = np.sort(rows[order])
-        degree = self.graph.arrays.adjacency.degree(rows)
-        few = np.argsort(degree, kind="stable")
-        return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
+        return affordable(self.graph.arrays.adjacency, rows, MOST_ENDS)
 
     def _is_hit(self, entries: Entries, hits: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.isin(entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor, hits)
