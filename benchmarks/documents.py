@@ -38,6 +38,7 @@ EMBEDDED = 100
 SECTIONS = 10
 SENTENCES = 12
 WORDS = 4_000
+WEIGHTS = [1 / (rank + 10) for rank in range(WORDS)]
 WITNESS = "quetzalcoatlus"
 """A word that stands in one file alone, which is deleted."""
 ANSWERED = 100
@@ -67,11 +68,15 @@ METADATA = {
 }
 
 
+def vocabulary(chance: random.Random) -> list[str]:
+    """Return words of three to nine letters; those that come first are to be drawn more often."""
+    return ["".join(chance.choices("aeioubcdfglmnprstv", k=chance.randint(3, 9))) for _ in range(WORDS)]
+
+
 def write_folder(folder: Path, chunks: int) -> None:
     """Write Markdown files of ten sections each, about a chunk a section."""
     chance = random.Random(7)
-    words = ["".join(chance.choices("aeioubcdfglmnprstv", k=chance.randint(3, 9))) for _ in range(WORDS)]
-    weights = [1 / (rank + 10) for rank in range(WORDS)]
+    words = vocabulary(chance)
     names = [f"{a.title()} {b.title()}" for a, b in zip(words[: WORDS // 2], words[WORDS // 2 :], strict=True)]
     folder.mkdir()
     files = chunks // SECTIONS
@@ -80,7 +85,7 @@ def write_folder(folder: Path, chunks: int) -> None:
         for section in range(SECTIONS):
             parts.append(f"\n## {chance.choice(words)} {section}\n")
             for _ in range(SENTENCES):
-                picked = chance.choices(words, weights, k=14)
+                picked = chance.choices(words, WEIGHTS, k=14)
                 picked[chance.randrange(14)] = chance.choice(names)
                 parts.append(" ".join(picked).capitalize() + ".")
             parts.append(f"See [this](f{chance.randrange(files):05}.md).\n")
@@ -188,13 +193,12 @@ def hits(target: Path) -> int:
 def write_small_files(folder: Path, files: int) -> None:
     """Write short Markdown files in folders of a hundred, each with a title and ten sentences that name things."""
     chance = random.Random(11)
-    words = ["".join(chance.choices("aeioubcdfglmnprstv", k=chance.randint(3, 9))) for _ in range(WORDS)]
-    weights = [1 / (rank + 10) for rank in range(WORDS)]
+    words = vocabulary(chance)
     for number in range(files):
         lines = [f"# {chance.choice(words).title()} {chance.choice(words).title()} {number}", ""]
         for _ in range(SMALL_SENTENCES):
             name = f"{chance.choice(words).title()} {chance.choice(words).title()}"
-            lines.append(f"{' '.join(chance.choices(words, weights, k=12)).capitalize()} with {name}.")
+            lines.append(f"{' '.join(chance.choices(words, WEIGHTS, k=12)).capitalize()} with {name}.")
         path = folder / f"d{number // 100:03}" / f"f{number:05}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join([*lines, f"See [this](f{chance.randrange(files):05}.md).", ""]), encoding="utf-8")

@@ -149,11 +149,6 @@ class Scores:
 
     name: str
     rows: dict[str, dict[str, float]] = field(default_factory=dict)
-    refused: dict[str, float] = field(default_factory=dict)
-    quoted: dict[str, float] = field(default_factory=dict)
-    shown: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Of hits that hold gold: how many show it, and how many there are."""
-    seconds: list[float] = field(default_factory=list)
 
 
 def read_asked(split: str) -> list[Asked]:
@@ -356,21 +351,24 @@ def is_gold(passage: Passage, gold: Gold) -> bool:
 
 
 def measured(asked: Asked, found: Found) -> dict[str, float]:
-    """Return the figures of a question that has an answer."""
+    """Return the figures of a question: of any, and of one that has an answer."""
+    row = {"seconds": found.seconds, "refused": float(found.is_refused)}
+    if not asked.gold:
+        return row
     places, files = ranks(asked, found, is_files=False), ranks(asked, found, is_files=True)
-    return {
+    row |= {
         "top 1": float(1 in places),
         "top 5": float(all(0 < one <= 5 for one in places)),
         "top 20": float(all(0 < one <= K for one in places)),
         "file 5": float(all(0 < one <= 5 for one in files)),
     }
-
-
-def shown(asked: Asked, found: Found) -> tuple[int, int]:
-    """Return how many of the hits that hold gold show it or the answer, and how many there are."""
+    # Of the hits that hold gold, how many show it or the answer.
     holding = [(one, gold.span) for one in found.passages for gold in asked.gold if one.shown and is_gold(one, gold)]
-    good = sum(holds(one.shown, span) or has_answer(one.shown, asked.answer) for one, span in holding)
-    return good, len(holding)
+    row["holding"] = len(holding)
+    row["showing"] = sum(holds(one.shown, span) or has_answer(one.shown, asked.answer) for one, span in holding)
+    if asked.shape == "look-up":
+        row["quoted"] = float(found.quotation is not None and has_answer(found.quotation, asked.answer))
+    return row
 
 
 def has_answer(text: str, answer: str | None) -> bool:
@@ -394,21 +392,9 @@ def ask_all(bench: Bench) -> dict[str, Scores]:
         for variant in bench.variants:
             for label, method in opened(bench, name, variant):
                 method("once to warm up")
-                _ask(scores.setdefault(label, Scores(label)), some, method)
+                rows = scores.setdefault(label, Scores(label)).rows
+                rows.update({one.id: measured(one, method(one.question)) for one in some})
     return scores
-
-
-def _ask(scores: Scores, some: Sequence[Asked], method: Method) -> None:
-    for one in some:
-        found = method(one.question)
-        scores.seconds.append(found.seconds)
-        scores.refused[one.id] = float(found.is_refused)
-        if not one.gold:
-            continue
-        scores.rows[one.id] = measured(one, found)
-        scores.shown[one.id] = shown(one, found)
-        if one.shape == "look-up":
-            scores.quoted[one.id] = float(found.quotation is not None and has_answer(found.quotation, one.answer))
 
 
 def table(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> dict[str, Any]:  # Any: JSON
@@ -429,12 +415,12 @@ def table(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> dict[str, Any
             if base is not one and all(each in base.rows for each in its):
                 theirs = [100 * base.rows[each][measure] for each in its]
                 row[f"{measure} over {base.name}"] = list(mean_interval(differences(values, theirs)))
-        row["refused, answerable"] = _share(one.refused, its)
-        row["refused, not answerable"] = _share(one.refused, none)
-        row["quoted"] = _share(one.quoted, its)
-        good, all_ = (sum(one.shown[each][at] for each in its) for at in (0, 1))
-        row["excerpt shows"] = 100 * good / all_ if all_ else None
-        row["p50 ms"] = 1000 * float(np.median(one.seconds))
+        row["refused, answerable"] = _share(one, "refused", its)
+        row["refused, not answerable"] = _share(one, "refused", none)
+        row["quoted"] = _share(one, "quoted", its)
+        showing, holding = (sum(one.rows[each][figure] for each in its) for figure in ("showing", "holding"))
+        row["excerpt shows"] = 100 * showing / holding if holding else None
+        row["p50 ms"] = 1000 * float(np.median([each["seconds"] for each in one.rows.values()]))
         written[label] = row
     return written
 
@@ -443,8 +429,8 @@ def _variant(label: str) -> str:
     return label.partition(", ")[2] or VARIANTS[0]
 
 
-def _share(values: Mapping[str, float], ids: Sequence[str]) -> float | None:
-    some = [values[one] for one in ids if one in values]
+def _share(scores: Scores, figure: str, ids: Sequence[str]) -> float | None:
+    some = [scores.rows[one][figure] for one in ids if figure in scores.rows.get(one, {})]
     return 100 * float(np.mean(some)) if some else None
 
 

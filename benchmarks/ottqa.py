@@ -23,7 +23,6 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +41,11 @@ from orienteer.ingest.documents.run import build_graph
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example
 from orienteer.records import Node
-from orienteer.retriever import Retriever
-from orienteer.settings import Settings
 from rankings import (
     FORMS,
     OPEN,
     WALK_ALONE,
     Asked,
-    Ranker,
     answered,
     ask,
     ask_all,
@@ -66,6 +62,7 @@ from rankings import (
     show,
     silent,
     summary,
+    times,
     untitled,
     weave,
 )
@@ -149,7 +146,7 @@ def main_part(bench: Bench) -> dict[str, Any]:
 def overlap_part(bench: Bench) -> dict[str, Any]:
     """How much of a union at 20 the flat list of the same weight holds already: in its first 20, in its first 100."""
     graph = bench.graph
-    flat = {ranker.name: ranker for ranker in flats(graph, 100, parts=True)}
+    flat = {ranker.name: ranker for ranker in flats(graph, 100)}
     written = {}
     for union, name in (
         (paper("the paper's recipe", graph, 20), "hybrid 0.6"),
@@ -166,23 +163,9 @@ def overlap_part(bench: Bench) -> dict[str, Any]:
 
 
 def times_part(bench: Bench) -> dict[str, Any]:
-    """What a question takes, nothing remembered: the ranking alone, and as a person asks it, hits and trail and all."""
-    graph, k = Graph.open(bench.graph.path), max(KS)  # one that remembers nothing
-    written: dict[str, Any] = {}
-    for size in (20, k):
-        lists = [*flats(graph, size, parts=True), sage("sage", graph, size), paper("the paper's recipe", graph, size)]
-        rankings = ask(bench.examples[:100], lists)
-        written[f"k = {size}"] = {ranking.name: round(ranking.milliseconds, 1) for ranking in rankings}
-        for name in ("hybrid", "sage"):
-            retriever = Retriever(graph, name, settings=Settings())
-            rankings = ask(bench.examples[:100], [Ranker(name, partial(_asked, retriever, size))])
-            written[f"k = {size}"][f"{name}, with its hits"] = round(rankings[0].milliseconds, 1)
-        print(f"milliseconds, k = {size}: {written[f'k = {size}']}")
-    return written
-
-
-def _asked(retriever: Retriever, k: int, text: str) -> list[int]:
-    return [retriever.graph.arrays.row(hit.id) for hit in retriever.search(text, k).hits]
+    """What a question takes, nothing remembered."""
+    graph = Graph.open(bench.graph.path)  # one that remembers nothing
+    return {f"k = {k}": times(graph, bench.examples, k) for k in (20, max(KS))}
 
 
 def edges_part(bench: Bench) -> dict[str, Any]:
@@ -233,7 +216,7 @@ def percentiles_part(bench: Bench) -> dict[str, Any]:
     several, names = _candidates(bench)
     pairs = sum(len(pair.pool.pairs) for pair in several)
     print(f"{pairs:,} candidates in {time.perf_counter() - started:.0f} s")
-    flat = [ranker for ranker in flats(graph, 20, parts=True) if ranker.name == "hybrid 0.6"]
+    flat = [ranker for ranker in flats(graph, 20) if ranker.name == "hybrid 0.6"]
     base = recalls(graph, bench.examples, ask(bench.examples, flat)[0], (20,))
     rows: dict[str, Any] = {}
     for logic in ("or", "and"):

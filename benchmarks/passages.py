@@ -50,8 +50,7 @@ from orienteer.records import Node, Question, Result
 from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
 from orienteer.retrieval.bases.table import BASES
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Query, Spaces
 from orienteer.retriever import Retriever
 from rankings import (
     FORMS,
@@ -148,7 +147,7 @@ def _among(incidence: Incidence, keep: NDArray[np.bool_]) -> Incidence:
     return replace(
         incidence,
         held=held,
-        holders=held.turned(len(keep)),
+        holders=held.inverted(len(keep)),
         titled=lists_of(named[titles], incidence.titled.members[titles], len(keep)),
         find=lambda text: (found := incidence.find(text))[keep[found]],
     )

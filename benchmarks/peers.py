@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import time
 from collections.abc import Sequence
@@ -220,17 +219,3 @@ class Bm25s:
         query = [self._words[word] for word in words]
         rows, scores = self._index.retrieve([query], k=k, show_progress=False, n_threads=0, backend_selection="numpy")
         return [int(row) for row, score in zip(rows[0], scores[0], strict=True) if score > 0]
-
-
-def tantivy(graph: Synthetic, folder: Path) -> Tantivy | None:
-    """Index the texts with tantivy, where it is installed."""
-    return Tantivy(graph, folder) if _installed("tantivy") else None
-
-
-def bm25s(graph: Synthetic) -> Bm25s | None:
-    """Index the texts with bm25s, where it is installed."""
-    return Bm25s(graph) if _installed("bm25s") else None
-
-
-def _installed(package: str) -> Any:  # Any: a spec, taken for a truth value
-    return importlib.util.find_spec(package) is not None

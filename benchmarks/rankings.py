@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,14 +30,15 @@ from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.run import build_graph
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example
-from orienteer.lab.evaluation.scores.measures import recall
+from orienteer.lab.evaluation.scores.measures import rank_measure
 from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
 from orienteer.llm.budget import Allowance
 from orienteer.methods.sage.hop import Expander, SageConfig
 from orienteer.records import Node, Question
 from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Query, Spaces
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
 
 TITLES = 0.2
 """The bonus of the flat lists that have one."""
@@ -131,10 +133,10 @@ def remembering(graph: Graph) -> Graph:
     return graph
 
 
-def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False) -> list[Ranker]:
+def flats(graph: Graph, k: int, *, is_titled: bool = False) -> list[Ranker]:
     """Return the flat lists: BM25, vectors, hybrids of each weight, reciprocal places.
 
-    With `parts` chunks and tables alone, where documents are nodes too.
+    Where documents are nodes too, lists are of chunks and tables alone.
     """
     searchers: dict[str, Searcher] = {
         "bm25": graph.arrays.searcher("lexical"),
@@ -146,9 +148,8 @@ def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False)
         titles = TitleFinder(graph.arrays)
         named = KeyedCache(titles)
         searchers = {f"{name} + titles": TitleBonus(one, named, TITLES) for name, one in searchers.items()}
-    mask = (
-        graph.arrays.mask([name for name in ("chunk", "table") if name in graph.arrays.types.nodes]) if parts else None
-    )
+    types = graph.arrays.types.nodes
+    mask = graph.arrays.mask([one for one in ("chunk", "table") if one in types]) if len(types) > 1 else None
     return [_flat(name, searcher, k, mask) for name, searcher in searchers.items()]
 
 
@@ -191,7 +192,7 @@ def recalls(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Seque
     rows = []
     for example, found in zip(examples, ranked.rows, strict=True):
         ids = [graph.arrays.ids[row] for row in found]
-        rows.append([recall(ids, example.gold.nodes, k) for k in ks])
+        rows.append([rank_measure(f"Recall@{k}")(ids, example.gold.nodes) for k in ks])
     return 100 * np.array(rows)
 
 
@@ -316,8 +317,7 @@ class Found(NamedTuple):
 
 def ask_all(asked: Asked, rankers: Sequence[Ranker], k: int) -> Found:
     """Ask the flat lists and some rankers."""
-    parts = len(asked.graph.arrays.types.nodes) > 1
-    plain, titled = (flats(asked.graph, k, is_titled=is_titled, parts=parts) for is_titled in (False, True))
+    plain, titled = (flats(asked.graph, k, is_titled=is_titled) for is_titled in (False, True))
     ranked = {one.name: one for one in ask(asked.examples, [*plain, *titled, *rankers])}
     return Found([one.name for one in plain], [one.name for one in titled], ranked)
 
@@ -352,6 +352,21 @@ def measured(
     print("milliseconds a question, lists remembered: ", end="")
     print(", ".join(f"{name} {one.milliseconds:.1f}" for name, one in ranked.items()))
     return rows
+
+
+def times(graph: Graph, examples: Sequence[Example], k: int) -> dict[str, float]:
+    """Print and return what a question takes: the ranking alone, and as a person asks it, hits and trail and all."""
+    found = ask(examples[:100], [*flats(graph, k), sage("sage", graph, k), paper("the paper's recipe", graph, k)])
+    for name in ("hybrid", "sage"):
+        whole = partial(_hits, Retriever(graph, name, settings=Settings()), k)
+        found += ask(examples[:100], [Ranker(f"{name}, with its hits", whole)])
+    taken = {one.name: round(one.milliseconds, 1) for one in found}
+    print(f"milliseconds, k = {k}: {taken}")
+    return taken
+
+
+def _hits(retriever: Retriever, k: int, text: str) -> list[int]:
+    return [retriever.graph.arrays.row(hit.id) for hit in retriever.search(text, k).hits]
 
 
 # ------------------------------------------------------------ graphs whose names were found in other texts

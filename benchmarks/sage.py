@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +21,7 @@ import numpy as np
 
 from orienteer.graph.adjacency import EdgeWeights
 from orienteer.graph.store import Graph
-from orienteer.lab.evaluation.examples import Example
-from orienteer.retriever import Retriever
-from orienteer.settings import Settings
-from rankings import FORMS, KS, Ranker, ask, flats, measured, opened, paper, remembering, sage
+from rankings import FORMS, KS, Ranker, measured, opened, paper, remembering, sage, times
 from report import command_line, write_json
 
 
@@ -38,20 +34,6 @@ def rankers(graph: Graph, *, is_all: bool) -> list[Ranker]:
     if "similar" in known:
         found += [paper("the paper's recipe", graph, k), paper("the paper's recipe, .4 BM25", graph, k, weight=0.4)]
     return found
-
-
-def whole(graph: Graph, examples: Sequence[Example]) -> None:
-    """Print what a question takes: the ranking alone, and as a person asks it, hits and trail and all."""
-    alone = ask(examples[:100], [*flats(graph, max(KS)), sage("sage", graph, max(KS))])
-    print("milliseconds: " + ", ".join(f"{one.name} {one.milliseconds:.1f}" for one in alone))
-    for name in ("hybrid", "sage"):
-        retriever = Retriever(graph, name, settings=Settings())
-        seconds = []
-        for example in examples[:100]:
-            started = time.perf_counter()
-            retriever.search(example.question.text, max(KS))
-            seconds.append(time.perf_counter() - started)
-        print(f"a question by {name}, with its hits: {1000 * float(np.median(seconds)):.1f} ms")
 
 
 def weights(graph: Graph) -> None:
@@ -82,7 +64,7 @@ def main() -> None:
             asked = opened(one, Path(folder), options.cache or Path(folder) / "cache")
             if options.times:
                 weights(asked.graph)
-                whole(asked.graph, asked.examples)
+                times(asked.graph, asked.examples, max(KS))
             graph = remembering(asked.graph)
             written[asked.name] = measured(replace(asked, graph=graph), rankers(graph, is_all=options.all))
     write_json(options.json, written)

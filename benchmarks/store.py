@@ -18,6 +18,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -123,11 +124,11 @@ def _peers(
     folder, data = work / f"tantivy-{size}", setting.data
     if not is_built:
         shutil.rmtree(folder, ignore_errors=True)
-    tantivy = peers.tantivy(data, folder)
+    tantivy = peers.Tantivy(data, folder) if find_spec("tantivy") else None
     others: dict[str, peers.Peer | None] = {"numpy": peers.PlainNumpy(postings), "tantivy": tantivy}
     built = {"tantivy": tantivy.build_seconds if tantivy else None}
     if size != "L":  # its Python tokenizer takes minutes and many gigabytes there
-        bm25s = peers.bm25s(data)
+        bm25s = peers.Bm25s(data) if find_spec("bm25s") else None
         others["bm25s"], built["bm25s"] = bm25s, bm25s.build_seconds if bm25s else None
     for name, seconds in built.items():
         setting.report.add("build, the texts alone", None, "s", peer=_named(name, others[name]), peer_value=seconds)

@@ -174,8 +174,12 @@ def probe(method: str, path: str) -> list[str]:
     graph, script, codes = Graph.open(path), _SCRIPTS.get(method), set()
     model = ScriptedModel(lambda messages, tools, sampling: _reply(method, script, messages)) if script else None
 
+    importing = threading.local()  # how many modules a thread is running now: what they call is no step of the question
+
     def note(frame: FrameType, event: str, argument: object) -> None:
-        if event == "call":
+        if frame.f_code.co_name == "<module>" and event in ("call", "return"):
+            importing.depth = getattr(importing, "depth", 0) + (1 if event == "call" else -1)
+        elif event == "call" and not getattr(importing, "depth", 0):
             codes.add(frame.f_code)
 
     threading.setprofile(note)

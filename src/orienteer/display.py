@@ -8,10 +8,8 @@ from typing import Any
 
 from orienteer.errors import UsageError
 
-_SURE_SECONDS = 1.0
-"""Of work, after which it can be told how long its rest takes."""
-_MINUTES = 100.0
-"""Seconds from which on a time is told in minutes."""
+_SURE_SECONDS = 1.0  # of work, before its remaining time is estimated
+_MINUTES = 100.0  # seconds from which on a time is in minutes
 _ROWS = 30  # of a table of types
 _LEFT = "text-align:left;vertical-align:top"  # a notebook aligns to the right, as for numbers
 _WORDS = f"{_LEFT};min-width:8em;overflow-wrap:anywhere"  # an id or a name may be one long word
@@ -30,17 +28,17 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS) if cod
 
 
 def clean(text: str) -> str:
-    """Return a text without the characters that steer a terminal: a graph's names and texts may come from anybody."""
+    """Return a text without the characters that steer a terminal: a graph's names and texts are not trusted."""
     return text.translate(_CLEAN)
 
 
 def escape_json(text: str) -> str:
-    """Return the same JSON with those characters written as escapes; JSON itself lets many of them pass in strings."""
+    """Return the same JSON with those characters escaped; JSON itself allows many of them in strings."""
     return text.translate(_ESCAPED)
 
 
 class Count(int):
-    """How many are done, of how many; a progress that is told a plain number knows no total.
+    """A number done with the total; a plain number is progress without a total.
 
     >>> Count(3, of=10) == 3, Count(3, of=10).of
     (True, 10)
@@ -56,14 +54,14 @@ class Count(int):
 
 
 def seconds_left(count: int, seconds: float) -> float | None:
-    """Return about how long the rest of some work takes, of which so much took `seconds`; None where nobody knows."""
+    """Estimate the remaining time of work that took `seconds` for `count`; None if it is too early or has no total."""
     if not isinstance(count, Count) or not 0 < count < count.of or seconds < _SURE_SECONDS:
         return None
     return seconds * (count.of - count) / count
 
 
-def lasting(seconds: float) -> str:
-    """Return a time as a person says it: `40 s`, `3 min`."""
+def format_duration(seconds: float) -> str:
+    """Return a time in readable form: `40 s`, `3 min`."""
     return f"{seconds / 60:,.0f} min" if seconds >= _MINUTES else f"{max(1.0, seconds):.0f} s"
 
 
@@ -73,7 +71,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """Return a text cut to that many characters, with the number of characters that were cut off."""
+    """Return a text cut to `length` characters, with the number of characters that were cut off."""
     return text if len(text) <= length else f"{text[:length]} … ({len(text) - length:,} more characters)"
 
 
@@ -85,49 +83,45 @@ def result_html(
     *,
     picture: str = "",
 ) -> str:
-    """Return a result as HTML: its question, its answer, a row for each hit, and lines about how it was found.
+    """Return a result as HTML: its question, its answer, a row for each hit, and notes.
 
-    A row has a text for each of `COLUMNS`. `picture` is an SVG of the hits, as `page.network` draws it. Names and texts
-    are other people's, so everything is escaped. Colours are left to the page, which may be dark. Styles are inline,
-    for many pages drop all others.
+    A row has a text for each of `COLUMNS`. `picture` is an SVG of the hits by `page.network`. All texts are escaped.
+    Colours are left to the page, which may be dark. Styles are inline, for many pages drop all others.
     """
-    parts = [f"<p><b>{_escaped(title)}</b></p>"]
+    parts = [picture, _table(rows, COLUMNS) if rows else "<p>no hits</p>"]
     if answer := "\n\n".join(paragraphs):
-        parts.append(f'<p style="white-space:pre-wrap">{_escaped(answer)}</p>')
-    parts.append(picture)
-    parts.append(_table(rows, COLUMNS) if rows else "<p>no hits</p>")
+        parts.insert(0, f'<p style="white-space:pre-wrap">{_escaped(answer)}</p>')
     parts += [f"<small>{_escaped(line)}</small><br>" for line in lines]
-    return _plain_block(parts)
+    return _block(title, parts)
 
 
 def types_html(
     title: str, tables: Iterable[tuple[Sequence[str], Sequence[Sequence[str]]]], *, picture: str = ""
 ) -> str:
-    """Return types as HTML: a title, a picture as `page.network` draws it, and tables, each a header and its rows."""
-    parts = [f"<p><b>{_escaped(title)}</b></p>", picture]
-    parts += [_table(rows, dict.fromkeys(header, _LEFT)) for header, rows in tables if rows]
-    return _plain_block(parts)
+    """Return types as HTML: a title, a picture by `page.network`, and tables, each a header and its rows."""
+    return _block(title, [picture, *(_table(rows, dict.fromkeys(header, _LEFT)) for header, rows in tables if rows)])
 
 
 def most_frequent(counts: Mapping[str, int]) -> list[list[str]]:
-    """Return rows of names with their counts, the largest first; the last row counts those that are left out."""
+    """Return rows of names with their counts, the largest first; the last row counts the omitted ones."""
     rows = [[name, f"{count:,}"] for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     return first_rows(rows)
 
 
 def first_rows(rows: list[list[str]]) -> list[list[str]]:
-    """Return the first rows of a table, and in one more how many are left out."""
+    """Return the first rows of a table, and one more with the number of the others."""
     left = len(rows) - _ROWS
     return rows if left <= 0 else [*rows[:_ROWS], [f"and {left:,} more", *[""] * (len(rows[0]) - 1)]]
 
 
-def _plain_block(parts: Iterable[str]) -> str:
+def _block(title: str, parts: Iterable[str]) -> str:
     # Without these classes, one for each version of MathJax, a notebook takes prices such as $5 for formulas.
-    return f'<div class="mathjax_ignore tex2jax_ignore">{"".join(parts)}</div>'
+    head = f'<div class="mathjax_ignore tex2jax_ignore"><p><b>{_escaped(title)}</b></p>'
+    return f"{head}{''.join(parts)}</div>"
 
 
 def _table(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> str:
-    """Return rows as a table; `columns` are its header, with the style of each."""
+    """Return rows as a table; `columns` has the style of each column by its header."""
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in columns)
     body = ""
     for row in rows:

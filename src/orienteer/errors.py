@@ -7,12 +7,12 @@ Error                    catch this at a boundary; anything else is a bug
 │   │   ├── UnclearTables
 │   │   └── UnreadableFile
 │   ├── BadOption        an option, a setting or a model's argument has a wrong name or value
-│   │   └── TooManyEdges a database in place would have to send more edges than it is asked for at once
+│   │   └── TooManyEdges a database in place would have to send more edges than one request may
 │   ├── BadQuery         a Cypher statement is not allowed, or not understood
 │   ├── DatabaseRefused  a database server does not let this user in, or lacks the database
 │   ├── MissingExtra     an optional dependency is not installed
-│   ├── NotAGraph        the path is no graph directory, or one that cannot be opened
-│   ├── UnsafeSandbox    nothing on this machine can confine a model's code as it was asked to
+│   ├── NotAGraph        the path is not a graph directory, or cannot be opened
+│   ├── UnsafeSandbox    this machine cannot confine a model's code as requested
 │   └── Unknown          the graph does not have this name; lists the nearest ones
 │       ├── UnknownNode
 │       ├── AmbiguousNode
@@ -25,11 +25,11 @@ Error                    catch this at a boundary; anything else is a bug
 │   └── ObjectMissing    it has no such object
 ├── ToolFailed           a tool of an installed package has a bug: exit code 1, or a failed step of an agent
 ├── ModelError           the language model failed for good: exit code 1
-│   ├── ModelLate        it did not answer within the seconds that its caller could wait
+│   ├── ModelLate        it did not answer within its caller's time limit
 │   ├── ModelRefused     the server refused the request (bad key, unknown model, bad request)
-│   └── ReplayMiss       a recorded model was asked something that was never recorded
+│   └── ReplayMiss       a recorded model got a request that was never recorded
 ├── BudgetExhausted      calls, tokens, seconds or money ran out
-└── Refused              a server turns a request away: the status of HTTP says why
+└── Refused              a server refuses a request: its HTTP status gives the reason
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ class Error(Exception):
     """Base of all errors that are caught at a boundary."""
 
     trajectories: tuple[object, ...] = ()
-    """The trajectories of the model calls that led to the error, where no result holds them."""
+    """The trajectories of the model calls that led to the error, if no result has them."""
 
     def __init__(self, message: str = "", *, paths: Iterable[Path] = (), value: object = None) -> None:
         super().__init__(message)
         self.paths = tuple(paths)
-        """The paths of this machine that the message names."""
+        """The paths of this machine in the message."""
         self.value = value
-        """The name or value that is wrong, where one is, for programs that read errors."""
+        """The wrong name or value, if there is one, for programs that read errors."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how an error is made again in another process, whatever its class takes to be raised."""
-        return _made_again, (type(self), self.args, self.__dict__)
+        """Pickle an error for another process, whatever arguments its class takes."""
+        return _unpickled, (type(self), self.args, self.__dict__)
 
     def add(self, sentence: str) -> None:
         """Add a sentence to the message."""
@@ -63,7 +63,7 @@ class Error(Exception):
 
     @property
     def public(self) -> str:
-        """The message as somebody elsewhere may read it: of each path its last name alone."""
+        """The message for readers elsewhere: each path is only its last name."""
         return without_paths(str(self), self.paths)
 
 
@@ -80,7 +80,7 @@ class DuplicateNode(BadInput):
 
 
 class UnclearTables(BadInput):
-    """Tables can be read, but are no clear graph: a person has to say which holds nodes and which edges."""
+    """Tables can be read, but are not clearly a graph: a person must name those of nodes and of edges."""
 
 
 class UnreadableFile(BadInput):
@@ -97,7 +97,7 @@ class BadOption(UsageError):
 
 
 class TooManyEdges(BadOption):
-    """A database in place would have to send more edges than it is asked for at once; the message says how to ask."""
+    """A database in place would have to send more edges than one request may; the message says how to ask."""
 
 
 class BadQuery(UsageError):
@@ -117,15 +117,15 @@ class MissingExtra(UsageError):
 
 
 class NotAGraph(UsageError):
-    """The path is no graph directory, or one that cannot be opened."""
+    """The path is not a graph directory, or cannot be opened."""
 
 
 class UnsafeSandbox(UsageError):
-    """Nothing on this machine can confine a model's code as it was asked to; the message says what would."""
+    """This machine cannot confine a model's code as requested; the message names the remedy."""
 
 
 class Hint(NamedTuple):
-    """What an error says beside what is wrong."""
+    """The second part of an error's message."""
 
     near: Sequence[str]
     """The names that were perhaps meant, nearest first."""
@@ -133,7 +133,7 @@ class Hint(NamedTuple):
 
 
 class Unknown(UsageError):
-    """The graph does not have this name; `near` holds the nearest ones."""
+    """The graph does not have this name; `near` has the nearest ones."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class Unknown(UsageError):
         value: object = None,
         hint: Callable[[], Hint] | None = None,
     ) -> None:
-        """`hint` looks for near names: a search, made once somebody reads the error. Most who catch one drop it."""
+        """`hint` searches for near names when the error is first read: most callers drop it unread."""
         super().__init__(message, value=value)
         self._near, self._hint = tuple(near), hint
 
@@ -154,25 +154,25 @@ class Unknown(UsageError):
         return self._near
 
     def complete(self) -> None:
-        """Look for near names, unless that was done. Why they could not be found becomes a part of the message."""
-        hint, self._hint = self._hint, None
-        if hint is None:
+        """Search for near names, once. The message says if that failed."""
+        search, self._hint = self._hint, None
+        if search is None:
             return
         try:
-            found = hint()
+            hint = search()
         except Error as error:
-            found = Hint((), str(error))
+            hint = Hint((), str(error))
             self.paths += error.paths
-        self._near = tuple(found.near)
-        self.args = (" ".join(filter(None, (self.args[0], found.sentence))), *self.args[1:])
+        self._near = tuple(hint.near)
+        self.args = (" ".join(filter(None, (self.args[0], hint.sentence))), *self.args[1:])
 
     def __str__(self) -> str:
-        """Return the message, near names among it."""
+        """Return the message with the near names."""
         self.complete()
         return super().__str__()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how an error is made again in another process, which has no graph to look for names in."""
+        """Pickle an error for another process, which has no graph to search for names."""
         self.complete()
         return super().__reduce__()
 
@@ -182,7 +182,7 @@ class UnknownNode(Unknown):
 
 
 class AmbiguousNode(Unknown):
-    """Several nodes answer to this name; `near` holds their ids."""
+    """Several nodes have this name; `near` has their ids."""
 
 
 class UnknownType(Unknown):
@@ -221,15 +221,15 @@ class ModelError(Error):
     """The language model failed for good, after retries."""
 
     sent: tuple[tuple[str, ...], ...] = ()
-    """What each of the requests that failed lacked, as in `Reply.refused`."""
+    """The parameters that each failed request lacked, as in `Reply.refused`."""
     wanted_tokens: bool = False
     """Whether the requests asked for token ids."""
     streamed: bool = False
-    """Whether they asked for the words as they are written."""
+    """Whether the requests asked for a stream of words."""
 
 
 class ModelLate(ModelError):
-    """The model did not answer within the seconds that its caller could wait."""
+    """The model did not answer within its caller's time limit."""
 
 
 class ModelRefused(ModelError):
@@ -238,11 +238,11 @@ class ModelRefused(ModelError):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
-        """The HTTP status where it is about this very request, as 400 and 413 are; else None."""
+        """The HTTP status if it is about this request, as 400 and 413 are, or None."""
 
 
 class ReplayMiss(ModelError):
-    """A recorded model was asked something that was never recorded."""
+    """A recorded model got a request that was never recorded."""
 
 
 class BudgetExhausted(Error):
@@ -254,7 +254,7 @@ class BudgetExhausted(Error):
 
 
 class Refused(Error):
-    """A server turns a request away; `status` is that of HTTP."""
+    """A server refuses a request; `status` is its HTTP status."""
 
     def __init__(
         self, status: int, message: str, *, value: object = None, headers: Mapping[str, str] | None = None
@@ -262,10 +262,10 @@ class Refused(Error):
         super().__init__(message, value=value)
         self.status = status
         self.headers = dict(headers or {})
-        """What the reply says beside the message, as when to come again."""
+        """Headers of the reply, such as when to retry."""
 
 
-def _made_again(kind: type[Error], args: tuple[object, ...], fields: Mapping[str, object]) -> Error:
+def _unpickled(kind: type[Error], args: tuple[object, ...], fields: Mapping[str, object]) -> Error:
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(fields)
@@ -273,7 +273,7 @@ def _made_again(kind: type[Error], args: tuple[object, ...], fields: Mapping[str
 
 
 def without_paths(text: str, paths: Iterable[Path]) -> str:
-    """Return a text in which each of these paths, and each folder above them, is its last name alone.
+    """Return a text in which each of these paths, and each folder above them, is only its last name.
 
     >>> without_paths("/home/ada/beers has no vectors", [Path("/home/ada/beers")])
     'beers has no vectors'
@@ -286,7 +286,7 @@ def without_paths(text: str, paths: Iterable[Path]) -> str:
 
 
 def nearest(word: str, names: Iterable[str], *, most: int = 5) -> list[str]:
-    """Return the names that look most like a word, case aside, best first; those that contain it come last."""
+    """Return the names most like a word, in any case, best first; those that contain it come last."""
     folded: dict[str, str] = {}
     for name in names:
         folded.setdefault(name.casefold(), name)

@@ -16,7 +16,7 @@ from orienteer.llm.replies import ReplyStore
 from orienteer.protocols import Embedder, LanguageModel
 
 Piece = TypeVar("Piece")
-Given = TypeVar("Given")
+Outcome = TypeVar("Outcome")
 """What comes of a piece."""
 
 
@@ -44,28 +44,28 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Worker(Generic[Piece, Given]):
+class Worker(Generic[Piece, Outcome]):
     """Does pieces, several at once."""
 
-    do: Callable[[Piece], Given]
+    do: Callable[[Piece], Outcome]
     stop: Callable[[], None] | None = None
     """Makes pieces under way end soon; None where they have to be waited for."""
 
 
-class Recipe(Protocol[Piece, Given]):
+class Recipe(Protocol[Piece, Outcome]):
     """How work is opened elsewhere. It is pickled: it holds paths, names and options, and neither keys nor arrays."""
 
-    def open(self, place: Place) -> Worker[Piece, Given]:
+    def open(self, place: Place) -> Worker[Piece, Outcome]:
         """Return what does the pieces in this process. Raises `Error` where something is missing here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job(Generic[Piece, Given]):
+class Job(Generic[Piece, Outcome]):
     """Work of which each piece can be done alone, in any order, and again if what came of it was lost."""
 
     name: str
-    here: Worker[Piece, Given]
-    recipe: Recipe[Piece, Given]
+    here: Worker[Piece, Outcome]
+    recipe: Recipe[Piece, Outcome]
     threads: int
     """Pieces at once in one process."""
     limit: int | None = None
@@ -73,7 +73,7 @@ class Job(Generic[Piece, Given]):
     waits: bool = True
     """Whether a piece waits for somebody else, as for a model. One at a time of those that do not is done in the very
     thread of the caller, so that nothing else takes part in its time."""
-    keep: Callable[[Given], None] | None = None
+    keep: Callable[[Outcome], None] | None = None
     """Called with what came of each piece, in the caller's process, as soon as it is there: also where another piece
     has failed meanwhile, or the caller was interrupted. Several threads may call it at once."""
 
@@ -85,8 +85,8 @@ class Executor(Protocol):
     """Pieces that wait for a model which may be under way at once; None where the job itself says."""
 
     def results(
-        self, job: Job[Piece, Given], pieces: Iterable[Piece], *, in_order: bool = False
-    ) -> Generator[Given, None, None]:
+        self, job: Job[Piece, Outcome], pieces: Iterable[Piece], *, in_order: bool = False
+    ) -> Generator[Outcome, None, None]:
         """Yield what comes of each piece: as it comes, or in the order of the pieces.
 
         Pieces are taken as they are needed. When a piece raises, or the caller ends, no other is begun; those under
@@ -107,12 +107,12 @@ class Threads:
     places: int | None = None
 
     def results(
-        self, job: Job[Piece, Given], pieces: Iterable[Piece], *, in_order: bool = False
-    ) -> Generator[Given, None, None]:
+        self, job: Job[Piece, Outcome], pieces: Iterable[Piece], *, in_order: bool = False
+    ) -> Generator[Outcome, None, None]:
         """Yield what comes of each piece; see `Executor.results`."""
         at_once = job.threads if job.limit is None else min(job.threads, job.limit)
 
-        def work(piece: Piece) -> Given:
+        def work(piece: Piece) -> Outcome:
             given = job.here.do(piece)
             if job.keep is not None:
                 job.keep(given)
@@ -136,10 +136,10 @@ class Threads:
 
 
 def _unordered(
-    pool: ThreadPoolExecutor, work: Callable[[Piece], Given], pieces: Iterable[Piece], most: int
-) -> Generator[Given, None, None]:
+    pool: ThreadPoolExecutor, work: Callable[[Piece], Outcome], pieces: Iterable[Piece], most: int
+) -> Generator[Outcome, None, None]:
     """Yield results as they come; few pieces wait to begin or to be taken, however many there are."""
-    waiting: set[Future[Given]] = set()
+    waiting: set[Future[Outcome]] = set()
     for piece in pieces:
         waiting.add(pool.submit(work, piece))
         if len(waiting) >= most:
@@ -151,9 +151,9 @@ def _unordered(
 
 
 def _ordered(
-    pool: ThreadPoolExecutor, work: Callable[[Piece], Given], pieces: Iterable[Piece], most: int
-) -> Generator[Given, None, None]:
-    waiting: deque[Future[Given]] = deque()
+    pool: ThreadPoolExecutor, work: Callable[[Piece], Outcome], pieces: Iterable[Piece], most: int
+) -> Generator[Outcome, None, None]:
+    waiting: deque[Future[Outcome]] = deque()
     for piece in pieces:
         waiting.append(pool.submit(work, piece))
         while waiting and (len(waiting) >= most or waiting[0].done()):

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, files of lines that outlive a kill, the cache, a lock between processes."""
+"""Files written in full or not at all, files of lines that outlive a kill, the cache, a lock between processes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _BLOCK = 1 << 16  # bytes that are read at once
 
 @contextmanager
 def whole(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
-    """Yield a text file to write, which replaces the one at the path when all is written, and not before.
+    """Yield a text file to write; it replaces the file at the path when it is complete.
 
-    A link is followed. A pipe or a device is written into directly: a file in its place would be no pipe. Raises
-    `OSError`.
+    A link is followed. A pipe or a device is written to directly. Raises `OSError`.
     """
     target = path.resolve() if path.is_symlink() else path
     if target.exists() and not target.is_file():
@@ -46,9 +45,9 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def exchange(path: Path, before: bytes | None, after: bytes | None) -> None:
-    """Replace what somebody else's file holds at one stroke, with its mode and owner; None stands for no file.
+    """Replace the content of a third-party file in one step, and keep its mode and owner; None means no file.
 
-    A link is followed. Raises `Error` where the file no longer holds `before`; `OSError`.
+    A link is followed. Raises `Error` if the content is not `before` any longer; `OSError`.
     """
     target = path.resolve()
     status = target.stat() if before is not None else None
@@ -75,7 +74,7 @@ def exchange(path: Path, before: bytes | None, after: bytes | None) -> None:
 
 
 def _beside(target: Path) -> Path:
-    """Return a new name beside a file, for what is to replace it."""
+    """Return a new name next to a file, for its replacement."""
     return target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
 
 
@@ -91,9 +90,9 @@ def append_line(path: Path, line: str) -> None:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a file, none where it is absent; a last line that was cut off is left out.
+    """Yield the complete lines of a file, none if it is missing; a truncated last line is skipped.
 
-    Raises `BadInput` for a pipe and the like.
+    Raises `BadInput` for a pipe or a device.
     """
     if not path.exists():
         return
@@ -105,7 +104,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def mend(path: Path) -> None:
-    """Cut off a last line that a kill has left unfinished."""
+    """Remove a last line that a kill has left unfinished."""
     if not path.exists():
         return
     with path.open("rb+") as file:
@@ -124,8 +123,8 @@ def mend(path: Path) -> None:
 def cache_folder(cache: Path, *names: str) -> Path:
     """Return a folder in the cache, which may be missing.
 
-    What lies there is the text of private folders, and is believed: raises `BadOption` where another user owns the
-    cache or may write to it.
+    The cache has texts of private folders and is trusted: raises `BadOption` if another user owns a folder of it or may
+    write to one.
     """
     folder = cache
     _check_own(folder)
@@ -136,10 +135,10 @@ def cache_folder(cache: Path, *names: str) -> Path:
 
 
 def make_cache_folder(cache: Path, *names: str) -> Path:
-    """Return a folder in the cache as `cache_folder` does, made if missing, that nobody else can enter.
+    """Return a folder in the cache as `cache_folder` does, created if missing, that no other user can enter.
 
-    The folders `names` are ours, and one that others may read is closed to them (mode 0700). The cache itself is made
-    so; one that is there may hold other things, and keeps its mode. Raises `OSError` too.
+    The folders `names` are ours, and are closed to others (mode 0700). So is a new cache; an existing one may have
+    other content, and keeps its mode. Raises `OSError` too.
     """
     cache.mkdir(0o700, parents=True, exist_ok=True)
     folder = cache_folder(cache)
@@ -157,35 +156,34 @@ _OTHERS, _WRITE_OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO, stat.S_IWGRP | stat.S_I
 
 
 def _check_own(folder: Path) -> None:
-    """Raise `BadOption` for a folder that somebody else owns (the superuser may) or may write to."""
+    """Raise `BadOption` for a folder that another user owns (the superuser may) or may write to."""
     if sys.platform == "win32":
         return
     try:
         status = folder.stat()
-    except OSError:  # whoever makes it, or reads a file there, says so
+    except OSError:  # creating the folder, or reading a file in it, reports this
         return
     remedy = "or set ORIENTEER_CACHE to a folder of your own"
     if status.st_uid not in (0, os.geteuid()):
-        told = f"the cache {folder} belongs to the user {status.st_uid}, who could put other graphs there"
-        raise BadOption(f"{told}: chown -R {os.geteuid()} {folder}, {remedy}", paths=[folder])
+        fault = f"the cache {folder} belongs to the user {status.st_uid}, who could put other graphs there"
+        raise BadOption(f"{fault}: chown -R {os.geteuid()} {folder}, {remedy}", paths=[folder])
     if status.st_mode & _WRITE_OF_OTHERS:
-        told = f"other users may write to the cache {folder} (mode {stat.S_IMODE(status.st_mode):o})"
-        raise BadOption(f"{told}: chmod 700 {folder} if all in it is yours, {remedy}", paths=[folder])
+        fault = f"other users may write to the cache {folder} (mode {stat.S_IMODE(status.st_mode):o})"
+        raise BadOption(f"{fault}: chmod 700 {folder} if all in it is yours, {remedy}", paths=[folder])
 
 
 def check_ordinary(path: Path) -> None:
-    """Raise `BadInput` for a pipe, a device and the like: reading one may never end."""
+    """Raise `BadInput` for a pipe or a device: reading one may never end."""
     if path.exists() and not path.is_file():
-        told = f"{path} is no ordinary file, so it is not read: remove it, or name another folder"
-        raise BadInput(told, paths=[path])
+        raise BadInput(f"{path} is not an ordinary file: remove it, or name another folder", paths=[path])
 
 
 @contextmanager
 def locked(file: Path, *, busy: str) -> Iterator[None]:
     """Hold a lock that the system releases when the process ends, however it ends.
 
-    Raises `GraphBusy`, with the message `busy`, where another process holds it, or has just removed the folder that it
-    had made; `BadInput` where the file is a link, for nothing is made through one.
+    Raises `GraphBusy`, with the message `busy`, if another process holds it, or has just removed the folder that it
+    had made; `BadInput` if the file is a link.
     """
     if file.is_symlink():
         raise BadInput(f"{file} is a link: remove it", paths=[file])

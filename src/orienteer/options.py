@@ -1,4 +1,4 @@
-"""`Options`, the base class of every configuration: it checks names and values, and describes each option.
+"""`Options`, the base class of configurations: it checks names and values, and describes each option.
 
 class ArkConfig(Options):
     agents: int = Field(default=3, ge=1)
@@ -6,7 +6,7 @@ class ArkConfig(Options):
 
 ArkConfig(agents=0)               BadOption: ArkConfig.agents is 0: it must be a whole number, 1 or more
 ArkConfig.read({"agents": "2"})   the same from texts: of a command line, a settings file, a sweep
-ArkConfig.model_json_schema()     types, bounds, choices, defaults, and the strings beneath the fields
+ArkConfig.model_json_schema()     types, bounds, choices, defaults, and the strings under the fields
 """
 
 from __future__ import annotations
@@ -35,43 +35,47 @@ from pydantic_core.core_schema import with_info_wrap_validator_function
 
 from orienteer.errors import BadOption, nearest
 
-_LONGEST_SHOWN = 200  # characters of a value that a refusal repeats
+_LONGEST_SHOWN = 200  # characters of a value in an error
 
 
 class Option(NamedTuple):
-    """One field of a configuration, for people."""
+    """A field of a configuration, for people."""
 
     name: str
     type: str
-    """As the class writes it: `int`, `Mode`, `tuple[str, ...]`."""
-    default: Any  # Any: whatever the field holds
+    """As in the class: `int`, `Mode`, `tuple[str, ...]`."""
+    default: Any  # Any: of the field's type
     doc: str
-    """The string beneath the field, which cites where the default comes from."""
+    """The string under the field, which cites the source of the default."""
 
 
 class Options(BaseModel):
-    """A configuration. Frozen; every way to make one checks it, except `model_copy`, which is for checked values."""
+    """A configuration. Frozen, and checked by all constructors but `model_copy`, which is for checked values."""
 
-    # A program loads many of these and makes few, so the checks are built by the first that is made.
+    # A program loads many of these and creates few, so the checks are built for the first instance.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     @classmethod
-    def read(cls, values: Mapping[str, Any], *, where: str = "") -> Self:  # Any: whatever the fields hold
-        """Return the configuration with these values, where texts mean what they would on a command line.
+    def read(cls, values: Mapping[str, Any], *, where: str = "") -> Self:  # Any: of the fields' types
+        """Return the configuration with these values; texts are parsed as on a command line.
 
-        `3`, `true` and `none` are read, and `one,two` is a list. `where` comes before a name in messages, as in
+        `3`, `true` and `none` are parsed, and `one,two` is a list. `where` comes before a name in messages, as in
         `[budget] calls`. Raises `BadOption` for a name or a value that does not fit.
         """
-        fields = cls.model_fields
-        read = {
-            name: _of_text(fields[name].annotation, value) if isinstance(value, str) and name in fields else value
-            for name, value in values.items()
-        }
-        return cls.model_validate(read, context=where)
+        parsed = dict(values)
+        for name, value in values.items():
+            if isinstance(value, str) and name in cls.model_fields:
+                kind = cls.model_fields[name].annotation
+                kinds = get_args(kind) or (kind,)
+                if type(None) in kinds and value.casefold() in ("none", "null", ""):
+                    parsed[name] = None
+                elif any((get_origin(part) or part) in (tuple, list, frozenset) for part in (kind, *kinds)):
+                    parsed[name] = [part.strip() for part in value.split(",") if part.strip()]
+        return cls.model_validate(parsed, context=where)
 
     @property
-    def chosen(self) -> dict[str, Any]:  # Any: whatever the fields hold
-        """The options that were set, by name; those that keep their defaults are left out."""
+    def chosen(self) -> dict[str, Any]:  # Any: of the fields' types
+        """The options that were set, by name, without those that keep their defaults."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
     @classmethod
@@ -84,14 +88,14 @@ class Options(BaseModel):
             try:
                 return check_fields(values)
             except ValidationError as error:
-                refusal = _refusal(cls, values, error, f"{cls.__name__}." if info.context is None else info.context)
-            raise refusal
+                fault = _fault(cls, values, error, f"{cls.__name__}." if info.context is None else info.context)
+            raise fault
 
         return with_info_wrap_validator_function(check, handler(source))
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Describe the fields by the strings beneath them."""
+        """Describe the fields by the strings under them."""
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, doc in _docs_of(cls).items():
@@ -101,7 +105,7 @@ class Options(BaseModel):
 
 
 def options_of(config: type[Options] | None) -> tuple[Option, ...]:
-    """Return the options of a configuration, in the order of its fields; none where there is none."""
+    """Return the options of a configuration, in the order of its fields; empty for None."""
     if config is None:
         return ()
     docs = _docs_of(config)
@@ -118,14 +122,14 @@ def options_of(config: type[Options] | None) -> tuple[Option, ...]:
 
 
 def schema_of(config: type[Options] | None) -> dict[str, Any]:  # Any: JSON
-    """Return the JSON schema of a configuration; that of an empty object where there is none."""
+    """Return the JSON schema of a configuration; for None, that of an empty object."""
     if config is None:
         return {"type": "object", "properties": {}, "additionalProperties": False}
     return config.model_json_schema()
 
 
 def in_words(schema: Mapping[str, Any]) -> str:  # Any: JSON
-    """Return which values fit the JSON schema of an option: `a whole number, 1 to 100, or none`."""
+    """Describe the values that fit the JSON schema of an option: `a whole number, 1 to 100, or none`."""
     if "anyOf" in schema:
         return ", or ".join(map(in_words, schema["anyOf"]))
     if "enum" in schema:
@@ -162,7 +166,7 @@ def pairs_of(texts: Iterable[str], *, form: str = "NAME=VALUE") -> dict[str, str
 
 
 def unknown_option(shown: str, name: str, names: Iterable[str]) -> BadOption:
-    """Return the error for an unknown option, with the nearest of the names; `shown` is how the message writes it."""
+    """Return the error for an unknown option, with the nearest of the names; `shown` is its form in the message."""
     names = list(names)
     near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
@@ -171,13 +175,13 @@ def unknown_option(shown: str, name: str, names: Iterable[str]) -> BadOption:
 
 @cache
 def _docs_of(config: type[Options]) -> Mapping[str, str]:
-    """Return the strings beneath the fields of a configuration, by name.
+    """Return the strings under the fields of a configuration, by name.
 
-    Read out of the source when somebody asks: pydantic would read them as the class is made, 12 ms for the first.
+    They are read from the source at need: pydantic would read them with the class, 12 ms for the first.
     """
     docs: dict[str, str] = {}
     for base in reversed(config.__mro__[: config.__mro__.index(Options)]):
-        with suppress(OSError, TypeError):  # its source is not there
+        with suppress(OSError, TypeError):  # its source is missing
             [tree] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
             body = tree.body if isinstance(tree, ast.ClassDef) else []
             for field, string in pairwise(body):
@@ -187,21 +191,12 @@ def _docs_of(config: type[Options]) -> Mapping[str, str]:
     return docs
 
 
-def _of_text(kind: Any, text: str) -> Any:  # Any: a type as it is annotated, and what the text means
-    """Return None or a list where the field takes them and the text means one, else the text."""
-    kinds = get_args(kind) or (kind,)
-    if type(None) in kinds and text.casefold() in ("none", "null", ""):
-        return None
-    takes_several = any((get_origin(part) or part) in (tuple, list, frozenset) for part in (kind, *kinds))
-    return [part.strip() for part in text.split(",") if part.strip()] if takes_several else text
-
-
-def _refusal(config: type[Options], values: Any, error: ValidationError, where: str) -> BadOption:
-    """Return what is wrong with the values: a name that is unknown first, else the first value that does not fit."""
+def _fault(config: type[Options], values: Any, error: ValidationError, where: str) -> BadOption:
+    """Return the error for an unknown name, or else for the first value that does not fit."""
     if not isinstance(values, Mapping):
         return BadOption(f"{where.rstrip('. ')} is {values!r}: it must be a table of options")
     fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
-    if fault["type"] == "value_error":  # in the words of somebody's own validator, of one option or of several
+    if fault["type"] == "value_error":  # in the words of a class's own validator, of one option or of several
         name = f"{where}{'.'.join(map(str, fault['loc']))}".rstrip(". ")
         return BadOption(": ".join(filter(None, (name, str(fault["ctx"]["error"])))))
     name = str(fault["loc"][0])
@@ -212,9 +207,6 @@ def _refusal(config: type[Options], values: Any, error: ValidationError, where: 
         return BadOption(f"{where}{name} is missing: it must be {must}")
     if not config.model_fields[name].repr:
         return BadOption(f"{where}{name} cannot be used: it must be {must}")
-    return BadOption(f"{where}{name} is {_shown(values[name])}: it must be {must}", value=values[name])
-
-
-def _shown(value: Any) -> str:  # Any: whatever was given
-    text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}... ({len(text):,} characters)"
+    text = repr(values[name])
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}... ({len(text):,} characters)"
+    return BadOption(f"{where}{name} is {shown}: it must be {must}", value=values[name])

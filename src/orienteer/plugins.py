@@ -21,6 +21,7 @@ Group: TypeAlias = Literal[
     "retrievers",
     "importers",
     "layouts",
+    "readers",
     "tools",
     "measures",
     "datasets",

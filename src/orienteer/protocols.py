@@ -201,7 +201,7 @@ class Run(Protocol):
 
 
 @runtime_checkable
-class Heard(Protocol):
+class StreamingRun(Protocol):
     """A run whose listener may want an answer while it is written."""
 
     @property

@@ -1,4 +1,4 @@
-"""Values that an object makes once and keeps for itself."""
+"""Caches the values of a method in its object."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 _Owner = TypeVar("_Owner")
 _Key = TypeVarTuple("_Key")
 _Value = TypeVar("_Value")
-_NOTHING: Any = object()
-"""What stands for a value that is not there: None may be one."""
+_MISSING: Any = object()  # None may be a value
 
 
-def remembered(
+def cached_method(
     most: int,
 ) -> Callable[[Callable[[_Owner, Unpack[_Key]], _Value]], Callable[[_Owner, Unpack[_Key]], _Value]]:
-    """Remember up to `most` values of a method by its arguments, in the object that it is called on.
+    """Cache up to `most` values of a method by its positional arguments; one more clears the cache.
 
         >>> class Stemmer:
-        ...     @remembered(2)
+        ...     @cached_method(2)
         ...     def stem(self, word):
         ...         print("stems", word)
         ...         return word.removesuffix("s")
@@ -28,21 +27,20 @@ def remembered(
         stems dogs
         ('dog', 'dog')
 
-    With one value more it begins anew. Arguments go by their place. Safe among threads, which may make a value twice.
-
-    `functools.lru_cache` over a bound method, kept in its object, would refer back to the object: a circle, which waits
-    for the garbage collector with all that the object holds, such as the open files of a graph.
+    Safe among threads, which may compute a value twice. The cache is in the object: `functools.lru_cache` over a bound
+    method, stored in its object, would refer back to it, and such a cycle waits for the garbage collector with all that
+    the object holds, such as the open files of a graph.
     """
 
-    def remembering(make: Callable[[_Owner, Unpack[_Key]], _Value]) -> Callable[[_Owner, Unpack[_Key]], _Value]:
-        place = f"_remembered_{make.__name__}"
+    def decorate(method: Callable[[_Owner, Unpack[_Key]], _Value]) -> Callable[[_Owner, Unpack[_Key]], _Value]:
+        attribute = f"_cached_{method.__name__}"
 
-        @wraps(make)
+        @wraps(method)
         def value_of(owner: _Owner, *key: *_Key) -> _Value:
-            values: dict[Any, Any] = owner.__dict__.setdefault(place, {})  # Any: the types of keys and values vary
-            value: _Value = values.get(key, _NOTHING)
-            if value is _NOTHING:
-                value = make(owner, *key)
+            values: dict[Any, Any] = owner.__dict__.setdefault(attribute, {})  # Any: the types of keys and values vary
+            value: _Value = values.get(key, _MISSING)  # one look-up: another thread may clear the cache
+            if value is _MISSING:
+                value = method(owner, *key)
                 if len(values) >= most:
                     values.clear()
                 values[key] = value
@@ -50,4 +48,4 @@ def remembered(
 
         return value_of
 
-    return remembering
+    return decorate

@@ -1,4 +1,4 @@
-"""`Retriever`: where graph, method, model and budget come together."""
+"""`Retriever` joins a graph, a method, a model and a budget."""
 
 from __future__ import annotations
 
@@ -30,34 +30,32 @@ if TYPE_CHECKING:
     from orienteer.methods.ark import Reranker
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
-"""Of a budget: what may end a question without the model having failed."""
+"""The limits of a budget that can end a question although the model works."""
 
 _KEYWORDS = ("graph", "method", "model", "budget", "random_seed", "rerank", "settings")
-"""The keywords of a `Retriever` that are no options of a method."""
+"""The keywords of a `Retriever` that are not options of a method."""
 
 
 class Retriever:
-    """A graph, a method, and perhaps a model: questions in, ranked evidence out. Safe to share among threads.
+    """Answers questions over a graph by a method, with or without a model. Safe to share among threads.
 
         >>> from orienteer import Graph, Retriever
         >>> retriever = Retriever(Graph.open("languages"), method="anchor", most_hops=2)
         >>> retriever.search("Which language did Matz design?", k=1).hits[0].name
         'Ruby'
 
-    `graph` is an open graph or its path, or that of tables or documents, of which one is made in the cache, or the
-    address of a graph, s3://BUCKET/NAME or https://HOST/PATH, which is pulled into the cache. `method` is
-    one of `orienteer methods`; `auto`, the default, takes the best that can run. `model` is a model, or the name of one
-    as its server spells it. `budget` is what each question may spend, and `random_seed` what everything random derives
-    from. `settings` are those of the environment and of `orienteer.toml`, as `read_settings` reads them: what is not
-    said here comes from there.
+    `graph` is an open graph, its path, the path of tables or documents (a graph of them is built in the cache), or the
+    address of a graph, s3://BUCKET/NAME or https://HOST/PATH, which is pulled into the cache. `method` is one of
+    `orienteer methods`; the default, `auto`, takes the best that can run. `model` is a model, or its name as its server
+    spells it. `budget` limits each question, and everything random derives from `random_seed`. `settings` are those of
+    the environment and of `orienteer.toml`, as `read_settings` reads them; they supply whatever is not given here.
 
-    `rerank` is a function of yours that puts a method's ranking in a second order, where the method takes one, as `ark`
-    does: called with the question and the hits, it returns their ids, best first. An id that is no hit is dropped, and
-    a hit that it leaves out comes after those that it names.
+    `rerank` is your function that reorders a method's ranking, if the method takes one, as `ark` does: called with the
+    question and the hits, it returns their ids, best first. Unknown ids are dropped, and missing hits come last.
 
     Further keywords are options of the method, as `orienteer methods NAME` lists them; they are checked here.
 
-    Raises `NotAGraph`, and `BadOption` for a method or an option that there is not, and where the method lacks a model.
+    Raises `NotAGraph`, and `BadOption` for an unknown method or option, and if the method lacks a model.
     """
 
     def __init__(
@@ -84,7 +82,7 @@ class Retriever:
         self._require_in_place()
         is_fallback = asked_for == AUTO and self.model is None
         self.notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
-        """Those that come with every result of this retriever."""
+        """The notes of every result of this retriever."""
         self.notes = (*self.notes, *_staleness(self.graph))
         self._random_seed, self._rerank = random_seed, rerank
         by_method = options_by_method(settings)
@@ -101,7 +99,7 @@ class Retriever:
             self._made = self._make()
             is_mixed = is_fallback and self.method.reads and not PASSAGES.isdisjoint(self.graph.arrays.types.nodes)
             self._passages = METHODS["documents"].make(self.graph) if is_mixed else None
-            """What is asked of the documents in a graph where a question cannot be read over the rest of it."""
+            """Asks the documents of a mixed graph if a question cannot be read over the rest of it."""
 
     def __repr__(self) -> str:
         model = f", model={self.model.name!r}" if self.model is not None else ""
@@ -117,18 +115,18 @@ class Retriever:
         reading: str | None = None,
         budget: Budget | None = None,
     ) -> Result:
-        """Return the ranking for a question, without an answer, by the cheapest way to it.
+        """Return the ranking for a question, without an answer, in the cheapest way.
 
             >>> retriever.search("Which language did Matz design?", node_types=["language"]).hits[0].id
             'language:ruby'
 
-        `question` is a text in words. The ranking has `k` hits at the most; `node_types` keeps nodes of these types,
-        `where` those whose properties meet conditions such as `year >= 2000`. `budget` is this question's own, in place
-        of the retriever's. `reading` is a line such as `result.reading.text`, put right by hand: the method `anchor`
-        takes it in place of the question's words.
+        `question` is a text in words. The ranking has at most `k` hits; `node_types` keeps nodes of these types, and
+        `where` those whose properties meet conditions such as `year >= 2000`. `budget` replaces the retriever's for
+        this question. `reading` is a line such as `result.reading.text`, corrected by hand: the method `anchor` takes
+        it instead of the question's words.
 
-        Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails and a budget
-        that ends raise nothing: `stopped_by` and `notes` of the result tell.
+        Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails or a budget
+        that ends raises nothing: see `stopped_by` and `notes` of the result.
         """
         record = self._question(question, k, node_types, where, reading)
         return self._run(record, k, self._allowance(budget, has_answer=False), has_answer=False)
@@ -143,7 +141,7 @@ class Retriever:
         reading: str | None = None,
         budget: Budget | None = None,
     ) -> Result:
-        """Return the ranking for a question and an answer, where the method or a model gives one.
+        """Return the ranking for a question, and an answer if the method or a model gives one.
 
             >>> result = retriever.ask("Which language did Matz design?", k=1)
             >>> result.hits[0].why, result.answer
@@ -174,8 +172,8 @@ class Retriever:
             >>> kinds[-2:]
             ['answer', 'done']
 
-        Leaving the `with` early ends the question. `has_answer` asks for an answer too; with `hears_parts` one of a
-        model is told while it is written, where its server streams. `question`, `k`, `node_types`, `where`, `reading`
+        Leaving the `with` early ends the question. `has_answer` asks for an answer too; with `hears_parts` a model's
+        answer arrives while it is written, if its server streams. `question`, `k`, `node_types`, `where`, `reading`
         and `budget`, and what is raised, are those of `search`.
         """
         from orienteer.agents.events import Stream
@@ -207,9 +205,9 @@ class Retriever:
             >>> running.future.result().answer, kinds[-2:]
             ('Ruby', ['answer', 'done'])
 
-        It is called by the threads that work, one at a time, so that none waits for events. `running.future` has the
-        result, or what was raised, after the last event; `running.close()` ends the question, and no event is told
-        after it. What `listen` raises ends the question, too. `question`, `k`, `node_types`, `where`, `reading` and
+        The working threads call it, one at a time, so that none waits for events. After the last event,
+        `running.future` has the result or the error; `running.close()` ends the question and its events. An error in
+        `listen` ends the question, too. `question`, `k`, `node_types`, `where`, `reading` and
         `budget`, and what is raised, are those of `search`, `has_answer` and `hears_parts` those of `stream`.
         """
         record = self._question(question, k, node_types, where, reading)
@@ -236,7 +234,7 @@ class Retriever:
             return self._run(question, k, allowance, has_answer=has_answer)
 
         return RunningQuestion(
-            work, listen=listen, stop=allowance.stop, begin=lambda agent: self._begun(question, agent)
+            work, listen=listen, stop=allowance.stop, begin=lambda agent: self._opening(question, agent)
         )
 
     async def asearch(
@@ -255,7 +253,7 @@ class Retriever:
             >>> asyncio.run(retriever.asearch("Which language did Matz design?")).hits[0].id
             'language:ruby'
 
-        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where
+        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. If
         the task is cancelled, no further call is made.
         """
         record = self._question(question, k, node_types, where, reading)
@@ -276,7 +274,7 @@ class Retriever:
             >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer
             'Ruby'
 
-        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where
+        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. If
         the task is cancelled, no further call is made.
         """
         record = self._question(question, k, node_types, where, reading)
@@ -327,8 +325,8 @@ class Retriever:
             >>> ask_graph("Which language did Matz design?").splitlines()[1]
             'answer: Ruby'
 
-        Names, docstrings and annotations are what a framework makes a tool of. Replies are texts of 1,500 tokens at the
-        most, with ids in brackets that go back in; an error is a text too. Nothing is kept from call to call, and any
+        A framework makes tools of their names, docstrings and annotations. Replies are texts of at most 1,500 tokens,
+        with ids in brackets that later calls accept; an error is a text too. The functions keep no state, and any
         number of threads may call them.
         """
         from orienteer.tools.functions import plain_functions
@@ -350,7 +348,7 @@ class Retriever:
         where: Sequence[str] = (),
         reading: str | None = None,
     ) -> None:
-        """Raise what asking this would raise before a model is paid, for servers that spend something before.
+        """Raise what `ask` would raise before a model is paid, for servers that spend something first.
 
             >>> retriever.check("Which language did Matz design?", where=["year > 1990"])
 
@@ -381,8 +379,8 @@ class Retriever:
             self.graph.arrays.mask(tuple(node_types) or None, tuple(where))
         return Question(text=text, k=max(int(k), 1), node_types=tuple(node_types), where=tuple(where), reading=reading)
 
-    def _begun(self, question: Question, agent: int | None) -> Trajectory:
-        """Return a trajectory without steps: as its agent began where the method tells that, else with the question."""
+    def _opening(self, question: Question, agent: int | None) -> Trajectory:
+        """Return a trajectory without steps: the method's own if it has one, else one with the question."""
         if agent is not None and isinstance(self._made, Exploring):
             return self._made.begin_agent(question, agent, random_seed=self._random_seed)
         method = "answer" if agent is None else self.method.name
@@ -409,7 +407,7 @@ class Retriever:
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _adaptation(self, result: Result) -> tuple[str, ...]:
-        """Say how calls were asked for where that was not the method's choice but the model's."""
+        """Return a note on the form of tool calls if the model, not the method, chose it."""
         manner = manner_of(self.model) if self.model is not None else Manner()
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
         return (manner.why,) if manner.dialect in spoken - {"native"} else ()
@@ -442,7 +440,7 @@ class Retriever:
         return chosen(name, has_model=has_model, is_of_documents=self.graph.arrays.is_made_of_documents)
 
     def _require_in_place(self) -> None:
-        """Raise `BadOption` where the graph stays in a database and the method needs more than tools ask of one."""
+        """Raise `BadOption` if the graph stays in a database and the method needs its own copy."""
         if self.graph.is_in_place and not self.method.works_in_place:
             able = ", ".join(card.name for card in METHODS.values() if card.works_in_place)
             raise BadOption(
@@ -451,7 +449,7 @@ class Retriever:
             )
 
     def _choose_seeds(self) -> None:
-        """Settle which method finds the seeds; a graph of documents has no schema that a plan could follow."""
+        """Choose the method that finds the seeds; a graph of documents has no schema for a plan."""
         named = str(self._options.get("seeds", AUTO))
         if self.method.over is None and named == AUTO:
             may_plan = self.model is not None and not self.graph.arrays.is_made_of_documents and "spark" in METHODS
@@ -462,7 +460,7 @@ class Retriever:
             self.method = over(self.method, self._chosen(named))
 
     def _limited(self, result: Result, question: Question, k: int, *, has_answer: bool) -> Result:
-        """Hold every method to the filters and to k, also one that knows neither, and to ranking."""
+        """Apply the filters, `k` and the kind of result to every method's result."""
         hits = result.hits
         mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
@@ -474,7 +472,7 @@ class Retriever:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)
 
     def _make(self) -> Method:
-        """Return the method, standing on another where it is written over one."""
+        """Return the method, over another one if it is written so."""
         card, inner = self.method, self.method.over
         below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
         return card.make(self.graph, model=self.model, options=self._options, rerank=self._rerank, inner=below)
@@ -497,7 +495,7 @@ class Retriever:
     def _allowance(
         self, budget: Budget | None, *, has_answer: bool, listener: Callable[[News], None] | None = None
     ) -> _Allowance:
-        """Return what one question may spend, with the last turn of each agent and the answer's kept back."""
+        """Return a question's budget, with the last turns and the answer reserved."""
         if budget is not None:
             self._require_price(budget)
         budget = self.budget if budget is None else budget
@@ -520,7 +518,7 @@ class Retriever:
 
 
 def _opened(path: str | Path, settings: Settings) -> Graph:
-    """Open the graph at a path, or that of the sources that lie there, made in the cache where need be."""
+    """Open the graph at a path, or build the graph of the sources there in the cache."""
     if not isinstance(path, str | Path):
         raise BadOption(f"graph is {path!r}: give a Graph, an address, or the path of a graph, tables or documents")
     if is_address(str(path)):
@@ -543,7 +541,7 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
 
 
 def _staleness(graph: Graph) -> tuple[str, ...]:
-    """Say where the files that a graph was made of have changed since."""
+    """Return a note if the files that a graph was made of have changed since."""
     provenance = graph.arrays.manifest.provenance
     if not provenance.get("sources") or is_pulled(graph.path) or is_untouched(provenance):
         return ()
@@ -592,7 +590,7 @@ class _Allowance(Allowance):
 
 
 def failure(result: Result) -> Error | None:
-    """Return why a result is none, for `ask` and `eval run` alike: a dead model, or a budget that found nothing."""
+    """Return the error of a failed result, for `ask` and `eval run`: a dead model, or a budget without hits."""
     has_no_answer = any(
         trajectory.method == "answer" and trajectory.stopped_by == "error" for trajectory in result.trajectories
     )

@@ -1,4 +1,4 @@
-"""The benchmarks find what they import, whatever moved since they were last run."""
+"""The benchmarks find what they import, whatever moved since they were last run, and their golds compute."""
 
 import subprocess
 import sys
@@ -24,3 +24,14 @@ def test_every_benchmark_can_be_imported():
         [sys.executable, "-c", IMPORTS, *names], cwd=BENCHMARKS, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_golds_compute_over_the_worlds_that_are_here(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.setenv("ORIENTEER_DATA", str(tmp_path))
+    command = [sys.executable, "-m", "benchmarks.intents.check"]
+    ran = subprocess.run(command, cwd=BENCHMARKS.parent, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "437 intents" in ran.stdout

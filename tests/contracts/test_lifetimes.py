@@ -16,7 +16,7 @@ from orienteer.index import KeyedCache
 from orienteer.lab.quizzes import GraphSteps
 from orienteer.llm import ScriptedModel
 from orienteer.methods import METHODS
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.retriever import Retriever
 
 pytestmark = pytest.mark.slow
@@ -117,7 +117,7 @@ class Doubler:
     def __init__(self):
         self.made = []
 
-    @remembered(2)
+    @cached_method(2)
     def double(self, number):
         self.made.append(number)
         return 2 * number
@@ -142,7 +142,7 @@ def test_an_error_is_not_remembered():
     class Failing:
         tries = 0
 
-        @remembered(2)
+        @cached_method(2)
         def value(self, key):
             self.tries += 1
             if self.tries == 1:

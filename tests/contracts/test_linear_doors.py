@@ -12,7 +12,7 @@ from orienteer import Graph, Retriever, ScriptedModel
 from orienteer.errors import Error
 from orienteer.ingest import demo_records
 from orienteer.methods import METHODS
-from orienteer.serve import main, search_page
+from orienteer.serve import main, search_page, searcher_of
 from orienteer.tools import Toolbox
 
 UNITS = {
@@ -136,7 +136,7 @@ LOOK_UPS = {
     "sort": lambda graph, text: graph.list(sort=text),
     "type": lambda graph, text: graph.search("award", node_types=[text]),
     "reading": lambda graph, text: Retriever(graph, method="anchor").search("languages", reading=text),
-    "page of search": lambda graph, text: search_page(graph, text),
+    "page of search": lambda graph, text: search_page(searcher_of(graph), text),
 }
 
 

@@ -176,6 +176,28 @@ def test_a_command_of_ours_is_refused(install, capsys):
     assert "'thief' registers the command 'thief', and 'ask' is a command of Orienteer's own" in capsys.readouterr().err
 
 
+def test_its_reader_reads_documents_of_its_suffix(install, tmp_path, capsys):
+    source = """
+def read(path):
+    title, _, text = path.read_text(encoding="utf-8").partition("::")
+    return f"# {title}\\n\\n{text}"
+
+def fail(path):
+    return 1 / 0
+"""
+    install("notes", source, "[orienteer.readers]\nnote = notes:read\nodt = notes:fail\n", package="notes")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "otters.note").write_text("Otters::Otters sleep in rafts of kelp.", encoding="utf-8")
+    (tmp_path / "in" / "plain.md").write_text("# Seals\n\nSeals bask on rocks.\n", encoding="utf-8")
+    (tmp_path / "in" / "old.odt").write_bytes(b"PK")
+    assert main(["build", str(tmp_path / "in"), "-o", str(tmp_path / "graph"), "--embedder", "none"]) == 0
+    printed = capsys.readouterr()
+    assert "'notes' registers the reader 'odt', and it failed (ZeroDivisionError" in printed.out + printed.err
+    result = Retriever(Graph.open(tmp_path / "graph"), settings=Settings()).ask("Where do otters sleep?")
+    assert "rafts of kelp" in (result.answer or result.hits[0].text)
+    assert result.hits[0].name == "Otters"
+
+
 def test_its_layout_is_read_as_a_whole(install, tmp_path):
     source = """
 from orienteer.ingest.layouts import KnownLayout

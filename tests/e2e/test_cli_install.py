@@ -127,9 +127,9 @@ def test_one_agent_and_all(cli, me, clubs):
             "error: No agent 'claud-code'. Near: claude-code, claude-desktop. There",
         ),
         (("uninstall", "--agent", "vscod"), "error: No agent 'vscod'. Near: vscode, codex. There are: claude-code, "),
-        (("install", "nowhere"), "error: nowhere is not there: name a graph, or a folder or table"),
+        (("install", "nowhere"), "error: nowhere does not exist: name a graph, or a folder or table"),
         (("install", "graph", "--agent", "zed", "--project"), "error: Zed reads no file of a project: leave out"),
-        (("install", "/"), "error: / is no graph, and too much to make one of: name a folder in it"),
+        (("install", "/"), "error: / is not a graph, and too much to make one from: name a folder in it"),
     ],
 )
 def test_a_wrong_request_is_one_line(cli, me, clubs, arguments, message):
@@ -145,7 +145,7 @@ def test_the_home_folder_is_not_served(cli, me, monkeypatch):
     monkeypatch.chdir(me)
     ran = cli("install")
     assert ran.code == 2
-    assert "too much to make one of" in ran.err
+    assert "too much to make one from" in ran.err
 
 
 def test_a_folder_that_is_gone(cli, me, monkeypatch):
@@ -185,7 +185,7 @@ def test_a_project(cli, me, clubs):
 def test_a_folder_that_is_no_graph_yet_is_said(cli, me, tables):
     ran = cli("install", tables, "--agent", "cursor")
     assert ran.code == 0
-    assert f"{tables} is no graph: the server makes one of it" in ran.err
+    assert f"{tables} is not a graph: the server makes one of it" in ran.err
     assert f"orienteer ask {tables} QUESTION" in ran.err
 
 

@@ -74,6 +74,6 @@ def graphs_at(folders, *, model=None, budget=None, settings=None):
     graphs = ServedGraphs()
     for name, folder in folders.items():
         graph = ServedGraph(name, answering)
-        graph.lie_at(folder)
+        graph.set_directory(folder)
         graphs.add(graph)
     return graphs

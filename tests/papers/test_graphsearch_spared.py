@@ -25,8 +25,9 @@ from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.llm import prompt_of
 from orienteer.methods import ANSWER_SCHEMA, CONCLUSION_SCHEMA, STUDY_SCHEMA, KnowledgeBaseMethod
 from orienteer.records import Edge, Node
-from orienteer.retrieval import Evidence, Scored, open_base, worth_reading
+from orienteer.retrieval import Evidence, Scored, open_base
 from orienteer.text import count_tokens
+from orienteer.tools import worth_reading
 
 pytestmark = pytest.mark.server
 

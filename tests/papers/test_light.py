@@ -170,15 +170,15 @@ def relations_of(graph):
 def test_a_hub_is_not_preferred(graph):
     """Ferry's edge to Orsova, which thirteen edges touch, comes after the one whose type the query names."""
     found = ScoredRows(rows(graph, "ferry"), np.ones(1))
-    ranked = relations_of(graph).around(found, "Who directed Ferry?", 9)
+    ranked = relations_of(graph).near(found, "Who directed Ferry?", 9)
     assert [graph.arrays.edge(*one.entry).type for one in ranked] == ["directed", "set_in"]
-    neutral = relations_of(graph).around(found, "zzz", 9)
+    neutral = relations_of(graph).near(found, "zzz", 9)
     assert neutral[0].score == pytest.approx(neutral[1].score) == pytest.approx(0.1)
 
 
 def test_an_edge_between_two_found_nodes_is_one_relation(graph):
     found = ScoredRows(rows(graph, "ada", "ferry"), np.ones(2))
-    ranked = relations_of(graph).around(found, "film", 9)
+    ranked = relations_of(graph).near(found, "film", 9)
     edges = [graph.arrays.edge(*one.entry) for one in ranked]
     assert [edge.type for edge in edges].count("directed") == 1
     assert len(edges) == 3
@@ -187,7 +187,7 @@ def test_an_edge_between_two_found_nodes_is_one_relation(graph):
 
 def test_parallel_edges_are_relations_of_their_own(small):
     found = ScoredRows(rows(small, "p1"), np.ones(1))
-    ranked = [small.arrays.edge(*one.entry) for one in relations_of(small).around(found, "final draft", 20)]
+    ranked = [small.arrays.edge(*one.entry) for one in relations_of(small).near(found, "final draft", 20)]
     wrote = [edge.text for edge in ranked if edge.type == "wrote"]
     assert wrote == ["final draft", "first draft"]
     assert {edge.type for edge in ranked} >= {"admires", "directed", "born in"}
@@ -198,14 +198,14 @@ def test_the_weight_of_an_edge_counts_within_its_type(build):
     graph = build(
         nodes, [Edge("a", "t", "b", weight=1), Edge("a", "t", "c", weight=8), Edge("a", "u", "d", weight=0.5)]
     )
-    ranked = relations_of(graph).around(ScoredRows(rows(graph, "a"), np.ones(1)), "zzz", 9)
+    ranked = relations_of(graph).near(ScoredRows(rows(graph, "a"), np.ones(1)), "zzz", 9)
     scores = {graph.arrays.ids[one.ends[1]]: one.score for one in ranked}
     assert scores == pytest.approx({"c": 0.1, "d": 0.1, "b": 0.1 * (1 / 8) ** 0.3})
 
 
 def test_facts_stand_for_the_edges_that_they_relate(stated):
     relations = relations_of(stated)
-    ranked = relations.around(ScoredRows(rows(stated, "ada"), np.ones(1)), "mother", 9)
+    ranked = relations.near(ScoredRows(rows(stated, "ada"), np.ones(1)), "mother", 9)
     assert [stated.arrays.ids[one.fact] if one.fact >= 0 else "edge" for one in ranked] == ["f2", "f1"]
     edges = [one.item for one in relations.edges_of(ranked)]
     assert [edge.type for edge in edges] == ["child_of", "directed"]
@@ -321,13 +321,9 @@ def test_a_reason_names_relations_by_their_ends_or_their_fact(graph, stated):
     text = "film director of Ferry, Ada Holm"
     relations = Relations(graph, Spaces(graph), SeedFinder(graph, Spaces(graph)))
     best = relations.matching(text, text, 1)
-    assert relations.told(best[0]) == "Ada Holm -directed-> Ferry"
-    stating = Light(stated)._told(
-        stated.arrays.row("p2"),
-        [ScoredRelation(1.0, (), stated.arrays.row("f2"))],
-        PassageMembership(*map(np.array, ([0], [stated.arrays.row("p2")], [False]))),
-    )
-    assert stating == 'holds "Greta mother of Ada"'
+    assert relations.describe(best[0]) == "Ada Holm -directed-> Ferry"
+    stating = Relations(stated, Spaces(stated), SeedFinder(stated, Spaces(stated)))
+    assert stating.describe(ScoredRelation(1.0, (), stated.arrays.row("f2"))) == '"Greta mother of Ada"'
 
 
 @pytest.mark.parametrize("method", ["light", "path", "hyper", "mini", "msgraph-local"])

@@ -227,7 +227,7 @@ def test_a_tool_call_that_fails_is_told_and_recovered_from(films, served):
     seen = [one for step in episode.trajectories[0].steps for one in step.observations]
     assert "film" in seen[0].text
     assert seen[0].error
-    assert "no JSON" in seen[1].text
+    assert "not JSON" in seen[1].text
     assert "code_interpreter" in seen[2].text
     assert seen[3].error is None
     assert "film" in server.bodies[1]["messages"][-1]["content"], "what went wrong goes back to the model"
@@ -299,7 +299,7 @@ def test_marks_of_the_protocol_in_a_text_are_none(build, served):
     look = called(code(f"print({sly!r})"), ("node_id_retriever", {"queries": [sly]}))
     model, server = served(plays(ENTITY | {"clue_nodes": [sly]}, turns=(look,)))
     scouted(graph, model, order(seed=node))
-    walker = Walker(graph, temperature=0.7)
+    walker = Walker(graph, ScoutConfig())
     walker.explore(order(seed=node), model, Allowance(reserve=0), lambda *_, **__: CheckedReport(None, ()))
     sent = [message for body in server.bodies for message in body["messages"] if message["role"] != "assistant"]
     assert {"user", "tool"} <= {message["role"] for message in sent if "Obey." in message["content"]}
@@ -559,7 +559,7 @@ def test_a_walk_is_written_of_in_one_call(films, served, has_met):
     model, server = served(plays())
     seed = next(seed for seed in range(1000) if met(seed) == has_met)
     judge = partial(check_report, films, order=order(), maker=ItemMaker("random-walk", 0, "sha"))
-    found = Walker(films, temperature=0.7).explore(
+    found = Walker(films, ScoutConfig()).explore(
         order(), model, Allowance(random_seed=seed, reserve=0), lambda report, touched: judge(report, touched=touched)
     )
     shown = server.bodies[0]["messages"][1]["content"]

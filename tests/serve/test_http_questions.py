@@ -292,17 +292,17 @@ def test_what_takes_long_keeps_its_place_until_it_has_ended():
         raise BadOption("nobody hears of it")
 
     async def leave():
-        waiting = asyncio.create_task(site.in_a_place(long))
+        waiting = asyncio.create_task(site.in_a_slot(long))
         await asyncio.sleep(0.05)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         assert site.slots.running == 1
         with pytest.raises(Refused, match="1 questions run and 0 wait"):
-            await site.in_a_place(str)
+            await site.in_a_slot(str)
         ends.set()
         while site.slots.running:
             await asyncio.sleep(0.01)
-        return await site.in_a_place(lambda: "done")
+        return await site.in_a_slot(lambda: "done")
 
     assert asyncio.run(leave()) == "done"
 

@@ -47,12 +47,12 @@ BAD = {
     "a form": ("POST", "/api/search", b"query=x", {"content-type": "text/plain"}, 422, "the body must be JSON"),
     "no content type": ("POST", "/api/search", b'{"query": "x"}', {}, 422, "send content-type: application/json"),
     "too large": ("POST", "/api/search", b" " * 300_000, JSON, 413, "the body is larger than 256 kB"),
-    "no JSON": ("POST", "/api/search", b"{", JSON, 400, "the body is no JSON"),
-    "empty": ("POST", "/api/search", b"", JSON, 400, "the body is no JSON"),
-    "not UTF-8": ("POST", "/api/search", b'{"query": "\xff"}', JSON, 400, "the body is no JSON"),
-    "half a surrogate": ("POST", "/api/search", rb'{"query": "\ud800"}', JSON, 400, "the body is no JSON"),
-    "NaN": ("POST", "/api/search", b'{"query": NaN}', JSON, 400, "the body is no JSON"),
-    "deep": ("POST", "/api/search", deep(100_000), JSON, 400, "the body is no JSON"),
+    "no JSON": ("POST", "/api/search", b"{", JSON, 400, "the body is not JSON"),
+    "empty": ("POST", "/api/search", b"", JSON, 400, "the body is not JSON"),
+    "not UTF-8": ("POST", "/api/search", b'{"query": "\xff"}', JSON, 400, "the body is not JSON"),
+    "half a surrogate": ("POST", "/api/search", rb'{"query": "\ud800"}', JSON, 400, "the body is not JSON"),
+    "NaN": ("POST", "/api/search", b'{"query": NaN}', JSON, 400, "the body is not JSON"),
+    "deep": ("POST", "/api/search", deep(100_000), JSON, 400, "the body is not JSON"),
     "a list": ("POST", "/api/search", b"[]", JSON, 422, "the body must be a JSON object"),
     "null": ("POST", "/api/search", b"null", JSON, 422, "the body must be a JSON object"),
     # its fields
@@ -238,13 +238,13 @@ def test_any_host_but_this_machine_needs_a_key(host):
 
 @pytest.mark.parametrize("origin", ["*", "https://*", "friend.example", "https://a/b", "null", "ftp://a"])
 def test_an_origin_is_that_of_one_site(origin):
-    with pytest.raises(BadOption, match="is no origin"):
+    with pytest.raises(BadOption, match="is not a valid origin"):
         guard_rules("127.0.0.1", keys=(), allowed_hosts=(), origins=[origin], open_paths=())
 
 
 @pytest.mark.parametrize("host", ["", "*", "https://a", "a/b", "friend.example:8443", "[::1]:80", "*.example.org"])
 def test_a_host_that_no_request_could_name_is_refused(host):
-    with pytest.raises(BadOption, match="is no host: write its name alone"):
+    with pytest.raises(BadOption, match="is not a valid host: write its name alone"):
         guard_rules("127.0.0.1", keys=(), allowed_hosts=["friend.example", host], origins=(), open_paths=())
 
 
@@ -375,7 +375,7 @@ def test_a_number_that_no_double_holds_is_no_json_wherever_it_stands(lone, path,
             body = f'{{"{field}": {place.format(number)}}}'
             reply = lone.send("POST", path, body.encode(), JSON)
             assert reply.status == 400, (body[:60], reply.body)
-            assert reply.error["message"].startswith("the body is no JSON")
+            assert reply.error["message"].startswith("the body is not JSON")
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 10**400, [math.nan], {"a": [1, {"b": math.inf}]}])

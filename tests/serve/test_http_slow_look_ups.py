@@ -44,8 +44,8 @@ class Looks(Patience):
 def outcome(generation, look_up, body, patience):
     """Return what a look-up gives, or its error as it would be told."""
     try:
-        with within(patience), generation.telling():
-            return look_up.view(generation, look_up.body(**body))
+        with within(patience), generation.explained():
+            return look_up.read(generation, look_up.body(**body))
     except Error as error:
         return error
 

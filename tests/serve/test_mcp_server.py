@@ -90,7 +90,7 @@ def test_a_model_opens_the_world_of_ask_alone(talk, languages, searcher):
 
 def test_cypher_is_offered_by_choice_and_guarded(call, served, talk):
     pytest.importorskip("ladybug")
-    with pytest.raises(MCPError, match="There is no tool 'cypher'"):
+    with pytest.raises(MCPError, match="Unknown tool 'cypher'"):
         call("cypher", {"query": "MATCH (n) RETURN n"})
     found = call("cypher", {"query": "MATCH (l:language) RETURN l.name ORDER BY l.year LIMIT 1"}, offers_cypher=True)
     assert text_of(found).splitlines()[0] == "1 row: l.name"
@@ -197,7 +197,7 @@ def test_arguments_are_read_as_they_are_meant_and_that_is_told(call):
 
 
 def test_an_unknown_tool_is_refused_with_the_names(call):
-    with pytest.raises(MCPError, match="There is no tool 'serch'. Did you mean search\\? The tools are ask, search"):
+    with pytest.raises(MCPError, match="Unknown tool 'serch'. Did you mean search\\? The tools are ask, search"):
         call("serch", {"query": "C"})
 
 

@@ -114,9 +114,9 @@ def test_a_wrong_request_to_collect_is_told_and_nothing_is_left(here, cli, argum
 
 STUDENT = ("--student", "nowhere", "-o", "t")
 TRAIN = (
-    (("sft", "nowhere", *STUDENT), "nowhere is no collection"),
-    (("sft", "letters", *STUDENT), "letters is no collection"),
-    (("sft", "file", *STUDENT), "file is no collection"),
+    (("sft", "nowhere", *STUDENT), "nowhere is not a collection"),
+    (("sft", "letters", *STUDENT), "letters is not a collection"),
+    (("sft", "file", *STUDENT), "file is not a collection"),
     (("sft", "c", *STUDENT), "there is no student at "),
     (("sft", "c", "--student", "empty", "-o", "t"), "empty holds no model (config.json)"),
     (("sft", "c", "--student", "questions.jsonl", "-o", "t"), "questions.jsonl is no model that can be trained"),
@@ -128,7 +128,7 @@ TRAIN = (
     (("sft", "c", *STUDENT, "--set", "graphs=nowhere"), "holds no graph 'nowhere': there are books, ships"),
     (("sft", "c", "--student", "file", "-o", "letters"), "holds letter.txt and no training"),
     (("sft", "c", "--student", "file", "-o", "file"), "file"),
-    (("grpo", "nowhere", *STUDENT), "nowhere is no collection"),
+    (("grpo", "nowhere", *STUDENT), "nowhere is not a collection"),
     (("grpo", "c", *STUDENT), "there is no student at "),
     (("grpo", "c", *STUDENT, "--graph", "empty"), "was not collected over a graph 'empty': there are books, ships"),
     (("grpo", "c", *STUDENT, "--set", "group=1"), "group"),
@@ -178,7 +178,7 @@ def test_a_graph_that_has_moved_is_asked_for(here, taught, cli):
     file.write_text(re.sub(r'"path": ".*/(books|ships)"', r'"path": "/gone/\1"', file.read_text()))
     ran = cli("train", "grpo", "c", "--student", "nowhere", "-o", "t", "-q")
     assert ran.code == 2
-    assert "the graph books is no more at /gone/books: say where it is with --graph DIR" in ran.err
+    assert "the graph books is no longer at /gone/books: say where it is with --graph DIR" in ran.err
     again = cli("train", "grpo", "c", "--student", "nowhere", "-o", "t", "-q", "--graph", "books", "--graph", "ships")
     assert again.code == 2
     assert "/gone" not in again.err
@@ -193,7 +193,7 @@ def test_a_manifest_of_another_version_is_told(here, taught, cli):
     ):
         ran = cli("train", *command, "-q")
         assert ran.code == 2
-        assert "is no manifest of this version: collect anew, in another folder" in ran.err
+        assert "is from another version: collect again, in another folder" in ran.err
 
 
 @pytest.mark.training

@@ -109,7 +109,7 @@ def test_an_unfinished_collection_is_not_learnt_from(worlds, tmp_path, cli):
         collect_trajectories(list(worlds.values()), tmp_path / "c", config, settings=Settings(), progress=progress)
     ran = cli("train", "sft", tmp_path / "c", "--student", "smollm2", "-o", tmp_path / "s")
     assert ran.code == 2
-    assert "not collected to the end: repeat the command that wrote it" in ran.err
+    assert "is incomplete: rerun the command that wrote it" in ran.err
 
 
 # ---------------------------------------------------------------------------------------------- a teacher with a model

@@ -172,7 +172,7 @@ def test_a_base_with_other_sizes_is_refused(made, episodes, tmp_path):
 def test_a_base_that_is_no_gguf_is_refused(made, tmp_path):
     for name, content in (("a.gguf", b"hello"), ("b.gguf", b""), ("c.gguf", b"GGUF" + bytes(200))):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(BadInput, match="is no GGUF file"):
+        with pytest.raises(BadInput, match="is not a GGUF file"):
             export_student(made[2], tmp_path / "s.gguf", base=tmp_path / name)
     with pytest.raises((BadInput, OSError)):
         export_student(made[2], tmp_path / "s.gguf", base=tmp_path / "nowhere.gguf")

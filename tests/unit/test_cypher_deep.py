@@ -190,7 +190,7 @@ def test_code_that_asks_hears_of_it(demo, form):
 
 
 def test_a_long_chain_is_told_what_to_write():
-    with pytest.raises(BadQuery, match=r"more than 200 operators .* write x IN \[a, b\] for x = a OR x = b"):
+    with pytest.raises(BadQuery, match=r"more than 200 chained operators .* write x IN \[a, b\] for x = a OR x = b"):
         parse_cypher("MATCH (n) WHERE " + " OR ".join(["n.id = 'x'"] * 330) + " RETURN n.id")
 
 

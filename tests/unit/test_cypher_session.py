@@ -191,10 +191,10 @@ def test_what_is_held_in_part_is_told_where_a_query_names_it(scratch):
         builder.publish(partial=["gene", "Order"], labels={"gene": "belongs to"})
     cypher = Cypher(Graph.open(path))
     assert cypher.query("MATCH (:Gene)-[:gene]->(b) RETURN count(b)").notes == (
-        "belongs to is held in part here: a count of it is too low",
+        "belongs to is incomplete here: a count of it is too low",
     )
     assert cypher.query("MATCH (n:Order) RETURN count(n)").notes == (
-        "Order is held in part here: a count of it is too low",
+        "Order is incomplete here: a count of it is too low",
     )
     assert cypher.query("MATCH (:Gene)-[:GENE]->(b) RETURN count(b)").notes == ()
 
@@ -405,17 +405,17 @@ def test_values_are_cyphers(graph, query, right):
         ("MATCH (n) WHERE n.year > date('2000-01-01') RETURN n", "date()"),
         ("MATCH (n) WHERE n = 'g1' RETURN n", ".id"),
         ("MATCH (a), (b) WHERE a < b RETURN a", "a.id < b.id"),
-        ("MATCH (n) WHERE n.name RETURN n", "a condition is needed"),
+        ("MATCH (n) WHERE n.name RETURN n", "is not a condition"),
         ("MATCH (n) RETURN CASE WHEN n.ok THEN 1 ELSE 'a' END", "mixes"),
         ("RETURN [1, 'a']", "mixes"),
         ("RETURN [1, null]", "null"),
         ("MATCH (n) RETURN n.name ORDER BY count(*)", "ORDER BY k"),
         ("MATCH (n:Gene) RETURN toString(n.score)", "decimals"),
         ("MATCH (n) WHERE n.name =~ '(?!x).*' RETURN n", "regular expression"),
-        ("MATCH (n) WHERE n.name =~ '(' RETURN n", "no regular expression"),
+        ("MATCH (n) WHERE n.name =~ '(' RETURN n", "not a regular expression"),
         ("MATCH (n) WHERE n.name =~ 'a{2000}' RETURN n", "1000 are allowed"),
         ("MATCH (n) WHERE count(n) > 1 RETURN n", "WITH a, count(b)"),
-        ("MATCH (n) RETURN sum(count(n))", "WITH and RETURN only"),
+        ("MATCH (n) RETURN sum(count(n))", "only in WITH and RETURN"),
         ("MATCH (a)-[r]->(b)-[r]->(c) RETURN a", "used twice"),
         ("MATCH (n)-[r]-(m) RETURN id(n) = 1", "compares a text with a number"),
         ("MATCH (n) RETURN n ORDER BY n", "name a property"),
@@ -466,7 +466,7 @@ def test_a_node_without_a_name_is_no_variable(graph):
         assert found.columns == ("a",)
         assert [row[0]["id"] for row in found.rows] == ["g1"]
     assert rows(graph, "MATCH (g:Gene)-[:gene]->() WITH DISTINCT * RETURN g.id ORDER BY g.id") == [("g1",), ("g2",)]
-    with pytest.raises(BadQuery, match="stands for nothing"):
+    with pytest.raises(BadQuery, match="is empty here"):
         Cypher(graph).query("MATCH (:Gene) RETURN *")
     with pytest.raises(BadQuery, match="Known here: none"):
         Cypher(graph).query("MATCH (:Gene)-->() RETURN v0.id")

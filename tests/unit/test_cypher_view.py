@@ -452,7 +452,7 @@ def test_an_error_names_what_is_near(graph, query, error, plain, viewed):
 @pytest.mark.parametrize(
     ("query", "error", "message"),
     [
-        ("MATCH (n:Disease:Symptom) RETURN n", BadQuery, "one type here beside the label clinic"),
+        ("MATCH (n:Disease:Symptom) RETURN n", BadQuery, "one type here besides the label clinic"),
         ("MATCH (n:Disease:Symptom:clinic) RETURN n", BadQuery, "one type here"),
         ("MATCH (n:!Disease) RETURN n", BadQuery, "only alternatives"),
         ("MATCH (n:clinic&!Disease) RETURN n", BadQuery, "only alternatives"),

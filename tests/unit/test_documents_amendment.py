@@ -278,7 +278,7 @@ def test_vectors_stay_with_their_texts(tmp_path, always):
     (corpus.folder / "a.md").write_text("# Newer\n\nMore words.", encoding="utf-8")
     report, is_amended = update(corpus.folder, target)
     assert is_amended
-    assert "2 new nodes without a vector: orienteer embed makes what is missing" in report.notes
+    assert "2 new nodes without a vector: orienteer embed adds the missing ones" in report.notes
     after = Graph.open(target)
     for node_id, vector in before.items():
         if node_id.startswith("d0/f000"):

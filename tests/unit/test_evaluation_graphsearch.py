@@ -335,7 +335,7 @@ def test_a_file_that_is_only_called_like_one_is_none(tmp_path):
     (tmp_path / "x_contexts.json").write_text('{"a": 1}')
     assert recognize_texts(tmp_path) is None
     (tmp_path / "x_contexts.json").write_text('["a", {"b": 1}]')
-    with pytest.raises(BadInput, match="no list of texts"):
+    with pytest.raises(BadInput, match="not a list of texts"):
         corpus_texts(recognize_texts(tmp_path))
     (tmp_path / "y_contexts.json").write_text('["a"]')
     with pytest.raises(BadInput, match="several corpora"):

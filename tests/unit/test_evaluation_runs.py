@@ -388,11 +388,11 @@ def test_nothing_is_written_through_a_link_in_a_run(tmp_path, name):
 def test_nobody_waits_for_a_pipe_in_a_run(tmp_path, name):
     (tmp_path / "replies").mkdir()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(BadInput, match="no ordinary file"), held_run(tmp_path):
+    with pytest.raises(BadInput, match="not an ordinary file"), held_run(tmp_path):
         pass
     if name == "manifest.json":
-        with pytest.raises(BadInput, match="no ordinary file"):
+        with pytest.raises(BadInput, match="not an ordinary file"):
             read_manifest(tmp_path)
     else:
-        with pytest.raises(BadInput, match="no ordinary file"):
+        with pytest.raises(BadInput, match="not an ordinary file"):
             list(read_lines(tmp_path / name))

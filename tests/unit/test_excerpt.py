@@ -51,7 +51,7 @@ def test_marks_are_the_words_of_the_question() -> None:
 @pytest.mark.parametrize("text", ["Captains' ferries, a FERRY.", "A captain\u2019s 2nd sail-boat", "nothing of it", ""])
 def test_the_terms_that_a_text_holds_are_those_of_its_marks(text: str) -> None:
     shown = _shown("Does the captain sail ferries in 2 boats?")
-    assert shown.terms_in(text) == frozenset().union(*(terms for *_, terms in shown.found(text)))
+    assert shown.terms_in(text) == frozenset().union(*(terms for *_, terms in shown.spans(text)))
 
 
 def test_a_text_that_fits_is_shown_whole_and_one_without_the_words_from_its_beginning() -> None:

@@ -162,14 +162,14 @@ def test_the_longest_name_is_found_and_no_word_is_part_of_two():
     places = NamePlaces({"university of oxford": 0, "oxford": 1, "heart valve": 2, "valve": 3}, lower=frozenset({2}))
     text = "The University of Oxford is in Oxford; its heart valve, Heart Valve and valve."
     found = places.within(text, frozenset({0, 1, 3}))
-    assert [text[spot.begin : spot.end] for spot in found.spots] == [
+    assert [text[span.begin : span.end] for span in found.spans] == [
         "University of Oxford",
         "Oxford",
         "heart valve",
         "Heart Valve",
     ]
-    assert distinct_names(found.spots) == [0, 1, 2]
-    assert places.within(text, frozenset()).spots == found.spots[2:]
+    assert distinct_names(found.spans) == [0, 1, 2]
+    assert places.within(text, frozenset()).spans == found.spans[2:]
 
 
 def test_words_that_keep_together_are_phrases():

@@ -119,13 +119,13 @@ def test_an_unknown_neighbor_is_reported(tmp_path, made):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (json.dumps(PAPERS)[:200], "no whole JSON file"),
-        (json.dumps(PAPERS)[:-1], "cut short"),
+        (json.dumps(PAPERS)[:200], "incomplete or invalid JSON"),
+        (json.dumps(PAPERS)[:-1], "it is incomplete"),
         (json.dumps(PAPERS) + " {}", "goes on after its last object"),
         (json.dumps(PAPERS) + "\n" * (1 << 21) + "]", "goes on after its last object"),
-        ('{"a_nodes": {}, "edges": {}}', "'edges' is no group of nodes"),
+        ('{"a_nodes": {}, "edges": {}}', "'edges' is not a group of nodes"),
         ('{"a_nodes": {"1": 5}}', "'1' has no features"),
-        ('{"a_nodes": {"1": {"neighbors": {"x": "2"}}}}', "no lists of ids"),
+        ('{"a_nodes": {"1": {"neighbors": {"x": "2"}}}}', "not lists of ids"),
         ('{"a_nodes": {}}', "hold no node"),
     ],
 )
@@ -201,7 +201,7 @@ def test_ottqas_own_files(tmp_path, made):
     with pytest.raises(BadOption, match="--private has no meaning"):
         validate_sources([tmp_path], options=ImportOptions(private=("intro",)))
     (tables / "Songs_0.json").write_text('{"uid": "Songs_0"}')
-    with pytest.raises(BadInput, match="no table of OTT-QA"):
+    with pytest.raises(BadInput, match="not a table of OTT-QA"):
         validate_sources([tmp_path])
 
 

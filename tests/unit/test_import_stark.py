@@ -217,7 +217,7 @@ def _changed(parts, **changes):
         (_changed(AMAZON, edge_types=[9] * 7), "no name for the type 9"),
         (_changed(AMAZON, edge_index=[[0] * 7, [5] * 7]), "ends outside of 0 to 4"),
         (_changed(AMAZON, edge_index=[[0] * 7, [-1] * 7]), "ends outside of 0 to 4"),
-        (_changed(AMAZON, node_info={"a": {}}), "'a' is no number"),
+        (_changed(AMAZON, node_info={"a": {}}), "'a' is not a number"),
         (_changed(AMAZON, node_info={0: 7}), "no fields but '7'"),
         (_changed(AMAZON, node_info={0: {"name": print}}), r"builtins\.print"),
     ],

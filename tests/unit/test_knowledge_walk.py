@@ -50,7 +50,7 @@ def incidence_of(held, titled, names):
         passages=np.arange(len(held), dtype=np.int32),
         written=str,
         held=lists,
-        holders=lists.turned(names),
+        holders=lists.inverted(names),
         titled=numbers(*titled),
         find=lambda text: np.zeros(0, np.int32),
     )
@@ -377,6 +377,6 @@ def test_who_led_the_walk_to_a_node():
 @given(st.lists(st.lists(st.integers(0, 6), max_size=5, unique=True), max_size=6))
 def test_lists_turned_twice_are_as_they_were(held):
     made = numbers(*held)
-    again = made.turned(7).turned(len(held))
+    again = made.inverted(7).inverted(len(held))
     assert again.begins.tolist() == made.begins.tolist()
     assert again.members.tolist() == made.members.tolist()

@@ -28,7 +28,7 @@ def as_told(graphs=ONE, *, offers_cypher=False):
     """Return the list as hosts put it before a model: names, descriptions, schemas."""
     return json.dumps(
         [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.told(graphs)}
+            {"name": tool.name, "description": tool.description, "input_schema": tool.published_schema(graphs)}
             for tool in tools_of(offers_cypher=offers_cypher).values()
         ]
     )
@@ -91,7 +91,7 @@ def test_of_several_graphs_the_caller_names_one():
 @pytest.mark.parametrize("graphs", [ONE, TWO])
 def test_what_only_refuses_is_checked_and_not_told(tool, graphs):
     """Gemini CLI 0.61 refuses a call by such rules itself, and its model reads less than we would say."""
-    told, checked_by = tool.told(graphs), tool.parameters(graphs)
+    told, checked_by = tool.published_schema(graphs), tool.parameters(graphs)
     refusing = {"additionalProperties", "minimum", "maximum", "minItems", "maxItems"}
     assert not refusing & {keyword for schema in (told, *told["properties"].values()) for keyword in schema}
     assert checked_by["additionalProperties"] is False
@@ -103,7 +103,7 @@ def test_what_only_refuses_is_checked_and_not_told(tool, graphs):
 
 
 def test_the_names_of_the_graphs_are_told_once():
-    told = {name: tool.told(TWO)["properties"]["graph"] for name, tool in TOOLS.items()}
+    told = {name: tool.published_schema(TWO)["properties"]["graph"] for name, tool in TOOLS.items()}
     assert told.pop("ask") == {"type": "string", "enum": ["languages", "beers"]}
     assert all(schema == {"type": "string"} for schema in told.values())
 

@@ -229,10 +229,10 @@ def test_an_embedder_that_cannot_be_had_is_told_before_a_model_is_paid(graph):
 
     opened = Graph.open(graph.path, embedder=moved)
     model = ScriptedModel(lambda *_: pytest.fail("the model was asked"))
-    with pytest.raises(BadOption, match="not as it was"):
+    with pytest.raises(BadOption, match="has changed since the graph was embedded"):
         ask_ark(opened, model, Allowance())
     hyde = Hyde(opened, model, HydeConfig(mode="dense"))
-    with pytest.raises(BadOption, match="not as it was"):
+    with pytest.raises(BadOption, match="has changed since the graph was embedded"):
         hyde.retrieve(QUESTION, Allowance())
 
 

@@ -18,14 +18,11 @@ from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, import_graph
 from orienteer.llm import LocalModel
 from orienteer.records import Edge, Node, Question, Ranked, Result, ToolCall, Trajectory
-from orienteer.retriever import Retriever
 from orienteer.serve import (
     NeighborsPage,
-    ask_page,
     facets_page,
     for_outside,
     graph_info,
-    groups_page,
     intersect_page,
     machine_paths,
     message_outside,
@@ -36,7 +33,6 @@ from orienteer.serve import (
     relative_paths,
     schema_page,
     search_page,
-    search_page_by,
     searcher_of,
     subgraph_page,
 )
@@ -77,7 +73,7 @@ def test_what_a_command_tells_beside_its_json_is_left_out_of_it(small):
     assert list(intersect_page(small, ["f1", "f2"]).printed()) == ["hits"]
     assert list(node_page(small, "p1").printed()) == ["id", "type", "name", "aliases", "text", "properties", "degree"]
     assert list(nodes_page(small, k=1).printed()) == ["total", "offset", "hits"]
-    assert list(groups_page(small, "type").printed()) == ["total", "groups"]
+    assert list(nodes_page(small, group_by="type").printed()) == ["total", "groups"]
 
 
 def test_every_kind_of_edge_of_a_node_is_counted(small):
@@ -117,7 +113,7 @@ def test_paths_have_the_names_of_their_nodes(small):
 def test_lists_and_groups_say_what_is_left(small):
     page = nodes_page(small, sort="year", k=3)
     assert ([node.id for node in page.hits[:2]], page.total, page.missing, page.more) == (["f1", "f2"], 8, 6, 5)
-    groups = groups_page(small, "type", k=2)
+    groups = nodes_page(small, group_by="type", k=2)
     assert ([(group.value, group.count) for group in groups.groups], groups.distinct, groups.more) == (
         [("person", 3), ("place", 3)],
         3,
@@ -134,25 +130,19 @@ def test_a_schema_counts_what_joins_what(small):
     ] == 2
 
 
-def test_search_and_ask_are_results_without_trajectories(small):
-    assert search_page(small, "Night Ferry", 1).hits[0].id == "f1"
-    kept = searcher_of(small)
-    once, twice = (search_page_by(kept, "salt", 3, node_types=["place"]) for _ in range(2))
+def test_a_search_is_a_result_without_trajectories(small):
+    searcher = searcher_of(small)
+    assert search_page(searcher, "Night Ferry", 1).hits[0].id == "f1"
+    once, twice = (search_page(searcher, "salt", 3, node_types=["place"]) for _ in range(2))
     assert [hit.id for hit in once.hits] == [hit.id for hit in twice.hits] == ["c1"]
-    asked = Retriever(small, "anchor")
-    result = ask_page(asked, "Who directed Night Ferry?", 5)
-    assert result.answer == "Ada Holm"
-    assert result.trajectories == ()
-    assert ask_page(asked, "Who directed Night Ferry?", has_answer=False).answer is None
-    assert ask_page(asked, "Who directed Night Ferry?", has_trajectories=True).trajectories
-    assert ask_page(asked, "Who directed Night Ferry?", reading='person that -directed-> "Salt"').hits[0].id == "p1"
+    assert once.trajectories == ()
 
 
 def test_a_note_of_a_search_names_the_graph_and_not_where_it_lies(build):
     graph = build([Node("b1", "beer", "Duvel", properties={"country": "Belgium"}), Node("b2", "beer", "Kriek")])
-    [note] = search_page(graph, "Belgium").notes
+    [note] = search_page(searcher_of(graph), "Belgium").notes
     assert note.endswith(f"orienteer list {graph.path.name} --where country=Belgium")
-    [note] = search_page(graph, "Belgium", called="my beers").notes
+    [note] = search_page(searcher_of(graph), "Belgium", called="my beers").notes
     assert note.endswith("orienteer list 'my beers' --where country=Belgium")
 
 

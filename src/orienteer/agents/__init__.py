@@ -1,4 +1,4 @@
-"""The one loop of an agent, what ends it, and the trajectories that it leaves."""
+"""The one loop of an agent, its endings, and its trajectories."""
 
 from __future__ import annotations
 

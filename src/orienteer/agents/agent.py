@@ -7,8 +7,9 @@ chooses.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from orienteer.agents.dialect import DIALECTS, Terse, room_for
 from orienteer.errors import BudgetExhausted, DatabaseAway, ModelError
@@ -54,7 +55,7 @@ class Agent:
         number: int = 0,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`number` tells several agents apart, from 0; every step of the record holds it.
+        """`number` distinguishes agents, from 0; every step of the record has it.
 
         Without a dialect the agent speaks that of the trajectory that it begins with.
         """
@@ -76,7 +77,11 @@ class Agent:
                 if ending.last is not None and ending.last.is_after_steps:
                     self._last_turn(talk, run)
         except BudgetExhausted as exhausted:
-            stopped_by, error = ending_of(exhausted), self._rescue(talk, run)
+            stopped_by = ending_of(exhausted)
+            try:  # let the model answer from what it has seen
+                self._last_turn(talk, run)
+            except (DatabaseAway, ModelError) as failed:
+                error = str(failed)
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
         except DatabaseAway as away:  # nothing can be looked up any more: what was chosen so far stays as it is
@@ -99,7 +104,7 @@ class Agent:
         """Return the conversation that a trajectory without steps opens. The run pays for its searches."""
         self._toolbox.session.payment.run = run
         self._speaks = self._dialect or DIALECTS[begun.dialect]
-        if self._is_held:
+        if self._has_schema:
             self._names = names_in(begun.question.text, self._toolbox.session.graph)
         return Conversation(
             self._model,
@@ -121,7 +126,7 @@ class Agent:
             if self._should_stop():
                 self._notes.append("stopped early: the other agents agree")
                 return True
-            notice = self._ending.hear(self._turn(talk, run, notice))
+            notice = self._ending.observe(self._turn(talk, run, notice))
         return False
 
     def _turn(self, talk: Conversation, run: Run, notice: str | None, *, runs_calls: bool = True) -> Turn:
@@ -132,7 +137,7 @@ class Agent:
                 is_left = left is None or place < left
                 yield self._toolbox.observe(call) if is_left else Observation(NO_MORE, error=NOT_RUN)
 
-        schema = Terse.held(self._toolbox.offered(self._names)) if runs_calls and self._is_held else None
+        schema = Terse.call_schema(self._toolbox.offered(self._names)) if runs_calls and self._has_schema else None
         turn = talk.turn(
             run, notice=notice, schema=schema, offers_tools=runs_calls, is_read=runs_calls, observe=observe
         )
@@ -141,19 +146,11 @@ class Agent:
         return turn
 
     @property
-    def _is_held(self) -> bool:
-        """Say whether replies are held to calls: of the compact tools, whose course a schema can tell."""
+    def _has_schema(self) -> bool:
+        """Return whether a schema limits replies to calls: for the compact tools, whose course it can follow."""
         spec = self._toolbox.spec
         is_compact = spec is not None and spec.name == COMPACT and isinstance(self._speaks, Terse)
         return is_compact and manner_of(self._model).keeps_schema
-
-    def _rescue(self, talk: Conversation, run: Run) -> str | None:
-        """Let the model answer from what it has seen; return the error where it fails, else None."""
-        try:
-            self._last_turn(talk, run)
-        except (DatabaseAway, ModelError) as failed:
-            return str(failed)
-        return None
 
     def _last_turn(self, talk: Conversation, run: Run) -> None:
         """Ask for the answer, paid from the budget's reserve. Where the reserve is spent too, nothing is asked."""
@@ -164,7 +161,7 @@ class Agent:
             turn = self._turn(talk, run.final(), last.notice, runs_calls=last.offers_tools)
         except BudgetExhausted:
             return
-        self._ending.hear(turn, is_last=True)
+        self._ending.observe(turn, is_last=True)
 
 
 class LastTurn(NamedTuple):
@@ -177,58 +174,60 @@ class LastTurn(NamedTuple):
     """Whether it is also asked for when the steps are spent; else only when the budget is."""
 
 
-class Ending(Protocol):
-    """Decides when one course ends: it hears every turn and returns what the model is told next."""
+class Ending(ABC):
+    """Decides when one course ends: it observes every turn and returns the next message for the model."""
 
-    @property
-    def is_reached(self) -> bool:
-        """Whether the course has come to its end by itself."""
+    last: LastTurn | None = None
+    """How the last turn is asked for; None for a course without one."""
+    is_reached = False
+    """Whether the course has come to its end by itself."""
+
+    def __init__(self, most: int) -> None:
+        """Limit the calls of the course, or its steps."""
+        self._left = most
 
     @property
     def is_spent(self) -> bool:
         """Whether the steps or calls of the course are used up."""
+        return self._left <= 0
 
     @property
     def calls_left(self) -> int | None:
         """How many calls of the next turn may run; None for all of them."""
+        return self._left
 
-    @property
-    def last(self) -> LastTurn | None:
-        """How the last turn is asked for; None for a course without one."""
-
-    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
-        """Take in a turn; return what to tell the model before the next one, None for nothing."""
+    @abstractmethod
+    def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Process a turn; return the next message for the model, or None."""
 
     def settle(self) -> tuple[str | None, tuple[str, ...]]:
         """Return the answer in words, None without one, and the notes on the course."""
+        return None, ()
 
 
-class ByFinish:
+class ByFinish(Ending):
     """Ends when the model calls `finish`."""
 
+    last = LastTurn(LAST_TURN, offers_tools=True, is_after_steps=False)
+    calls_left = None
+
     def __init__(self, session: Session, *, max_steps: int, takes_last_set: bool = True) -> None:
-        """With `takes_last_set` a course that ends without an answer gives its last result, and a note says so."""
-        self._session, self._left, self._takes_last_set = session, max_steps, takes_last_set
-        self.calls_left: int | None = None
-        self.last: LastTurn | None = LastTurn(LAST_TURN, offers_tools=True, is_after_steps=False)
+        """With `takes_last_set` a course that ends without an answer gives its last result, with a note."""
+        super().__init__(max_steps)
+        self._session, self._takes_last_set = session, takes_last_set
 
     @property
-    def is_reached(self) -> bool:
+    def is_reached(self) -> bool:  # type: ignore[override]  # the session knows
         """Whether `finish` was called."""
         return self._session.is_finished
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether all steps are taken."""
-        return self._left <= 0
-
-    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
-        """Ask for a call where the reply has none."""
+    def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
+        """Ask for a call if the reply has none."""
         self._left -= 1
         return left_out(turn.reply) if turn.reply.message.tool_calls else CALL_A_TOOL
 
     def settle(self) -> tuple[str | None, tuple[str, ...]]:
-        """Take the last result where nothing was chosen: what was found is not lost because nobody added it."""
+        """Take the last result if nothing was chosen, so that it is not lost."""
         session = self._session
         last = session.last()
         if session.answer or last is None or not self._takes_last_set or session.is_finished:
@@ -237,83 +236,52 @@ class ByFinish:
         return None, (f"nothing was added to the answer: the first nodes of the last result {last} stand for it",)
 
 
-class ByAnswerLine:
+class ByAnswerLine(Ending):
     r"""Ends when the model answers in `\answer{...}`. GraphScout (003), 3.2."""
+
+    last = LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
 
     def __init__(self, *, max_calls: int) -> None:
         """`max_calls` limits the tool calls; a turn without any counts as one."""
-        self._left = max_calls
+        super().__init__(max_calls)
         self._answer: AnswerLine | None = None
-        self.last: LastTurn | None = LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
 
-    @property
-    def is_reached(self) -> bool:
-        """Whether some reply gave an answer that is not empty."""
-        return self._answer is not None
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether no call is left."""
-        return self._left <= 0
-
-    @property
-    def calls_left(self) -> int | None:
-        """How many calls are left."""
-        return self._left
-
-    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
+    def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
         """Take the answer of a reply without calls, or return what is wrong with it."""
-        calls = turn.reply.message.tool_calls
+        reply, calls = turn.reply, turn.reply.message.tool_calls
         self._left -= max(1, len(calls))
-        cut = (CUT,) if turn.reply.truncated else ()
+        cut = (CUT,) if reply.truncated else ()
         if turn.broken:
             return "\n".join((*cut, *turn.broken, AGAIN))
-        return left_out(turn.reply) if calls and not is_last else self._read(turn.reply, cut, is_last=is_last)
-
-    def settle(self) -> tuple[str | None, tuple[str, ...]]:
-        """Return the answer, and what is odd about it."""
-        if self._answer is None:
-            return None, (r"the model gave no answer in \answer{}",)
-        return self._answer.text, self._answer.notes
-
-    def _read(self, reply: Reply, cut: tuple[str, ...], *, is_last: bool) -> str | None:
+        if calls and not is_last:
+            return left_out(reply)
         line = read(reply.message.content or "")
         if line is None or (reply.truncated and not line.is_closed and not is_last):
             return "\n".join((*cut, NO_ANSWER))
         if not line.text:
             return EMPTY
-        self._answer = line
+        self._answer, self.is_reached = line, True
         return None
 
+    def settle(self) -> tuple[str | None, tuple[str, ...]]:
+        """Return the answer, with notes on its form."""
+        if self._answer is None:
+            return None, (r"the model gave no answer in \answer{}",)
+        return self._answer.text, self._answer.notes
 
-class ByReport:
+
+class ByReport(Ending):
     """Ends when the model calls nothing more, or has no call left. Its report is asked for afterwards."""
 
     def __init__(self, *, max_calls: int) -> None:
-        self._left = max_calls
-        self.is_reached = False
-        self.last: LastTurn | None = None
+        super().__init__(max_calls)
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether no call is left."""
-        return self._left <= 0
-
-    @property
-    def calls_left(self) -> int | None:
-        """How many calls are left."""
-        return self._left
-
-    def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
+    def observe(self, turn: Turn, *, is_last: bool = False) -> str | None:
         """Count the calls of a turn."""
         calls = len(turn.reply.message.tool_calls)
         self._left -= calls
         self.is_reached = not calls
         return None
-
-    def settle(self) -> tuple[str | None, tuple[str, ...]]:
-        """Return nothing: the report is another request."""
-        return None, ()
 
 
 # The answer in a reply's `\answer{...}`: the one place where the wrapper is read.
@@ -321,15 +289,13 @@ class ByReport:
 # GraphScout (003), 3.4.2 and B.4.2: an answer without it is none. What is read, and how:
 #
 # - The last wrapper counts, and of one inside another the inner one.
-# - Braces nest; `\{` and `\}` are characters. LaTeX inside is kept, but that an answer wholly in `\text{...}` or
-#   another
-#   command of style, or between dollar signs, is freed of it, and that `\_`, `\%`, `\&`, `\$`, `\#` lose their
-#   backslash.
+# - Braces nest; `\{` and `\}` are characters. LaTeX inside is kept, with two exceptions: an answer wholly in
+#   `\text{...}` or another command of style, or between dollar signs, is freed of it, and `\_`, `\%`, `\&`, `\$`, `\#`
+#   lose their backslash.
 # - An answer may have several lines, as lists have. One whose brace never closes ends with its line.
-# - What stands in `<think>...</think>`, in `<tool_call>...</tool_call>` or in `<tool_response>...</tool_response>` is
-#   no
-#   answer; neither is the rule said again: `\answer{...}`, `\answer{FINAL_ANSWER}`. `\boxed{}` is another wrapper.
-# - Text after it is let be, and said.
+# - Text in `<think>...</think>`, `<tool_call>...</tool_call>` or `<tool_response>...</tool_response>` is not an answer;
+#   neither is the rule repeated: `\answer{...}`, `\answer{FINAL_ANSWER}`. `\boxed{}` is another wrapper.
+# - Text after it is ignored, with a note.
 
 
 _WRAPPER = re.compile(r"\\answer[ \t]*\{")
@@ -337,8 +303,8 @@ _ASIDE = re.compile(r"<(think|tool_call|tool_response)>")
 _THOUGHT = "</think>"
 _STYLED = re.compile(r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathit|mathsf|emph)\s*\{")
 _ESCAPED = re.compile(r"\\([{}_%&$#])")
+# How many wrappers of a reply are read, from its end: no reply has more that mean anything.
 _MOST = 20
-"""How many wrappers of a reply are read, from its end: no reply has more that mean anything."""
 _PLACEHOLDERS = frozenset({"...", "…", "FINAL_ANSWER", "<FINAL_ANSWER>"})
 
 
@@ -364,21 +330,22 @@ class AnswerLine(NamedTuple):
 
 
 def answer_in(text: str) -> str | None:
-    r"""Return what the last `\answer{...}` of a reply holds; None where there is none."""
+    r"""Return the content of a reply's last `\answer{...}`, or None if there is none."""
     line = read(text)
     return None if line is None else line.text
 
 
 def read(text: str) -> AnswerLine | None:
-    """Return the answer of a reply with how it was written; None where there is none."""
+    """Return the answer of a reply and its form, or None if there is none."""
     spoken = _without_asides(text)
     for wrapper in reversed(list(_WRAPPER.finditer(spoken))[-_MOST:]):
         end = _closing(spoken, wrapper.end())
         if end is None:
-            inner, rest = _line(spoken[wrapper.end() :]), ""
+            lines = (line for line in spoken[wrapper.end() :].splitlines() if line.strip())
+            inner, rest = next(lines, ""), ""
         else:
             inner, rest = spoken[wrapper.end() : end], spoken[end + 1 :]
-        if (plain := _plain(inner)) not in _PLACEHOLDERS:
+        if (plain := _unstyled(inner)) not in _PLACEHOLDERS:
             return AnswerLine(plain, end is not None, not rest.strip(" \t\r\n`*.$}"))
     return None
 
@@ -401,7 +368,7 @@ def _without_asides(text: str) -> str:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Return where the brace that is open at `start` closes; None where it does not."""
+    """Return the index of the brace that closes the one open at `start`, or None."""
     depth, at = 1, start
     while at < len(text):
         character = text[at]
@@ -417,12 +384,7 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _line(text: str) -> str:
-    """Return the first line that is not blank."""
-    return next((line for line in text.splitlines() if line.strip()), "")
-
-
-def _plain(inner: str) -> str:
+def _unstyled(inner: str) -> str:
     """Return an answer freed of the marks that only style it."""
     lines = (" ".join(line.split()) for line in inner.splitlines())
     text = "\n".join(line for line in lines if line)

@@ -1,4 +1,4 @@
-"""The last call of a method that only ranks: the bare answer, or that the evidence holds none.
+"""The last call of a method that only ranks: the bare answer, or the statement that the evidence has none.
 
 The model answers from the hits (`answer`), or from all the evidence that a method has gathered (`answer_from`). It says
 in a sentence or a few, with citations, how the answer follows, then `Answer:` and the bare thing; a result has the bare
@@ -8,7 +8,8 @@ thing first, as its `answer`, and the sentences as its `long_answer`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
@@ -18,8 +19,8 @@ from orienteer.llm import arguments_of
 from orienteer.llm.conversation import ask as ask_model
 from orienteer.llm.conversation import begin, prompt_of
 from orienteer.llm.spoken import THINK, after_thinking
-from orienteer.protocols import Heard, LanguageModel, Run
-from orienteer.records import AnswerPart, Citation, Question, Result, Sampling, ToolCall, ToolSpec
+from orienteer.protocols import LanguageModel, Run, StreamingRun
+from orienteer.records import AnswerPart, Citation, Question, Result, Sampling
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
@@ -28,12 +29,12 @@ from orienteer.tools.answer import FINISH
 
 NOT_THERE = "not in the evidence"
 HITS = 20  # of the ranking are shown to the model
+# Characters that a model writes, its thoughts among them, beyond which the rest of an answer is told at once.
 _LONGEST_HEARD = 20_000
-"""Characters that a model writes, its thoughts among them, beyond which the rest of an answer is told at once."""
 _COMMENT = 500  # characters of what an agent said at its end
 _ANSWER = re.compile(r"(?:(?<!\*)\*+)?\banswer\**\s*[:：]\**", re.IGNORECASE)
+# What the end of some words may become, or is: `Answer:` with nothing behind it.
 _BEGUN = re.compile(r"\b(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：])\Z", re.IGNORECASE)
-"""What the end of some words may become, or is: `Answer:` with nothing behind it."""
 _LONGEST_BEGUN = 40  # characters at the end that are looked at for it
 _FILLING = " \t\r\n*"
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -110,7 +111,7 @@ def ask(
     run: Run,
     sampling: Sampling | None = None,
 ) -> Result:
-    """Return the result with what the model answers to a prompt, `prompts/NAME.md`, and the trajectory of the call."""
+    """Return the result with the model's answer to a prompt, `prompts/NAME.md`, and the trajectory of the call."""
     begun = begin(
         model,
         prompt_of(prompt),
@@ -119,16 +120,16 @@ def ask(
         method="answer",
         sampling=sampling or Sampling(),
     )
-    telling = Telling(run, read) if isinstance(run, Heard) and run.hears_parts else None
-    hear = None if telling is None else telling.hear
+    stream = AnswerStream(run, read) if isinstance(run, StreamingRun) and run.hears_parts else None
+    hear = None if stream is None else stream.on_text
     try:
         reply, _, done = ask_model(model, run.final(), begun, agent=None, hear=hear)
     except (BudgetExhausted, ModelError) as error:
         trajectories, notes = (*result.trajectories, *error.trajectories), (*result.notes, f"no answer: {error}")
         return result.model_copy(update={"trajectories": trajectories, "notes": notes})
     parts = read(single_spaced(after_thinking(reply.message.content or "")))
-    if telling is not None:
-        telling.end(parts)
+    if stream is not None:
+        stream.end(parts)
     notes = parts.notes if parts.text else ("no answer: the model said nothing",)
     notes += ("the answer was cut off at the length limit",) if reply.truncated else ()
     text = spoken(parts.text)
@@ -143,8 +144,8 @@ def ask(
     )
 
 
-class Telling:
-    """Tells a run the words of an answer while they are written, as they will be read: nothing that a result lacks.
+class AnswerStream:
+    """Reports the words of an answer to a run while they are written, exactly as the result will have them.
 
     What is not yet decided is held back: thoughts before the answer, a bracket that is still open, and what may be the
     beginning of `Answer:`. Where the reading of what was told changes after all, as by a second `Answer:`, nothing more
@@ -155,8 +156,8 @@ class Telling:
         self._run, self._read = run, read
         self._written, self._told = "", ""
 
-    def hear(self, part: str) -> None:
-        """Take some words of the model, and tell what can be told by now."""
+    def on_text(self, part: str) -> None:
+        """Process some words of the model, and report those that are decided."""
         self._written += part
         if len(self._written) > _LONGEST_HEARD:
             return  # each part reads all of it
@@ -165,7 +166,7 @@ class Telling:
             self._tell(self._read(single_spaced(_decided(words))))
 
     def end(self, parts: AnswerParts) -> None:
-        """Tell the rest of an answer that is whole now; nothing of one whose words were not heard."""
+        """Report the rest of a whole answer, unless its words were not streamed."""
         if self._written:
             self._tell(parts)
 
@@ -199,7 +200,7 @@ def spoken(text: str) -> str | None:
 
 
 def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:
-    """Return a text with its labels in square brackets replaced by the ids of the nodes that they stand for.
+    """Return a text with node ids in place of its labels in square brackets.
 
     Brackets without a label stay as they are. The notes list the names in brackets that are no labels.
     """
@@ -248,7 +249,7 @@ def as_written(result: Result) -> Result:
 
 
 def _cited(field: Literal["answer", "long_answer"], text: str | None, ids: Collection[str]) -> Iterator[Citation]:
-    """Yield the brackets of a text that hold ids, one or several each; an id may hold brackets and commas too."""
+    """Yield the brackets of a text with ids, one or several each; an id may contain brackets and commas too."""
     if not text or not ids or "[" not in text:
         return
     whole = "|".join(re.escape(node_id) for node_id in sorted(ids, key=len, reverse=True))
@@ -288,7 +289,7 @@ def _by_ids(text: str, ids: Collection[str]) -> AnswerParts:
 
 
 def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
-    """Say what is wrong with the citations of an answer; its notes list those that do not exist."""
+    """Return notes on the citations of an answer; its own notes list those that do not exist."""
     if parts.notes:
         return (f"the answer cites what is not {where}: {', '.join(parts.notes)}",)
     return () if parts.cited or NOT_THERE in parts.text.casefold() else (f"the answer cites {nothing}",)
@@ -308,24 +309,13 @@ def _hits(result: Result) -> str:
 
 
 def _search_notes(result: Result) -> list[str]:
-    """Return what agents said when they ended the search, and the notes of the search, as the model sees them."""
-    comments, notes = dict.fromkeys(_comments(result)), result.notes
-    parts = (("Said at the end of the search:", comments), ("Notes of the search:", notes))
-    return [line for head, texts in parts if texts for line in ("", head, *(f"- {text}" for text in texts))]
-
-
-def _comments(result: Result) -> Iterator[str]:
-    """Yield the comments with which agents finished."""
+    """Return the agents' last comments and the notes of the search, as the model sees them."""
+    comments: dict[str, None] = {}
     for trajectory in result.trajectories:
-        calls = trajectory.steps[-1].reply.message.tool_calls if trajectory.steps else ()
-        for call in calls:
-            if call.name == FINISH and (comment := _comment(call, trajectory.tools)):
-                yield one_line(comment, _COMMENT)
-
-
-def _comment(call: ToolCall, tools: Sequence[ToolSpec]) -> str:
-    try:
-        comment = arguments_of(call, tools).value.get("comment")
-    except ValueError:
-        return ""  # a call that could not be run ended nothing
-    return single_spaced(comment) if isinstance(comment, str) else ""
+        for call in trajectory.steps[-1].reply.message.tool_calls if trajectory.steps else ():
+            with suppress(ValueError):  # a call that could not be run ended nothing
+                comment = arguments_of(call, trajectory.tools).value.get("comment") if call.name == FINISH else None
+                if isinstance(comment, str) and single_spaced(comment):
+                    comments[one_line(single_spaced(comment), _COMMENT)] = None
+    parts = (("Said at the end of the search:", comments), ("Notes of the search:", result.notes))
+    return [line for head, texts in parts if texts for line in ("", head, *(f"- {text}" for text in texts))]

@@ -1,4 +1,4 @@
-"""How tools are offered to a model: by a server's native calls, in words, or as JSON objects that a schema forces.
+"""The ways to offer tools to a model: native calls, calls in words, or JSON objects that a schema forces.
 
 In words, calls and results stand between the marks `<tool_call>`, `<tool_response>` and `<tools>`, as Qwen's chat
 template writes them, so that any server will do (GraphScout, 003, 3.2 and B.4.1). Calls in words are read in every
@@ -41,10 +41,10 @@ _MARKS = re.compile(
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 REPLY_TOKENS = 1_024
 """Room that a request leaves for its reply: a call takes some 50 tokens, a script of GraphScout's some 300."""
+# Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it.
 _DENSEST = 2.75
-"""Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it."""
+# Tokens of messages below which nothing more is left out: the prompt and the last result.
 _LEAST_ROOM = 512
-"""Tokens of messages below which nothing more is left out: the prompt and the last result."""
 _LENIENT = json.JSONDecoder(strict=False)
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 RULES = """
@@ -85,7 +85,7 @@ class Native:
         return ModelRequest(tuple(_with_harmless_results(messages)), tuple(offered))
 
     def read(self, message: Message, *, turn: int) -> Read:
-        """Return the reply as it is, or with the calls that it makes in words."""
+        """Return the reply as it is, or with its calls in words."""
         return read_calls(message, turn=turn) if self._reads_words else Read(message)
 
 
@@ -95,7 +95,7 @@ class Qwen:
     def written(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> ModelRequest:
-        """Return the messages in Qwen's form, and no tools beside them."""
+        """Return the messages in Qwen's form, and no tools."""
         return ModelRequest(write_words(messages, tools))
 
     def read(self, message: Message, *, turn: int) -> Read:
@@ -112,8 +112,8 @@ class Terse:
     def written(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> ModelRequest:
-        """Return the messages with results between Qwen's marks, tools as signatures, and no tools beside them."""
-        return ModelRequest(write_words(messages, tools, rules=TERSE_RULES, line=signature, as_said=_as_object))
+        """Return the messages with results between Qwen's marks and tools as signatures, and no tools."""
+        return ModelRequest(write_words(messages, tools, rules=TERSE_RULES, line=signature, write_reply=_as_object))
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply with its calls out of their object."""
@@ -125,7 +125,7 @@ class Terse:
         return read._replace(broken=(_fault(text),)) if is_broken and not read.broken else read
 
     @staticmethod
-    def held(offered: Sequence[ToolSpec]) -> Mapping[str, JsonValue]:
+    def call_schema(offered: Sequence[ToolSpec]) -> Mapping[str, JsonValue]:
         """Return the JSON schema of a reply that calls some of these tools."""
         return calls_schema(offered)
 
@@ -140,7 +140,7 @@ class Schema:
     def written(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> ModelRequest:
-        """Return the messages in plain words, and the schema of what may be replied while tools are offered."""
+        """Return the messages in plain words, and a schema for the reply while tools are offered."""
         takes_words = bool(tools) and all(tool.name != FINISH for tool in tools)
         plain = _with_harmless_results(messages)
         spoken = in_words(tuple(plain), tools=tools, schema=None, takes_words=takes_words)
@@ -163,7 +163,7 @@ def dialect_for(model: LanguageModel) -> DialectName:
 
 
 def room_for(model: LanguageModel, tools: Sequence[ToolSpec], most_tokens: int | None) -> int | None:
-    """Return how many tokens the messages of a request may have: `most_tokens` at the most, None for any number.
+    """Return the token limit for a request's messages, `most_tokens` or less, or None.
 
     Where the model's context is known, the tools, which every request has, and a reply fit in beside them.
     """
@@ -181,11 +181,11 @@ def write_words(
     *,
     rules: str = RULES,
     line: Callable[[ToolSpec], str] | None = None,
-    as_said: Callable[[Message], str] | None = None,
+    write_reply: Callable[[Message], str] | None = None,
 ) -> tuple[Message, ...]:
     """Return a conversation in Qwen's form: tools in the system message, calls and results between their marks.
 
-    `rules` say how tools are called, and hold a `line` for each: its JSON schema where no other is given. `as_said`
+    `rules` say how tools are called, and hold a `line` for each: its JSON schema where no other is given. `write_reply`
     writes an earlier reply with its calls: between marks where no other way is given.
 
     The thoughts of earlier replies are left out, for they take much room.
@@ -200,7 +200,7 @@ def write_words(
         elif message.role == "user" and sent and sent[-1].role == "user":  # a notice after results
             sent.append(Message(role="user", content=f"{sent.pop().content}\n\n{message.content or ''}"))
         else:
-            sent.append(Message(role=message.role, content=(as_said or _in_marks)(message)))
+            sent.append(Message(role=message.role, content=(write_reply or _in_marks)(message)))
     if tools:
         listed = rules.format(tools="\n".join(map(line or _json_of, tools)))
         sent[0] = Message(role="system", content=f"{sent[0].content or ''}\n{listed}")
@@ -221,7 +221,7 @@ def signature(tool: ToolSpec) -> str:
 
 
 def _form(schema: Mapping[str, Any]) -> str:  # Any: a JSON schema
-    """Return what a list holds, and nothing for a plain value."""
+    """Return the members of a list, and nothing for a plain value."""
     if "items" not in schema:
         return ""
     members = schema["items"].get("properties")
@@ -289,7 +289,7 @@ def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
 
 
 def _past_object(text: str, begin: int) -> int:
-    """Return where the JSON object that comes next ends; `begin` where no object comes next."""
+    """Return the index after the next JSON object, or `begin` if none comes next."""
     place = text.find("{", begin)
     if place < 0 or text[begin:place].strip():
         return begin

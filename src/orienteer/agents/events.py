@@ -16,21 +16,21 @@ from orienteer.records import AnswerPart, Observed, Ranked, Record, Result, Step
 class _Event(Record):
     """Base of the events."""
 
-    told_apart: ClassVar[dict[str, Any]] = {}  # Any: nested names of fields
-    """What other events of the question tell, or nobody reads: it is left out where the event is sent."""
+    omitted: ClassVar[dict[str, Any]] = {}  # Any: nested names of fields
+    """Fields that other events of the question have, or nobody reads: they are not sent."""
 
     def wire(self, *, has_trajectories: bool = False) -> str:
-        """Return the event as JSON, as it is sent: of a question each thing goes over the wire once.
+        """Return the event as JSON for sending: each thing of a question goes over the wire once.
 
         With `has_trajectories` the end has the trajectories too, whole.
         """
-        return self.model_dump_json(exclude=self.told_apart)
+        return self.model_dump_json(exclude=self.omitted)
 
 
 class StepEvent(_Event):
     """A turn of an agent. Its observations follow, an event each."""
 
-    told_apart = {"step": {"observations": True, "reply": {"raw"}}}
+    omitted = {"step": {"observations": True, "reply": {"raw"}}}
 
     kind: Literal["step"] = "step"
     agent: int | None
@@ -80,23 +80,23 @@ class AnswerEvent(_Event):
 
 
 class DoneEvent(_Event):
-    """The end, with the whole result; over the wire without the hits and the trajectories, which were told."""
+    """The end, with the whole result; over the wire without the hits and trajectories, which were sent before."""
 
-    told_apart = {"result": {"hits", "trajectories"}}
+    omitted = {"result": {"hits", "trajectories"}}
 
     kind: Literal["done"] = "done"
     result: Result
 
     def wire(self, *, has_trajectories: bool = False) -> str:
         """Return the event as JSON."""
-        return self.model_dump_json(exclude={"result": {"hits"}} if has_trajectories else self.told_apart)
+        return self.model_dump_json(exclude={"result": {"hits"}} if has_trajectories else self.omitted)
 
 
 Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerPartEvent | AnswerEvent | DoneEvent
 
 
 class RunningQuestion:
-    """A question that is worked on in a thread of its own; whoever listens is called for each event, one at a time.
+    """A question that runs in a thread of its own; the listener is called for each event, one at a time.
 
     `future` is its result, or what it raised, once every event was told. No thread waits beside the one that works.
     """
@@ -111,14 +111,21 @@ class RunningQuestion:
     ) -> None:
         """`begin` returns what an agent, or for None the call that answers, began with: a trajectory without steps."""
         self._begin, self._stop = begin, stop
-        self._ear = _Ear(listen)
+        self._builder = _EventBuilder(listen)
         pool = ThreadPoolExecutor(1, thread_name_prefix="orienteer")
-        self.future: Future[Result] = pool.submit(_worked, work, self._ear)
+        builder = self._builder  # no reference to the question in its thread
+
+        def run() -> Result:
+            result = work(builder.on_news)
+            builder.end(result)
+            return result
+
+        self.future: Future[Result] = pool.submit(run)
         pool.shutdown(wait=False)
 
     def close(self) -> None:
-        """Stop the work at its next call of a model; no event is told any more."""
-        self._ear.is_closed = True
+        """Stop the work at its next call of a model; no further event is reported."""
+        self._builder.is_closed = True
         self._stop()
 
     def interrupt(self, *, patience: float) -> tuple[Trajectory, ...]:
@@ -130,24 +137,21 @@ class RunningQuestion:
         try:
             return self.future.result(patience).trajectories
         except (TimeoutError, Error):  # a method that does not end in order when it is stopped
-            return self._partial()
-
-    def _partial(self) -> tuple[Trajectory, ...]:
-        """Return the steps so far as a trajectory for each agent, by their numbers, the answering call last."""
-        steps_by_agent = sorted(self._ear.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))
-        return tuple(
-            self._begun(agent).model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
-            for agent, steps in steps_by_agent
-        )
-
-    def _begun(self, agent: int | None) -> Trajectory:
-        """Return the trajectory that an agent began with: from its method, else as its course told it."""
-        begun = self._begin(agent)
-        return self._ear.begun if agent == 0 and begun.toolbox is None and self._ear.begun is not None else begun
+            pass
+        # The steps so far are a trajectory for each agent, by their numbers, the answering call last.
+        partial = []
+        reported = self._builder.begun
+        steps_by_agent = sorted(self._builder.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))
+        for agent, steps in steps_by_agent:
+            begun = self._begin(agent)
+            # What its method does not know, the course itself has reported.
+            begun = reported if agent == 0 and begun.toolbox is None and reported is not None else begun
+            partial.append(begun.model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"}))
+        return tuple(partial)
 
 
 class Stream(Iterator[Event]):
-    """The events of one question, which is worked on in a thread of its own, for whoever reads them one by one.
+    """The events of one question, which runs in a thread of its own, to be read one by one.
 
     Closing the stream, or dropping the last reference to it, stops the work at its next call of a model. Errors of the
     work are raised where the stream is read.
@@ -190,8 +194,8 @@ class Stream(Iterator[Event]):
         return self._running.interrupt(patience=patience)
 
 
-class _Ear:
-    """Turns the news of the work into events."""
+class _EventBuilder:
+    """Converts the news of the work into events."""
 
     def __init__(self, listen: Callable[[Event], None]) -> None:
         self._listen = listen
@@ -203,7 +207,7 @@ class _Ear:
         self._hits: list[Ranked] = []
         """Those that were told before the end."""
 
-    def hear(self, news: News) -> None:
+    def on_news(self, news: News) -> None:
         if isinstance(news, str):
             self._tell(NoteEvent(text=news))
         elif isinstance(news, AnswerPart):
@@ -232,9 +236,3 @@ class _Ear:
     def _tell(self, event: Event) -> None:
         if not self.is_closed:
             self._listen(event)
-
-
-def _worked(work: Callable[[Callable[[News], None]], Result], ear: _Ear) -> Result:
-    result = work(ear.hear)
-    ear.end(result)
-    return result

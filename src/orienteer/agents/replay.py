@@ -86,7 +86,7 @@ class Difference(Record):
 
 
 def check_writable(path: Path) -> None:
-    """Raise `BadInput` where no trace can be written: better before a model is paid than after."""
+    """Raise `BadInput` if no trace can be written there: better before a model is paid than after."""
     if path == STANDARD:
         return
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
@@ -103,7 +103,7 @@ def write(path: Path, trajectories: Iterable[Trajectory]) -> None:
 
 
 def read(path: Path) -> tuple[Trajectory, ...]:
-    """Return the trajectories of a file; `-` is standard input. Raises `BadInput` with the line that is none."""
+    """Return the trajectories of a file; `-` is standard input. Raises `BadInput` with the line that is invalid."""
     try:
         text = sys.stdin.read() if path == STANDARD else path.read_text(encoding="utf-8")
     except OSError as error:
@@ -140,7 +140,7 @@ def read_run(folder: Path) -> Iterator[Trajectory]:
 
 
 def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[CallReplay]:
-    """Run each recorded call again, in order, over the graph as it is now and without the model.
+    """Repeat each recorded call, in order, over the graph as it is now and without the model.
 
     Somebody else may have written the trajectory: code runs within the default limits, or within lower ones that it
     names, and within higher ones only where its limits are trusted (`toolbox.lowered_limits`).
@@ -214,8 +214,8 @@ def _names(tools: Iterable[ToolSpec]) -> str:
 
 
 FindingKind: TypeAlias = Literal["failed", "repeated", "unused", "cut", "empty"]
+# Tools that are called for what they do: nobody need use what they give.
 _ANSWERING = frozenset({"add_to_answer", "remove_from_answer", "finish"})
-"""Tools that are called for what they do: nobody need use what they give."""
 _LONGEST = 300  # characters of a reason, of its begin and its end together
 _SAVED_SET = re.compile(r"@\d+")
 
@@ -245,7 +245,7 @@ class Lint(NamedTuple):
 
 
 def lint(trajectory: Trajectory) -> Lint:
-    """Return what cost turns in a trajectory; one that no model made has no turns."""
+    """Return the findings about wasted turns; a trajectory without a model has no turns."""
     steps = trajectory.steps if trajectory.model is not None else ()
     findings: list[Finding] = []
     in_vain: list[Step] = []
@@ -254,17 +254,15 @@ def lint(trajectory: Trajectory) -> Lint:
         findings += [*_of_request(steps[place], place + 1), *about_reply, *filter(None, about_calls)]
         if all(about_calls) if about_calls else about_reply:
             in_vain.append(steps[place])
-    return Lint(
-        (*findings, *_of_end(trajectory)) if steps else (),
-        len(steps),
-        _tokens(steps),
-        len(in_vain),
-        _tokens(in_vain),
-    )
+    if steps and trajectory.tools and not trajectory.selected and not (trajectory.answer or "").strip():
+        why = f"it ended with neither an answer nor a node, by {trajectory.stopped_by}"
+        findings.append(Finding(kind="empty", step=None, why=why))
+    tokens, in_vain_tokens = (sum(step.reply.usage.tokens for step in some) for some in (steps, in_vain))
+    return Lint(tuple(findings), len(steps), tokens, len(in_vain), in_vain_tokens)
 
 
 def together(lints: Iterable[Lint]) -> Lint:
-    """Return what was found in several trajectories as one."""
+    """Return the findings of several trajectories as one."""
     parts = tuple(lints)
     return Lint(
         tuple(finding for part in parts for finding in part.findings),
@@ -279,7 +277,7 @@ def together(lints: Iterable[Lint]) -> Lint:
 
 
 def _of_request(step: Step, number: int) -> Iterator[Finding]:
-    """Yield what a turn cost beside its reply, which may be sound."""
+    """Yield the problems of a turn's request; its reply may be sound."""
     ways = [*step.reply.refused, step.reply.lacks]
     for before, after in pairwise(ways):
         without = ", ".join(sorted({*after} - {*before})) or "what it refused"
@@ -290,7 +288,7 @@ def _of_request(step: Step, number: int) -> Iterator[Finding]:
 
 
 def _of_reply(trajectory: Trajectory, place: int) -> Iterator[Finding]:
-    """Yield what is wrong with the reply of a turn, apart from its calls."""
+    """Yield the problems of a reply, except those of its calls."""
     step, number = trajectory.steps[place], place + 1
     if step.error is not None:
         yield Finding(kind="failed", step=number, why=f"the request failed: {_short(step.error)}")
@@ -306,7 +304,7 @@ def _of_reply(trajectory: Trajectory, place: int) -> Iterator[Finding]:
 
 
 def _of_words(trajectory: Trajectory, place: int) -> Iterator[Finding]:
-    """Yield what is wrong with a whole reply without calls."""
+    """Yield the problems of a whole reply without calls."""
     step, number = trajectory.steps[place], place + 1
     following = trajectory.steps[place + 1] if place + 1 < len(trajectory.steps) else None
     text = step.reply.message.content or ""
@@ -319,7 +317,7 @@ def _of_words(trajectory: Trajectory, place: int) -> Iterator[Finding]:
 
 
 def _of_object(number: int, text: str, schema: Mapping[str, Any], following: Step | None) -> Iterator[Finding]:
-    """Yield what is wrong with a reply that was to be an object."""
+    """Yield the problems of a reply that had to be an object."""
     try:
         value = decode(text)
     except ValueError as error:
@@ -333,15 +331,8 @@ def _of_object(number: int, text: str, schema: Mapping[str, Any], following: Ste
         yield Finding(kind="empty", step=number, why=f"the object of the reply holds nothing: {_short(text)}")
 
 
-def _of_end(trajectory: Trajectory) -> Iterator[Finding]:
-    """Yield that an agent came to no answer."""
-    if trajectory.tools and not trajectory.selected and not (trajectory.answer or "").strip():
-        why = f"it ended with neither an answer nor a node, by {trajectory.stopped_by}"
-        yield Finding(kind="empty", step=None, why=why)
-
-
 def _is_empty(value: JsonValue) -> bool:
-    """Tell whether JSON holds nothing but nulls, zeros, empty texts and empty lists; true and false are something."""
+    """Return whether JSON has only nulls, zeros, empty texts and empty lists; true and false are something."""
     if isinstance(value, dict):
         return all(map(_is_empty, value.values()))
     return not isinstance(value, bool) and not value
@@ -351,7 +342,7 @@ def _is_empty(value: JsonValue) -> bool:
 
 
 def _of_calls(trajectory: Trajectory) -> list[list[Finding | None]]:
-    """Return for each turn what is to be said of each of its calls, None where there is nothing."""
+    """Return for each turn the finding about each of its calls, or None."""
     before: dict[tuple[str, str], tuple[int, str]] = {}
     used = _Used(trajectory)
     turns: list[list[Finding | None]] = []
@@ -374,7 +365,7 @@ def _of_calls(trajectory: Trajectory) -> list[list[Finding | None]]:
 def _of_call(
     call: ToolCall, seen: Observed | None, number: int, earlier: tuple[int, str] | None, elided: Sequence[str]
 ) -> Finding | None:
-    """Return why a call gave nothing, by what it gave, or by the same call before."""
+    """Return why a call gave nothing: its error, or the same call before."""
     again = "" if earlier is None else f" (the same call as in turn {earlier[0]})"
     if seen is None:
         return Finding(kind="failed", step=number, tool=call.name, why=f"it was not run{again}")
@@ -389,7 +380,7 @@ def _of_call(
 
 
 def _key(call: ToolCall) -> tuple[str, str]:
-    """Return what equal calls have in common: blanks and the order of arguments make no difference."""
+    """Return a key for equal calls: blanks and the order of arguments make no difference."""
     try:
         return call.name, json.dumps(decode(call.arguments), sort_keys=True)
     except ValueError:
@@ -397,7 +388,7 @@ def _key(call: ToolCall) -> tuple[str, str]:
 
 
 class _Used:
-    """Tells which results a model made nothing of.
+    """Finds the results that a model did not use.
 
     A result is used where something that it was the first to show is in what the model wrote later, in words, thoughts
     or arguments: a node's id, a saved set, a word of the result that is no everyday word. What the last turn but one
@@ -418,7 +409,7 @@ class _Used:
         self._last_look = looking[-1] if looking and looking[-1] < len(self._steps) else None
 
     def is_unused(self, number: int, call: ToolCall, seen: Observed) -> bool:
-        """Tell whether nothing of a result with nodes, in a turn from 1, was used later."""
+        """Return whether nothing of a result with nodes, in a turn from 1, was used later."""
         if call.name in _ANSWERING or not seen.nodes or number == self._last_look:
             return False
         later = "\n".join(self._written[number:])
@@ -428,13 +419,13 @@ class _Used:
 
 
 def _looks(step: Step) -> bool:
-    """Tell whether a turn got a result that is there to be read."""
+    """Return whether a turn got a result that is meant to be read."""
     answering = {call.id for call in step.reply.message.tool_calls if call.name in _ANSWERING}
     return any(seen.error is None and seen.call_id not in answering for seen in step.observations)
 
 
 def _written_in(step: Step) -> Iterator[str]:
-    """Yield what a model wrote in a turn: words, thoughts, the arguments of calls."""
+    """Yield the model's words, thoughts and arguments of a turn."""
     reply = step.reply
     yield reply.message.content or ""
     for call in reply.message.tool_calls:
@@ -466,13 +457,9 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 
 def _short(text: str) -> str:
-    """Return a text in one line, its middle left out where it is long: errors of code stand at the end of it."""
+    """Return a text in one line, shortened in the middle: errors of code are at the end."""
     line, half = flat(text), _LONGEST // 2
     return line if len(line) <= _LONGEST else f"{line[:half]} … {line[-half:]}"
-
-
-def _tokens(steps: Iterable[Step]) -> int:
-    return sum(step.reply.usage.tokens for step in steps)
 
 
 # The requests of a trajectory, exactly as they were sent: what a model is trained on, and what a person reads.
@@ -497,7 +484,7 @@ class SentRequest(NamedTuple):
 
 
 def requests(trajectory: Trajectory) -> Iterator[SentRequest]:
-    """Yield every request to the model, in order; none where no model took the steps, as in a fixed course's own."""
+    """Yield every request to the model, in order; none if no model took the steps, as in a fixed course's own."""
     if trajectory.model is None:
         return
     dialect = DIALECTS[trajectory.dialect]

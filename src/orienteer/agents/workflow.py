@@ -91,13 +91,13 @@ class Workflow:
         return self._toolbox.session
 
     @property
-    def asked(self) -> tuple[Trajectory, ...]:
+    def model_calls(self) -> tuple[Trajectory, ...]:
         """The trajectories of all model calls so far, by the course and by agents that it sent out."""
         return tuple(self._asked)
 
     @property
     def last_set(self) -> str | None:
-        """The name of the last saved set that is not empty; None where there is none yet."""
+        """The name of the last saved set that is not empty, or None."""
         return self._toolbox.session.last()
 
     def follow(
@@ -150,7 +150,7 @@ class Workflow:
         )
 
     def follow_and_rank(self, work: Callable[[], object], ranking: Callable[[], Iterable[Ranked]]) -> Result:
-        """Do the work and return the ranking of what it came to, also where a spent budget cuts the work short."""
+        """Do the work and return its ranking, also if a spent budget cuts the work short."""
 
         def course() -> Iterable[Ranked]:
             work()
@@ -166,7 +166,7 @@ class Workflow:
         return after_thinking(self.ask_aloud(prompt, **values))
 
     def ask_aloud(self, prompt: str, /, **values: object) -> str:
-        """Return the model's whole reply to a prompt, with what it thinks aloud."""
+        """Return the model's whole reply to a prompt, with its thoughts."""
         return self._called(prompt, values).reply.message.content or ""
 
     def ask_for(
@@ -178,7 +178,7 @@ class Workflow:
         /,
         **values: object,
     ) -> dict[str, Any] | None:
-        """Return the object of the model's reply; None where it does not fit the schema even after a repair turn.
+        """Return the object of the model's reply, or None if it does not fit the schema even after a repair turn.
 
         `check` may find fault with an object that fits the schema: this too is worth the one repair turn, whose object
         is returned as it is. Without `repairs` there is no such turn.
@@ -241,7 +241,7 @@ class Workflow:
         """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
         return present_all(self.graph, self.question, reasons)
 
-    def plain(self) -> dict[int, str]:
+    def plain_search(self) -> dict[int, str]:
         """Return the rows that one search with the question's own words finds, best first, each with that reason."""
         question = self.question
         rows = self.search(question.text, question.k, node_types=question.node_types, where=question.where)

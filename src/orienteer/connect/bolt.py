@@ -1,4 +1,4 @@
-"""One database on a server, by the official driver. Every trouble becomes one sentence of ours."""
+"""One database on a server, over Bolt. Each error of the driver becomes a one-line error of `orienteer.errors`."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ FETCHED = 2_000
 SYSTEM = "system"
 """The database about the others."""
 CONNECT_SECONDS = 10.0
-LONGEST_TOLD = 200
-"""Characters of what a server says that a message repeats."""
+LONGEST_QUOTED = 200
+"""Characters of a server's message that an error repeats."""
 UNAUTHORIZED = ("Neo.ClientError.Security.Unauthorized", "Neo.ClientError.Security.AuthenticationRateLimit")
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 READ_ONLY = ("Neo.ClientError.Statement.AccessMode", "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase")
-"""How servers refuse to write in a session that asked for reading alone."""
+"""Codes with which servers refuse to write in a read-only session."""
 TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
-"""How the codes end with which servers stop what takes too long."""
+"""Ends of the codes for statements that took too long."""
 BUSY = "Neo.TransientError."
-"""How the codes begin of what may pass by itself."""
+"""Start of the codes for passing trouble."""
 TRANSACTION = re.compile(r"[\w.:-]{1,100}")
 """The id of a transaction."""
 OF_STATEMENTS = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.", "Neo.DatabaseError.")
-"""How the codes begin with which servers say that a statement is none, or cannot be carried out."""
+"""Starts of the codes for statements that are invalid, or cannot be carried out."""
 NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
@@ -45,10 +45,10 @@ class Server:
     def __init__(
         self, address: Address, login: Login | None, *, seconds: float | None = None, mark: str | None = None
     ) -> None:
-        """Reach the server and the database. Raises `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
+        """Connect to the database. Raises `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
 
-        The server is asked to stop a statement after so many seconds; not every one does. None leaves it to the server.
-        `mark` is a word that its statements bear in a comment, by which they can be found and ended.
+        The server is asked to stop a statement after `seconds`; not every server does. With None it decides by itself.
+        Statements have `mark` in a comment, so that they can be found and ended.
         """
         try:
             import neo4j
@@ -65,40 +65,37 @@ class Server:
         try:
             with self._own_errors():
                 self.agent = str(self._driver.get_server_info().agent)
-                """What the server calls itself."""
+                """The server's name and version."""
             self.rows("RETURN 1")  # only now does a server look for the database
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Let go of the server."""
+        """Close the connection."""
         with suppress(Exception):  # it may be gone
             self._driver.close()
 
     def another(self) -> Server:
-        """Open the same database once more, for statements that may have to be ended. Raises as `Server`."""
+        """Open the database again, for statements that may have to be ended. Raises as `Server`."""
         mark = f"orienteer-{secrets.token_hex(6)}"
         return Server(self.address, self._login, seconds=self._seconds, mark=mark)
 
     def end(self, mark: str) -> None:
-        """End the statements with a mark that the server still works at: some go on when nobody listens any more."""
-        with suppress(Error):  # a server that knows no such statement, or does not let this user, has limits of its own
+        """End the running statements with a mark: some servers go on after the connection is cut."""
+        with suppress(Error):  # some servers lack the statement, or do not allow it, and have limits of their own
             for own_id, text in self.rows("SHOW TRANSACTIONS YIELD transactionId, currentQuery"):
                 if mark in str(text) and TRANSACTION.fullmatch(str(own_id)):
                     self.rows(f"TERMINATE TRANSACTION '{own_id}'")
 
     def stream(self, statement: str, **parameters: Any) -> Iterator[list[Any]]:  # Any: values of the database
-        """Run a reading statement and yield its rows as the server sends them.
-
-        Raises as `Server`, and `QueryStopped` where it takes longer than the server allows.
-        """
+        """Run a reading statement and yield its rows as they arrive. Raises as `Server`, and `QueryStopped`."""
         return self.ask(statement, parameters, self._seconds)
 
     def ask(
         self, statement: str, parameters: Mapping[str, Any], seconds: float | None
     ) -> Generator[list[Any], None, None]:  # Any: values of the database
-        """Run a reading statement that the server is asked to stop after so many seconds, as `stream` does."""
+        """Run a reading statement as `stream` does; the server is asked to stop it after `seconds`."""
         import neo4j
 
         text = statement if self.mark is None else f"/* {self.mark} */ {statement}"
@@ -111,15 +108,15 @@ class Server:
         return list(self.stream(statement, **parameters))
 
     def session(self) -> neo4j.Session:
-        """Open a session on the database that asks for reading alone; not every server keeps to that."""
+        """Open a read-only session on the database; not every server enforces that."""
         import neo4j
 
         return self._driver.session(
             database=self.address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=FETCHED
         )
 
-    def lets_write(self, statement: str) -> bool:
-        """Say whether a writing statement passes; it is rolled back. Raises as `Server` where that cannot be told."""
+    def allows_writes(self, statement: str) -> bool:
+        """Return whether a writing statement succeeds; it is rolled back. Raises as `Server` for any other error."""
         from neo4j.exceptions import Neo4jError
 
         with self._own_errors(), self.session() as session, session.begin_transaction() as transaction:
@@ -136,25 +133,25 @@ class Server:
 
     @contextmanager
     def _own_errors(self) -> Iterator[None]:
-        """Turn what the driver raises into an error of ours."""
+        """Translate errors of the driver."""
         from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
         try:
             yield
         except (DriverError, Neo4jError, ConfigurationError, OSError) as error:
-            raise self.trouble(error) from error
+            raise self._translated(error) from error
 
-    def trouble(self, error: Exception) -> Error:
-        """Return what an error of the driver means, in one sentence."""
+    def _translated(self, error: Exception) -> Error:
+        """Return our error for an error of the driver."""
         from neo4j.exceptions import DriverError, Neo4jError
 
-        code, said = getattr(error, "code", None) or "", told(error)
+        code, said = getattr(error, "code", None) or "", error_message(error)
         if code in UNAUTHORIZED:
             what = "refuses this user: check" if self._login is not None else "wants to know who asks: set"
             return DatabaseRefused(f"{self.address} {what} NEO4J_USERNAME and NEO4J_PASSWORD")
         if code == NO_DATABASE:
             return DatabaseRefused(
-                f"{self.address.server} has no database {self.address.database!r}{self._others()}",
+                f"{self.address.server} has no database {self.address.database!r}{self._database_names()}",
                 value=self.address.database,
             )
         if code == FORBIDDEN:
@@ -172,14 +169,14 @@ class Server:
             f"no database server answers at {self.address.server} ({said}): start it, or check the address"
         )
 
-    def _others(self) -> str:
-        """Return the names of the databases that there are, where the server tells them."""
+    def _database_names(self) -> str:
+        """Return the end of a message: the names of the databases, if the server lists them."""
         from neo4j.exceptions import DriverError, Neo4jError
 
         try:
             with self._driver.session(database=SYSTEM) as session:
                 names = sorted({str(record["name"]) for record in session.run("SHOW DATABASES")} - {SYSTEM})
-        except (DriverError, Neo4jError, OSError, KeyError):  # it is told what is missing in any case
+        except (DriverError, Neo4jError, OSError, KeyError):  # the message names the missing database in any case
             names = []
         return f": it has {', '.join(names)}" if names else ": check its name"
 
@@ -193,18 +190,18 @@ def database_login(*, environment: Mapping[str, str] | None = None) -> Login | N
     return Login(user or "neo4j", password) if password else None
 
 
-def complaint(error: Error) -> str | None:
-    """Return what a server finds wrong with a statement itself; None for any other trouble."""
+def statement_error(error: Error) -> str | None:
+    """Return a server's message about an invalid statement, or None for any other error."""
     from neo4j.exceptions import Neo4jError
 
     cause = error.__cause__
     if not isinstance(cause, Neo4jError) or not isinstance(error, DatabaseAway):
         return None
-    return told(cause) if str(cause.code).startswith(OF_STATEMENTS) else None
+    return error_message(cause) if str(cause.code).startswith(OF_STATEMENTS) else None
 
 
-def told(error: BaseException) -> str:
-    """Return what a server said, or why it did not: one line, of bounded length."""
+def error_message(error: BaseException) -> str:
+    """Return the message of a server, or of the network, as one line of bounded length."""
     from neo4j.exceptions import Neo4jError
 
     text = (error.message if isinstance(error, Neo4jError) else str(error)) or type(error).__name__
@@ -212,7 +209,7 @@ def told(error: BaseException) -> str:
     if isinstance(cause, OSError) and cause.strerror:
         text = cause.strerror
     line = " ".join(str(text).split())
-    return line if len(line) <= LONGEST_TOLD else f"{line[:LONGEST_TOLD]} ..."
+    return line if len(line) <= LONGEST_QUOTED else f"{line[:LONGEST_QUOTED]} ..."
 
 
 def quoted(name: str) -> str:
@@ -220,35 +217,32 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-# What kind of value the driver has given.
-
-
 def is_node(value: Any) -> bool:  # Any: a value of the database, as below
-    """Tell whether a value is a node."""
+    """Return whether a value is a node."""
     import neo4j.graph
 
     return isinstance(value, neo4j.graph.Node)
 
 
 def is_edge(value: Any) -> bool:
-    """Tell whether a value is an edge; its ends may be known by their element ids alone."""
+    """Return whether a value is an edge; its ends may have element ids alone."""
     import neo4j.graph
 
     return isinstance(value, neo4j.graph.Relationship)
 
 
 def is_path(value: Any) -> bool:
-    """Tell whether a value is a path."""
+    """Return whether a value is a path."""
     import neo4j.graph
 
     return isinstance(value, neo4j.graph.Path)
 
 
 def is_time(value: Any) -> bool:
-    """Tell whether a value is a date, a time or a span of time."""
+    """Return whether a value is a date, a time or a duration."""
     return type(value).__module__.startswith("neo4j.time") or hasattr(value, "isoformat")
 
 
 def is_point(value: Any) -> bool:
-    """Tell whether a value is a point: to the driver a tuple, which nothing else is."""
+    """Return whether a value is a point: the driver has tuples for these alone."""
     return isinstance(value, tuple)

@@ -1,14 +1,13 @@
-"""The files in a bucket, by a library for S3: read, list, put under a condition, copy, remove.
+"""The files in a bucket, by a library for S3: read, list, write, copy, remove.
 
-What it raises quotes requests and replies at length. Here that becomes one sentence of ours with the status and the
-store's own code for it, and nothing that was sent.
+The library's errors quote requests and replies at length. Ours have the status and the store's code alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -28,14 +27,14 @@ _AMAZON = "https://s3.amazonaws.com"
 
 
 class Listed(NamedTuple):
-    """What a listing says of a file."""
+    """A file in a listing."""
 
     size: int
     modified: datetime
 
 
 class Bucket(Objects):
-    """A graph's files in a bucket. Its store is the one that you name in the environment: redirects of it are followed.
+    """A graph's files in a bucket. The store is the user's own choice, so its redirects are followed.
 
     The methods raise as those of `Objects` do.
     """
@@ -46,53 +45,58 @@ class Bucket(Objects):
         self._store = _store_of(address, is_written=is_written)
 
     def list(self) -> dict[str, Listed]:
-        """Return all files with their names."""
+        """Return all files by name."""
         import obstore
 
-        with self._telling(""):
+        with self._translating(""):
             pages = obstore.list(self._store)
             return {entry["path"]: Listed(entry["size"], entry["last_modified"]) for page in pages for entry in page}
 
     def put(self, name: str, content: bytes | Iterator[bytes]) -> None:
-        """Write a file, which is there whole or not at all."""
+        """Write a file atomically."""
         import obstore
 
-        with self._telling(name):
+        with self._translating(name):
             obstore.put(self._store, name, content, chunk_size=CHUNK, max_concurrency=4)
 
     def put_over(self, name: str, content: bytes, before: Content | None) -> None:
-        """Replace a file that still is what it was; None stands for no file. Raises `GraphBusy` where it is another.
+        """Replace a file if its content still is `before`, None for a missing file; else raise `GraphBusy`.
 
-        A store without conditions is asked what it has just before.
+        If the store has no conditional writes, the file is read just before.
         """
         import obstore
         from obstore.exceptions import AlreadyExistsError, NotSupportedError, PreconditionError
 
-        told = f"another push to {self.address} was faster, and what it published stays: push again to replace that"
+        lost_race = (
+            f"another push to {self.address} was faster, and what it published stays: push again to replace that"
+        )
         mode: Any = "create" if before is None else {"e_tag": before.e_tag}  # as the library has it
-        with self._telling(name):
+        with self._translating(name):
             try:
                 obstore.put(self._store, name, content, mode=mode)
                 return
             except (AlreadyExistsError, PreconditionError):
-                raise GraphBusy(told) from None
+                raise GraphBusy(lost_race) from None
             except NotSupportedError:
                 pass
             except obstore.exceptions.BaseError as error:
                 if _status(error) != "501":
                     raise
-        if self._now(name, len(content) + CHUNK) != before:
-            raise GraphBusy(told)
+        now: Content | None = None
+        with suppress(ObjectMissing):
+            now = self.read(name, len(content) + CHUNK)
+        if now != before:
+            raise GraphBusy(lost_race)
         self.put(name, content)
 
     def copy(self, name: str, to: str) -> bool:
-        """Copy a file without it coming here; say whether the store could."""
+        """Copy a file within the store; return whether the store could."""
         import obstore
 
         try:
-            with self._telling(name):
+            with self._translating(name):
                 obstore.copy(self._store, name, to)
-        except StoreFailed:  # some cannot, or not for a file of this size: it is sent instead
+        except StoreFailed:  # some stores cannot, or not for a file of this size; the caller then sends the file
             return False
         return True
 
@@ -100,34 +104,30 @@ class Bucket(Objects):
         """Remove files."""
         import obstore
 
-        with self._telling(""):
+        with self._translating(""):
             obstore.delete(self._store, list(names))
 
     def _open(self, name: str, e_tag: str | None, pace: Pace) -> Reply | None:
         import obstore
         from obstore.exceptions import NotModifiedError
 
-        with self._telling(name):
+        with self._translating(name):
             try:
                 reply = obstore.get(self._store, name, options={"if_none_match": e_tag} if e_tag else {})
             except NotModifiedError:
                 return None
-            return Reply(self._parts(name, reply), reply.meta["e_tag"])
+        e_tag, chunks = reply.meta["e_tag"], reply.stream(min_chunk_size=1)  # larger chunks would be waited for
 
-    def _parts(self, name: str, reply: Any) -> Generator[memoryview, None, None]:  # Any: the library's reply
-        with self._telling(name):
-            for part in reply.stream(min_chunk_size=1):  # for more it would wait, however long
-                yield memoryview(part)
+        def parts() -> Generator[memoryview, None, None]:
+            with self._translating(name):
+                for chunk in chunks:
+                    yield memoryview(chunk)
 
-    def _now(self, name: str, most: int) -> Content | None:
-        try:
-            return self.read(name, most)
-        except ObjectMissing:
-            return None
+        return Reply(parts(), e_tag)
 
     @contextmanager
-    def _telling(self, name: str) -> Iterator[None]:
-        """Turn what the library raises into a sentence. What it quotes is not kept: it may hold what was signed."""
+    def _translating(self, name: str) -> Iterator[None]:
+        """Translate errors of the library. Their text is dropped: it may quote signed requests."""
         from obstore.exceptions import BaseError
 
         try:
@@ -166,15 +166,15 @@ def _status(error: BaseException) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Say why a request failed, in words of ours: what the library quotes is the store's, or what was sent."""
+    """Return why a request failed, as the end of a message."""
     status, code = _status(error), _CODE.search(str(error))
-    told = " ".join(filter(None, (status, code and code[1])))
+    failure = " ".join(filter(None, (status, code and code[1])))
     if status in ("401", "403"):
-        return f"refuses the request ({told}): {_KEYS}"
+        return f"refuses the request ({failure}): {_KEYS}"
     if "169.254." in str(error) or "redential" in str(error):
         return f"cannot be asked without keys: {_KEYS}"
-    if told:
-        return f"fails ({told}): try again later"
+    if failure:
+        return f"fails ({failure}): try again later"
     if "InvalidCertificate" in str(error):
         return "has a certificate that this machine does not trust: SSL_CERT_FILE names a file of more authorities"
     return "does not answer: check the address and the network"

@@ -1,9 +1,8 @@
-"""The executor of many machines: the nodes of a Ray cluster that runs already.
+"""The executor of many machines: the nodes of a running Ray cluster.
 
-A process on each CPU opens the work once and does several pieces at a time; a thread here waits for each piece, so
-that results are taken, kept and ordered by the very code of `Threads`. A process that dies, with its node or alone,
-loses the pieces that it had under way, and nothing else: they are done again by another. Replies of models that it got
-before are found where the caller is, in the files where threads keep theirs.
+A process on each CPU opens the work once and does several pieces at a time. A thread here waits for each piece, so
+that `Threads` takes and orders the results. If a process dies, another one repeats its unfinished pieces; replies of
+models that it received are not lost, for the caller keeps them.
 """
 
 from __future__ import annotations
@@ -22,30 +21,36 @@ from types import TracebackType
 from typing import Any, Generic, Self, cast
 
 from orienteer.errors import BadOption, Error, MissingExtra, UsageError
-from orienteer.executors import Given, Job, Opener, Piece, Place, Recipe, Threads, Worker
+from orienteer.executors import Job, Opener, Outcome, Piece, Place, Recipe, Threads, Worker
 from orienteer.llm.replies import ReplyFile
 from orienteer.records import Reply
 from orienteer.version import __version__
 
 AUTO = "auto"
-"""The address that stands for the cluster of this machine."""
+"""The address of this machine's cluster."""
 A_PROCESS = 8
-"""Pieces that wait for a model which a process is given at one time, as many as threads here."""
+"""Pieces that wait for a model in one process at a time, as many as threads on one machine."""
 _ATTEMPTS = 3
-"""Processes that may die over one piece before it is taken to be what kills them."""
+"""Processes that may die over one piece before the piece is blamed."""
 _PATIENCE = 120.0
-"""Seconds without any process that works, after which the work ends."""
+"""Seconds without a working process after which the work ends."""
 _LOOK_SECONDS = 5.0
-"""Between two looks for nodes that are new."""
+"""Between two checks for new nodes."""
 _CONNECT_SECONDS = 5.0
 
 
 class Cluster:
-    """A Ray cluster that runs already, on one of whose nodes the caller is. A context manager."""
+    """A running Ray cluster; the caller is on one of its nodes. A context manager."""
 
     def __init__(self, address: str, opener: Opener) -> None:
-        """`opener` is pickled to the nodes. Raises `BadOption` for an address that is none, `MissingExtra`."""
-        self._address, self._opener = _checked(address), pickle.dumps(opener)
+        """`opener` is pickled to the nodes. Raises `BadOption` for an invalid address, `MissingExtra`."""
+        host, _, port = address.rpartition(":")
+        if address != AUTO and not (host and "/" not in host and port.isdecimal()):
+            raise BadOption(
+                f"--ray must be HOST:PORT of a cluster's head, such as 192.0.2.1:6379, or {AUTO}, is {address!r}: "
+                "start one with ray start --head, and join this machine to it; see docs/ray.md"
+            )
+        self._address, self._opener = address, pickle.dumps(opener)
         try:
             import ray
         except ImportError as error:
@@ -54,9 +59,16 @@ class Cluster:
         self.places: int | None = None
 
     def __enter__(self) -> Self:
-        """Connect. Raises `BadOption` where no cluster answers."""
+        """Connect. Raises `BadOption` if no cluster answers."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        _knock(self._address)
+        if self._address != AUTO:  # Ray itself would try for minutes
+            host, _, port = self._address.rpartition(":")
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+            except (OSError, OverflowError) as error:
+                raise BadOption(
+                    f"no Ray cluster answers at {self._address} ({error}): is it started, and the port right?"
+                ) from error
         try:
             self._ray.init(address=self._address, log_to_driver=False, configure_logging=False, logging_level="ERROR")
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -68,9 +80,9 @@ class Cluster:
         self._ray.shutdown()
 
     def results(
-        self, job: Job[Piece, Given], pieces: Iterable[Piece], *, in_order: bool = False
-    ) -> Generator[Given, None, None]:
-        """Yield what comes of each piece; see `Executor.results`. Raises `Error` where no node is left to do them."""
+        self, job: Job[Piece, Outcome], pieces: Iterable[Piece], *, in_order: bool = False
+    ) -> Generator[Outcome, None, None]:
+        """Yield the result of each piece; see `Executor.results`. Raises `Error` if no node is left."""
         pieces = iter(pieces)
         first = list(islice(pieces, 1))
         if not first:
@@ -88,17 +100,17 @@ class Cluster:
 
 @dataclass(slots=True, eq=False)
 class _Process:
-    """A process on a node, and how many pieces it has under way."""
+    """A process on a node, and the number of its unfinished pieces."""
 
     actor: Any  # Ray has no type for it
     is_ready: bool = False
     pieces: int = 0
 
 
-class _Crew(Generic[Piece, Given]):
-    """The processes that do a job, each on a CPU of some node. One that dies is replaced where a CPU is free for it."""
+class _Crew(Generic[Piece, Outcome]):
+    """The processes that do a job, each on a CPU of some node. One that dies is replaced if a CPU is free."""
 
-    def __init__(self, ray: Any, job: Job[Piece, Given], opener: bytes, processes: int) -> None:
+    def __init__(self, ray: Any, job: Job[Piece, Outcome], opener: bytes, processes: int) -> None:
         self._ray, self._most, self._threads = ray, processes, job.threads
         self._recipe, self._opener = pickle.dumps(job.recipe), opener
         self._changed = Condition()
@@ -112,7 +124,7 @@ class _Crew(Generic[Piece, Given]):
         here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
             ray.get_runtime_context().get_node_id(), soft=False
         )
-        # Without arguments, so that it can be restarted: files are opened as they are named.
+        # Without arguments, so that it can be restarted: files are opened at first use.
         self._keeper = ray.remote(
             num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=16, scheduling_strategy=here
         )(ReplyKeeper).remote()
@@ -125,7 +137,7 @@ class _Crew(Generic[Piece, Given]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Wait for pieces that are under way, which keep what they have paid for, and end all processes."""
+        """Wait for unfinished pieces, so that their paid replies are kept, and end all processes."""
         try:
             with self._changed:
                 self._changed.wait_for(lambda: self._calls == 0)
@@ -138,14 +150,14 @@ class _Crew(Generic[Piece, Given]):
             self._ray.kill(self._keeper)
 
     def stop(self) -> None:
-        """Have the pieces under way end soon."""
+        """Ask the unfinished pieces to end soon."""
         for process in self._processes:
             process.actor.stop.remote()
 
-    def do(self, piece: Piece) -> Given:
-        """Return what comes of a piece, by whichever process is least busy.
+    def do(self, piece: Piece) -> Outcome:
+        """Return the result of a piece from the least busy process.
 
-        Raises what the piece raises, and `Error` where processes die over it, or none is left.
+        Raises what the piece raises, and `Error` if processes die over it, or none is left.
         """
         lost = ""
         for _ in range(_ATTEMPTS):
@@ -178,9 +190,10 @@ class _Crew(Generic[Piece, Given]):
                     self._calls += 1
                     return process
                 self._changed.wait(1.0)
-                self._check_patience()
+                self._check_nodes()
 
-    def _check_patience(self) -> None:
+    def _check_nodes(self) -> None:
+        """Raise `Error` if no process has worked for too long."""
         now = time.monotonic()
         if any(process.is_ready for process in self._processes):
             self._last_ready = now
@@ -198,7 +211,7 @@ class _Crew(Generic[Piece, Given]):
             self._changed.notify()
 
     def _bury(self, process: _Process) -> None:
-        """Count a process as dead. It may be alive and out of reach: then it is ended as soon as it is heard of."""
+        """Count a process as dead. If it is alive but out of reach, it is ended once it is reached."""
         self._give_back(process)
         with self._changed:
             if process in self._processes:
@@ -208,7 +221,7 @@ class _Crew(Generic[Piece, Given]):
                 self._changed.notify_all()
 
     def _fill(self) -> None:
-        """Start a process for each CPU that is there and has none: at the beginning, and where nodes died or came."""
+        """Start a process for each CPU without one: at the beginning, and after nodes died or came."""
         if self._processes and time.monotonic() - self._last_look < _LOOK_SECONDS:
             return
         self._last_look = time.monotonic()
@@ -219,7 +232,7 @@ class _Crew(Generic[Piece, Given]):
             Thread(target=self._begin, args=(process,), daemon=True).start()
 
     def _begin(self, process: _Process) -> None:
-        """Have a process open the work, and give it to those who wait for one."""
+        """Let a process open the work, and then hand it to those who wait for one."""
         try:
             begun = process.actor.begin.remote(
                 __version__,
@@ -254,51 +267,28 @@ class _Crew(Generic[Piece, Given]):
             self._changed.notify_all()
 
 
-def _checked(address: str) -> str:
-    """Return an address. Raises `BadOption` where it is none of a cluster that runs."""
-    host, _, port = address.rpartition(":")
-    if address != AUTO and not (host and "/" not in host and port.isdecimal()):
-        raise BadOption(
-            f"--ray must be HOST:PORT of a cluster's head, such as 192.0.2.1:6379, or {AUTO}, is {address!r}: start "
-            "one with ray start --head, and join this machine to it; see docs/ray.md"
-        )
-    return address
-
-
-def _knock(address: str) -> None:
-    """Raise `BadOption` where nothing listens: Ray itself would try for minutes."""
-    if address == AUTO:
-        return
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
-    except (OSError, OverflowError) as error:
-        raise BadOption(f"no Ray cluster answers at {address} ({error}): is it started, and the port right?") from error
-
-
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-# What runs on the nodes of a Ray cluster: a process that does pieces, and one that keeps replies where the caller is.
-#
-# Only paths, names, options, pieces and what comes of them cross the network. A model is opened here, with the key that
-# the environment of this node holds.
+# The processes of a Ray cluster: `NodeProcess` on each node does pieces, `ReplyKeeper` where the caller is keeps
+# replies. Only paths, names, options, pieces and results cross the network. A model is opened on the node, with the key
+# in that node's environment.
 
 
 _FILES = 1_000
-"""Files of replies that are remembered as far as they were read; another is read anew."""
+"""Files of replies that are kept open; a further one has to be read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error of ours: it is raised again where the caller is."""
+    """An error that the caller raises again."""
 
     error: Error
 
 
 class NodeProcess:
-    """An actor: work that is opened once, and pieces that are done by it, several at once."""
+    """An actor that opens the work once and does several pieces at once."""
 
     def __init__(self) -> None:
         self._worker: Worker[Any, Any] | None = None  # Any: pieces and results of any job
@@ -327,7 +317,7 @@ class NodeProcess:
         return None
 
     def do(self, piece: Any) -> Any:
-        """Return what comes of a piece, or the `Failure` that it ended in."""
+        """Return the result of a piece, or its `Failure`."""
         assert self._worker is not None  # `begin` is awaited
         try:
             return self._worker.do(piece)
@@ -335,24 +325,24 @@ class NodeProcess:
             return Failure(error)
 
     def stop(self) -> None:
-        """Have pieces under way end soon."""
+        """Ask the unfinished pieces to end soon."""
         if self._worker is not None and self._worker.stop is not None:
             self._worker.stop()
 
 
 class ReplyKeeper:
-    """An actor on the caller's machine: it keeps the replies of models to pieces that are done on other nodes."""
+    """An actor on the caller's machine that keeps the replies of models to the pieces on other nodes."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, ReplyFile] = OrderedDict()
         self._lock = Lock()
 
     def get(self, path: str, key: str, ordinal: int) -> Reply | None:
-        """Return a reply of a file, None where it has none."""
+        """Return a reply of a file, or None."""
         return self._file(path).get(key, ordinal)
 
     def add(self, path: str, key: str, reply: Reply, ordinal: int) -> None:
-        """Append a reply to a file, unless it is there: a piece whose node seemed lost may be done twice at once."""
+        """Append a reply to a file, unless it is there: a piece may be done twice if its node seemed lost."""
         file = self._file(path)
         with self._lock:
             if file.get(key, ordinal) is None:
@@ -376,17 +366,17 @@ class KeptReplies:
         self._counts, self._lock = Counter[str](), Lock()
 
     def count(self, key: str) -> int:
-        """Count a request, and return how many equal ones were counted before."""
+        """Count a request, and return the number of equal ones before."""
         with self._lock:
             self._counts[key] += 1
             return self._counts[key] - 1
 
     def get(self, key: str, ordinal: int = 0) -> Reply | None:
-        """Return the reply to a request that was made so many times before, None where the file has none."""
+        """Return the reply to a request after `ordinal` equal ones, or None."""
         return self._get(key, ordinal)
 
     def add(self, key: str, reply: Reply, *, ordinal: int = 0) -> None:
-        """Have a reply kept; it is in the file when this returns."""
+        """Keep a reply; it is in the file when this returns."""
         self._add(key, reply, ordinal)
 
 

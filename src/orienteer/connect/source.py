@@ -1,9 +1,8 @@
-"""A database that speaks Bolt (Neo4j, ArcadeDB, Memgraph) -> a graph, read in one stream of nodes and one of edges.
+"""Imports a database over Bolt (Neo4j, ArcadeDB, Memgraph): one stream of nodes, then one of edges.
 
-Of several labels the one that the fewest nodes bear is the type, for it says the most; the others are the property
-`labels`. Labels that begin with `__` are other programs' marks and come last; one that every node bears tells nothing
-and is left out where a node has others. The id is the first property, by the
-names that tables have for ids, that every node has and no two share; else the database's own element id.
+A node's rarest label is its type, for it says the most; the others are the property `labels`. Labels that begin with
+`__` are marks of other programs and come last; one that every node has is dropped if a node has others. The id is the
+first property with a known name for ids that each node has with a value of its own; else the database's element id.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from orienteer.connect.bolt import Server, is_time, quoted
 from orienteer.display import Count
@@ -29,12 +28,12 @@ from orienteer.ingest.report import EMPTY_ID, Ignored, Report, Tally
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, plainly
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier
-from orienteer.ingest.update.ledger import DatabaseMarks, Mark, TimeFunction
+from orienteer.records import Record
 
 MARK = "__"
-"""What a label begins with that another program marks its nodes with (`__Entity__`, `__KGBuilder__`)."""
+"""Start of the labels with which other programs mark nodes (`__Entity__`, `__KGBuilder__`)."""
 SHORTEST_VECTOR = 64
-"""Numbers in a list from which on it is a vector, and no property that anybody reads."""
+"""Numbers in a list; a longer one is a vector, which nobody reads as a property."""
 TOLD_EVERY = 2_000
 """Rows between two reports of progress."""
 READING_NODES, READING_EDGES = "reading nodes", "reading edges"
@@ -43,7 +42,7 @@ READING_NODES, READING_EDGES = "reading nodes", "reading edges"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCounts:
-    """How much there is to read."""
+    """The numbers of nodes and edges."""
 
     nodes: int
     edges: int
@@ -61,18 +60,18 @@ class Database:
     columns: Columns
     tally: Tally
     totals: dict[str, int]
-    """The counts of nodes and edges by stage, once they are known: progress tells them."""
+    """The counts of nodes and edges by stage, once they are known, for progress."""
     id_property: str = ""
     """The property whose values are the ids; empty for the element ids."""
     edge_names: dict[str, None] = field(default_factory=dict)
     counts: DatabaseCounts | None = None
-    """How much there was to read; None before it was read."""
+    """None before it is read."""
     see_rows: Callable[[EdgeTable], None] | None = None
-    """Is shown all edges before any is left out."""
+    """Called with all edges before any is dropped."""
     own_ids: list[str] = field(default_factory=list)
-    """Where all edges are shown, the database's own ids of the nodes, in the order of reading."""
+    """The database's own ids of the nodes, in reading order, for `see_rows`."""
     node_ids: list[str] = field(default_factory=list)
-    """The ids of these in the graph."""
+    """Their ids in the graph."""
     _given: int = 0
     """Rows of the last statement."""
     _vectors: Counter[str] = field(default_factory=Counter)
@@ -113,12 +112,17 @@ class Database:
         if self.see_rows is not None:
             self.see_rows(builder.edges)
         labels = graph.finish()
-        self._tell()
+        ids = f"the property {self.id_property!r}" if self.id_property else "the database's own, which may change"
+        self.tally.notes.append(f"ids of nodes: {ids}")
+        for name, count in sorted(self._vectors.items()):
+            self.tally.notes.append(
+                f"left out {count:,} vectors of the property {name!r}: orienteer embed makes others"
+            )
         return labels
 
     @property
     def columns_but_the_id(self) -> Columns:
-        """Return the roles that are left when the id has been chosen. Raises `BadOption` for those of edges' ends."""
+        """Return the roles of columns except the id. Raises `BadOption` for those of edges' ends."""
         for role in ("source", "target"):
             if role in self.columns.roles:
                 raise BadOption(f"--column {role} has no meaning for {self.path}, which tells it: leave it out")
@@ -126,15 +130,12 @@ class Database:
         return Columns(others, self.columns.private, self.columns.explode)
 
     def choose_ids(self) -> str:
-        """Return the property that tells every node from every other, empty if there is none.
-
-        Raises `BadInput` if the one that was named does not.
-        """
+        """Return the property of the ids, empty for element ids. Raises `BadInput` if a named one is not unique."""
         named = self.columns.roles.get("id")
         if named is None:
             return unique_property(self.server, without=self.columns.private)
         count = count_values(self.server, named)
-        if not count.tells_nodes:
+        if not count.is_unique:
             raise BadInput(
                 f"--column id={named}: of {count.nodes:,} nodes in {self.path} {count.have:,} have it, with "
                 f"{count.differ:,} values; name a property that each node has and no two share, or leave it out"
@@ -142,12 +143,12 @@ class Database:
         return named
 
     def nodes(self, counts: DatabaseCounts) -> Iterator[NodeElement]:
-        """Yield every node. Raises `BadInput` if the server keeps some back."""
+        """Yield every node. Raises `BadInput` if the server withholds some."""
         yield from self.chosen_nodes(counts)
         self._require(counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
 
     def chosen_nodes(self, counts: DatabaseCounts, where: str = "", **values: Any) -> Iterator[NodeElement]:
-        """Yield the nodes `n` of which a condition is true; `values` are its parameters."""  # Any: of the database
+        """Yield the nodes `n` that meet a condition; `values` are its parameters."""  # Any: of the database
         condition = f"WHERE {where} " if where else ""
         statement = f"MATCH (n) {condition}RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
         for number, (own_id, names, properties) in enumerate(self._counted(statement, values), start=1):
@@ -159,12 +160,12 @@ class Database:
             yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number, own_id)
 
     def edges(self, counts: DatabaseCounts) -> Iterator[EdgeElement]:
-        """Yield every edge. Raises `BadInput` if the server keeps some back."""
+        """Yield every edge. Raises `BadInput` if the server withholds some."""
         yield from self.chosen_edges("MATCH (a)-[r]->(b)")
         self._require(counts.edges, "MATCH ()-[r]->() RETURN count(r) AS count", "edges")
 
     def chosen_edges(self, match: str, **values: Any) -> Iterator[EdgeElement]:
-        """Yield the edges `r` from `a` to `b` that a MATCH finds; `values` are its parameters."""  # Any: as above
+        """Yield the edges `r` from `a` to `b` of a MATCH; `values` are its parameters."""  # Any: as above
         ends = [self.id_of(end) for end in "ab"]
         statement = f"{match} RETURN {ends[0]} AS a, type(r) AS type, {ends[1]} AS b, properties(r) AS more"
         for number, row in enumerate(self._counted(statement, values), start=1):
@@ -176,18 +177,18 @@ class Database:
             yield EdgeElement(source, target, kind, True, fields, number)
 
     def _counted(self, statement: str, values: Mapping[str, Any]) -> Iterator[list[Any]]:  # Any: as above
-        """Yield the rows of a statement; `_given` has their number when they end."""
+        """Yield the rows of a statement, and count them in `_given`."""
         self._given = 0
         for row in self.server.stream(statement, **values):
             self._given += 1
             yield row
 
     def id_of(self, node: str) -> str:
-        """Return what gives the id of a node in a statement."""
+        """Return the expression for the id of a node."""
         return f"{node}.{quoted(self.id_property)}" if self.id_property else f"elementId({node})"
 
     def _fields(self, properties: Mapping[str, Any], number: int) -> Fields:  # Any: values of the database
-        """Return properties without those that no text can hold; they are counted."""
+        """Return properties without bytes and vectors, which are counted."""
         fields: Fields = {}
         for name, value in properties.items():
             if isinstance(value, bytes | bytearray):
@@ -199,25 +200,16 @@ class Database:
         return fields
 
     def _require(self, counted: int, statement: str, what: str) -> None:
-        """Raise `BadInput` if fewer came than were counted, and are there still: a server may cut a reader short."""
+        """Raise `BadInput` if fewer came than were counted and still exist: a server may limit a reader."""
         if self._given < counted and self.server.rows(statement)[0][0] > self._given:
             raise BadInput(
                 f"{self.path} gave {self._given:,} of {counted:,} {what} and no error: its user is given only so many "
                 "rows (in ArcadeDB resultSetLimit); import as one who is given all"
             )
 
-    def _tell(self) -> None:
-        """Note what was chosen and what was left out."""
-        ids = f"the property {self.id_property!r}" if self.id_property else "the database's own, which may change"
-        self.tally.notes.append(f"ids of nodes: {ids}")
-        for name, count in sorted(self._vectors.items()):
-            self.tally.notes.append(
-                f"left out {count:,} vectors of the property {name!r}: orienteer embed makes others"
-            )
-
 
 def count_all(server: Server) -> DatabaseCounts:
-    """Count what a database holds. Raises `DatabaseAway`, `DatabaseRefused`."""
+    """Count the nodes and edges. Raises `DatabaseAway`, `DatabaseRefused`."""
     labels, sets = Counter[str](), Counter[tuple[str, ...]]()
     for names, count in server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count"):
         sets[tuple(sorted(names))] += count
@@ -233,13 +225,13 @@ class ValueCount(NamedTuple):
     nodes: int
     """All nodes."""
     have: int
-    """Those that have the property."""
+    """Those with the property."""
     differ: int
     """Its distinct values."""
 
     @property
-    def tells_nodes(self) -> bool:
-        """Say whether each node has a value of its own."""
+    def is_unique(self) -> bool:
+        """Return whether each node has a value of its own."""
         return self.nodes == self.have == self.differ
 
 
@@ -260,42 +252,38 @@ def unique_property(server: Server, *, without: Collection[str] = ()) -> str:
         for role, rank in [NODE_RANKS.get(plainly(name), ("", 0))]
         if role == "id" and isinstance(value, str | int) and name not in without
     )
-    return next((name for _, name in ranked if count_values(server, name).tells_nodes), "")
+    return next((name for _, name in ranked if count_values(server, name).is_unique), "")
 
 
 def telling_labels(names: Sequence[str], counts: DatabaseCounts) -> list[str]:
-    """Return the labels of a node that tell something, the one that is its type first."""
+    """Return the labels of a node that not all nodes have, its type first."""
     telling = [name for name in names if counts.labels.get(name, 0) < counts.nodes]
     return sorted(telling or names, key=lambda name: (name.startswith(MARK), counts.labels.get(name, 0), name))
 
 
 def is_vector(value: Any) -> bool:  # Any: a value of the database
-    """Say whether a value is a vector: a long list of numbers, or the driver's own kind."""
+    """Return whether a value is a vector: a long list of numbers, or the driver's own type."""
     if isinstance(value, list):
         return len(value) >= SHORTEST_VECTOR and all(isinstance(member, float | int) for member in value)
     return type(value).__name__ == "Vector"
 
 
-# A database that speaks Bolt -> a graph directory and a report.
-
-
 def import_database(
     server: Server, target: Path | None, *, options: ImportOptions | None = None, progress: Progress | None = None
 ) -> Report:
-    """Make a graph of all that a database holds and publish it at the target; without a target only report.
+    """Import a database and publish the graph at the target; without a target only report.
 
-    Nothing is left behind where the server fails on the way. Raises `BadInput`, `BadOption`, `DatabaseAway`,
-    `DatabaseRefused`.
+    Nothing is left behind if the server fails. Raises `BadInput`, `BadOption`, `DatabaseAway`, `DatabaseRefused`.
     """
     return imported_database(server, target, options=options or ImportOptions(), progress=progress).report
 
 
 class ImportedDatabase(NamedTuple):
-    """An import that was made."""
+    """A finished import."""
 
     report: Report
     database: Database
-    """The database as it was read."""
+    """With the counts and ids of the time of reading."""
 
 
 def imported_database(
@@ -306,8 +294,10 @@ def imported_database(
     progress: Progress | None = None,
     see_rows: Callable[[EdgeTable], None] | None = None,
 ) -> ImportedDatabase:
-    """Make a graph as `import_database` does. `see_rows` is shown all edges before any is left out."""
-    _refuse_files(options, server)
+    """Import as `import_database` does. `see_rows` is called with all edges before any is dropped."""
+    for name in ("nodes", "edges", "mapping"):
+        if getattr(options, name):
+            raise BadOption(f"--{name} is about tables, and {server.address} is a database: leave it out")
     totals: dict[str, int] = {}
     opened: list[Database] = []
 
@@ -327,26 +317,54 @@ def imported_database(
     return ImportedDatabase(report, opened[0])
 
 
-def _refuse_files(options: ImportOptions, server: Server) -> None:
-    """Raise `BadOption` for options that are about files."""
-    for name in ("nodes", "edges", "mapping"):
-        if getattr(options, name):
-            raise BadOption(f"--{name} is about tables, and {server.address} is a database: leave it out")
-
-
-# What has changed in a database since it was read, told by a property that rises with every change.
+# Changes of a database since it was read, by a property that rises with every change.
 #
-# The property is a number, a text or a time. What does not have it, or has another kind of value, cannot tell, and is
-# read every time: so a condition asks for all that is not certainly older.
+# The property is a number, a text or a time. A node or edge without it, or with another kind of value, may have
+# changed, and is read every time: so a condition asks for all that is not certainly older.
 
 
-def counts_of(marks: DatabaseMarks) -> DatabaseCounts:
-    """Return the nodes as they were counted; edges are counted by type elsewhere."""
-    return DatabaseCounts(sum(count for _, count in marks.sets), 0, marks.labels, dict(marks.sets))
+TimeFunction: TypeAlias = Literal["", "date", "datetime", "localdatetime"]
+"""The openCypher function that parses such a time; empty for numbers and texts."""
+
+
+class Mark(Record):
+    """The highest value of the property when the database was read."""
+
+    function: TimeFunction
+    value: int | float | str
+
+    @property
+    def term(self) -> str:
+        """Return the expression for the value, which is the parameter `mark`."""
+        return f"{self.function}($mark)" if self.function else "$mark"
+
+
+class DatabaseMarks(Record):
+    """The state of a database when it was read, for the next update."""
+
+    changed_by: str
+    """The property."""
+    nodes: Mark
+    edges: Mark | None
+    """None if no edge has the property."""
+    id_property: str
+    labels: dict[str, int]
+    """Nodes by label."""
+    sets: tuple[tuple[tuple[str, ...], int], ...]
+    """Nodes by all their labels."""
+    unsure: tuple[str, ...] = ()
+    """Edge types with an edge to a node that came after nodes were read: their counts cannot be compared."""
+    edge_names: tuple[str, ...] = ()
+    """The properties of edges, in reading order."""
+
+    @property
+    def counts(self) -> DatabaseCounts:
+        """Return the counts of nodes; edges are counted by type elsewhere."""
+        return DatabaseCounts(sum(count for _, count in self.sets), 0, self.labels, dict(self.sets))
 
 
 class Newest(NamedTuple):
-    """The highest value of a property among nodes, and among edges; None where no edge has it."""
+    """The highest value of a property among nodes, and among edges; None if no edge has it."""
 
     nodes: Mark
     edges: Mark | None
@@ -355,7 +373,7 @@ class Newest(NamedTuple):
 def newest(server: Server, name: str) -> Newest:
     """Return the highest values of a property.
 
-    Raises `BadOption` where no node has it, or its values have no order, `BadInput` where there is no node.
+    Raises `BadOption` if no node has it, or its values have no order, `BadInput` if there is no node.
     """
     value = quoted(name)
     nodes = server.rows(f"MATCH (n) RETURN max(n.{value}) AS newest")[0][0]
@@ -394,13 +412,13 @@ class EdgeCounts(NamedTuple):
 
     edges: int
     telling: int
-    """Those that have the property."""
+    """Those with the property."""
     newer: int
     """Those that may be new or changed."""
 
 
 class DatabaseChanges:
-    """Asks a database what has changed since it was read."""
+    """Reads the changes of a database since it was read."""
 
     def __init__(self, database: Database, marks: DatabaseMarks) -> None:
         self._database, self._marks = database, marks

@@ -1,4 +1,4 @@
-"""`import --update` of a database: what changed is read, or everything if that cannot be told.
+"""`import --update` of a database: changes are read, or everything if they cannot be found.
 
 A property tells which nodes and edges are new or changed. Counts tell what went: if there are fewer nodes than
 expected, all their ids are read, and if the number of edges of a type differs, all edges of that type.
@@ -24,8 +24,8 @@ from orienteer.connect.source import (
     Database,
     DatabaseChanges,
     DatabaseCounts,
+    DatabaseMarks,
     count_all,
-    counts_of,
     imported_database,
     newest,
     telling_labels,
@@ -65,7 +65,6 @@ from orienteer.ingest.update.difference import (
 )
 from orienteer.ingest.update.ledger import (
     PIECE,
-    DatabaseMarks,
     EdgeRows,
     Ledger,
     LedgerAbout,
@@ -147,7 +146,7 @@ def _update_by_marks(
     with publication.publishing(target) as work:
         graph = Graph.open(target)
         if graph.generation != ledger.about.generation:
-            raise FullImportRequired("the graph was published anew meanwhile")
+            raise FullImportRequired("the graph was published again meanwhile")
         return _MarkUpdate(server, graph, ledger, marks, options, progress).publish(work)
 
 
@@ -336,7 +335,7 @@ class _MarkUpdate:
 
     def _checked_counts(self) -> DatabaseCounts:
         """Count the nodes. Raises `FullImportRequired` if unchanged nodes may have another id or type now."""
-        counts, before = count_all(self._server), counts_of(self._marks)
+        counts, before = count_all(self._server), self._marks.counts
         if not counts.nodes:
             raise FullImportRequired("it holds no node")
         try:
@@ -372,7 +371,7 @@ class _MarkUpdate:
             elif arrays.types.nodes[arrays.node_types[row]] != node.type:
                 coming[node.id] = node
                 turned.add(row)
-            elif _written(arrays.node_at(row)) != _written(node):
+            elif _content(arrays.node_at(row)) != _content(node):
                 renewed[row] = node
             check_node_count(len(coming) + len(renewed), size)
         gone = turned
@@ -443,7 +442,7 @@ class _MarkUpdate:
     # --------------------------------------------------------------------------------------------------------- edges
 
     def _edge_changes(self, change: NodeChange, numbers: NodeNumbers) -> tuple[EdgeRows, dict[str, TypeChange]]:
-        """Read the edges that changed; return all rows as they are now, and the change of each type."""
+        """Read the edges that changed; return all rows of today, and the change of each type."""
         path, cuts, types = self._ledger.about.tables[0].path, self._ledger.about.cuts, change.types(self._graph)
         before = self._ledger.edges(path)
         whole: set[str] = set()
@@ -460,7 +459,7 @@ class _MarkUpdate:
     def _edges_now(
         self, before: EdgeRows, change: NodeChange, numbers: NodeNumbers, also_whole: Collection[str]
     ) -> EdgeRows:
-        """Return the rows of all edges as they are now: those that stay, those that changed, and types in full."""
+        """Return the rows of all edges of today: unchanged ones, changed ones, and types that were read in full."""
         self._edges_read = 0
         counts = self._changes.edge_counts()
         telling = {
@@ -520,7 +519,10 @@ class _MarkUpdate:
         return _between_nodes(rows)
 
     def _extras(self, changes: Mapping[str, TypeChange], now: EdgeRows, numbers: NodeNumbers) -> dict[int, Extra]:
-        """Return what the edges that come carry, by row; edges of types that were read in full are read again."""
+        """Return the texts, weights and properties of the edges that come, by row.
+
+        Edges of types that were read in full are read again.
+        """
         is_wanted = np.zeros(len(now), np.bool_)
         for each in changes.values():
             is_wanted[each.row[each.extras != 0]] = True
@@ -559,7 +561,7 @@ class _MarkUpdate:
         return dict(zip(types.names, counts, strict=True))
 
 
-def _written(node: Node) -> tuple[object, ...]:
+def _content(node: Node) -> tuple[object, ...]:
     """Return a node's content for comparison, without id and type. In Python 1 equals True, so values are encoded."""
     properties = {name: encode_value(value) for name, value in node.properties.items()}
     return node.name or node.id, node.text, node.aliases, properties

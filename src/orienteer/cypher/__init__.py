@@ -1,25 +1,18 @@
-"""Read-only Cypher behind a guard: over a derived copy in ladybug, in a process of its own, or by a database's server.
+"""Read-only Cypher behind a guard: over a derived copy in ladybug, in a separate process, or by a database's server.
 
-A statement takes this road, and no other leads to an engine:
+Every statement takes this path, and no other leads to an engine:
 
-    session            `Cypher.query` takes the text and returns a `Table`; here is the seam, `Engine`
-    tokens, parser     the text as a tree of what is allowed; everything else is refused, with the form to use
-    names              node types, edge types and properties by whatever name they are given, in a view too
-    functions, calls, checks, comparisons  what a call, a calculation, a comparison takes, and the kind of what it gives
-    type_tests         `n:Gene`, `type(r)`, `labels(n)` and conditions on them
-    pattern_reader     the nodes and edges of a pattern with the types that they may have; `projections`: WITH, RETURN
-    view               the names of GraphScout's graphs, for statements that ask for them; the tree carries the view
+    session            `Cypher.query` takes the text and returns a `QueryTable`; the protocol of an engine
+    tokens, parser, expressions, patterns  the text as a tree of allowed parts (`syntax`); everything else is refused,
+                       with the form to use
+    names              node types, edge types and properties by any name, and the names of a view (GraphScout's)
+    functions, calls, checks, kinds, projections  arguments and results of functions, comparisons, WITH and RETURN
 
-    ladybug.engine     the engine over a graph of one's own: it is given the tree, and brings what follows
-    ladybug.database   the derived database, a piece of the generation
-    ladybug.translation the tree as text for the engine, which is never given a word that was not understood
-    ladybug.results    what comes back, as nodes and edges of the graph
-    ladybug.worker, .process  the engine in a process that may neither write nor stay too long
+    ladybug/           the engine over our own graphs, in a process that may neither write nor run too long; it
+                       receives the tree and writes its own text
+    orienteer.connect  the tree as text for the server of a database in place
 
-    opencypher         the tree as text for the server of a database in place, whose engine is
-                       `orienteer.connect.in_place.statements`
-
-Another engine is another class with `Engine`'s members: `Cypher(graph, MyEngine)`.
+Another engine is another class with the members of `Engine`: `Cypher(graph, MyEngine)`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What aggregations and the functions of nodes, edges and paths are asked of, whatever engine is told it."""
+"""Aggregations, functions of nodes, edges and paths, and conditions on types, for any engine."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ OF_GRAPH = frozenset({"nodes", "edges", "length", "id"})
 
 
 def inside_aggregation(name: str, scope: Scope) -> AbstractContextManager[None]:
-    """Forbid further aggregations inside the block. Raises `BadQuery` where this one may not stand."""
+    """Forbid further aggregations inside the block. Raises `BadQuery` if this one is not allowed."""
     if not scope.may_aggregate or scope.local:
         raise BadQuery(
-            f"{name}() may stand in WITH and RETURN only, and not inside another: "
+            f"{name}() is allowed only in WITH and RETURN, and not inside another: "
             f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
         )
     return scope.aggregating(False)
 
 
 def aggregated(call: FunctionCall, scope: Scope, write: Write) -> tuple[Value, ValueKind]:
-    """Return what an aggregation is asked of, and the kind of what it gives. Raises `BadQuery`."""
+    """Return an aggregation's argument and the kind of its result. Raises `BadQuery`."""
     check_count(call.name, call.arguments, 1, 1)
     with inside_aggregation(call.name, scope):
         value = write(call.arguments[0])
@@ -38,7 +38,7 @@ def aggregated(call: FunctionCall, scope: Scope, write: Write) -> tuple[Value, V
 
 
 def of_graph(call: FunctionCall, scope: Scope, write: Write) -> tuple[Value, ValueKind]:
-    """Return what nodes(), edges(), length() or id() is asked of, and the kind of what it gives. Raises `BadQuery`.
+    """Return the argument of nodes(), edges(), length() or id(), and the kind of the result. Raises `BadQuery`.
 
     The length of a list or a text is its size.
     """
@@ -62,13 +62,12 @@ def of_graph(call: FunctionCall, scope: Scope, write: Write) -> tuple[Value, Val
 
 # Types in expressions, by any name of a type: `n:Gene`, `type(r)`, `labels(n)` and conditions on them.
 
-
 TYPE_CALLS = frozenset({"type", "nodetype"})
 
 
 @dataclass(frozen=True, slots=True)
 class TypeTests(ABC):
-    """Reads the types of nodes and edges, and conditions on them; how an engine is told is for its own kind to say."""
+    """Types of nodes and edges, and conditions on them; a subclass writes them for its engine."""
 
     scope: Scope
     write: Write
@@ -79,15 +78,15 @@ class TypeTests(ABC):
 
     @abstractmethod
     def is_there(self, value: Value) -> Value:
-        """Write the condition that an optional node is there."""
+        """Write the condition that an optional node is not null."""
 
     @abstractmethod
     def compares_type(self, value: Value, types: Collection[str]) -> str:
-        """Write the condition that the type of a node or an edge is one of these; null for null."""
+        """Write the condition that the type of a node or an edge is one of these, which is null for null."""
 
     @abstractmethod
     def type_text(self, value: Value) -> str:
-        """Write the type of a node or an edge by its name in results; null for null."""
+        """Write the type of a node or an edge by its name in results, which is null for null."""
 
     def has_type(self, expression: syntax.HasType) -> Value:
         """Write the condition `n:Type`. Raises `UnknownType`."""
@@ -106,10 +105,18 @@ class TypeTests(ABC):
     def condition(self, expression: syntax.Binary) -> Value | None:
         """Write a condition on a type, such as `type(r) = 'TREATS'` or `'Gene' IN labels(n)`.
 
-        None where the expression is not such a condition. Raises `UnknownType`.
+        Returns None for any other expression. Raises `UnknownType`.
         """
-        if (of_domain := self._has_domain(expression)) is not None:
-            return of_domain
+        view = self.scope.names.view
+        if view is not None and expression.operator == "IN" and _is_labels(expression.right):
+            domain = self.scope.constant(expression.left)
+            if isinstance(domain, str) and is_domain(view.label, domain):
+                # `'domain' IN labels(n)`, which is true for every node in a view
+                assert isinstance(expression.right, syntax.FunctionCall)
+                check_count("labels", expression.right.arguments, 1, 1)
+                node = self.write(expression.right.arguments[0])
+                check_graph_kind("labels()", node, "node")
+                return self.is_there(node)
         operator, left, right = _turned(expression, is_only_label=not self._domain)
         if not _is_type(left) or operator not in ("=", "<>", "IN"):
             return None
@@ -129,13 +136,13 @@ class TypeTests(ABC):
         return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
 
     def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
-        """Write the labels of a node as a list, its type first; null for null."""
+        """Write the labels of a node as a list, its type first, which is null for null."""
         value = self.type_of(arguments, "node")
         labels = ", ".join([value.text, *self._domain])
         return Value(f"CASE WHEN {value.text} IS NOT NULL THEN [{labels}] END", list_of(value.kind))
 
     def label_of(self, arguments: tuple[Expression, ...], place: Expression) -> Value:
-        """Write one label of a node by its place. Raises `BadQuery` for a place without a label."""
+        """Write one label of a node by its index. Raises `BadQuery` for an index without a label."""
         if place == syntax.Literal_(0):
             return self.type_of(arguments, "node")
         if place != syntax.Literal_(1) or not self._domain:
@@ -146,23 +153,9 @@ class TypeTests(ABC):
 
     @property
     def _domain(self) -> list[str]:
-        """Return the label that every node has in a view, in the engine's text; empty without one."""
+        """The label that every node has in a view, in the engine's text; empty without one."""
         view = self.scope.names.view
         return [] if view is None or view.label is None else [rendered(view.label)]
-
-    def _has_domain(self, expression: syntax.Binary) -> Value | None:
-        """Write `'domain' IN labels(n)`, which is true for every node in a view; None for any other condition."""
-        view, right = self.scope.names.view, expression.right
-        if view is None or expression.operator != "IN" or not _is_labels(right):
-            return None
-        wanted = self.scope.constant(expression.left)
-        if not isinstance(wanted, str) or not is_domain(view.label, wanted):
-            return None
-        assert isinstance(right, syntax.FunctionCall)
-        check_count("labels", right.arguments, 1, 1)
-        value = self.write(right.arguments[0])
-        check_graph_kind("labels()", value, "node")
-        return self.is_there(value)
 
     def type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
         """Return the type of a node or an edge. Raises `BadQuery` for anything else."""
@@ -190,7 +183,7 @@ def _is_labels(expression: Expression) -> bool:
 
 
 def _is_type(expression: Expression) -> bool:
-    """Tell whether an expression is the type of an edge or the first label of a node."""
+    """Return whether an expression is the type of an edge or the first label of a node."""
     if isinstance(expression, syntax.Item):
         return _is_labels(expression.base) and expression.at == syntax.Literal_(0)
     if isinstance(expression, syntax.FunctionCall) and expression.name == "head" and expression.arguments:
@@ -199,7 +192,7 @@ def _is_type(expression: Expression) -> bool:
 
 
 def _typed(expression: Expression) -> Expression:
-    """Return the node or the edge whose type an expression is."""
+    """Return the node or edge in an expression for its type."""
     while not isinstance(expression, syntax.FunctionCall) or expression.name not in (*TYPE_CALLS, "labels"):
         assert isinstance(expression, syntax.Item | syntax.FunctionCall)
         expression = expression.base if isinstance(expression, syntax.Item) else expression.arguments[0]

@@ -1,4 +1,4 @@
-"""Which values an expression may have in it, by their kinds, whatever engine is told it."""
+"""Checks of the values in an expression by their kinds, for any engine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
 
 
-def is_of(kind: ValueKind, wanted: str) -> bool:
-    """Tell whether a kind is the one that is wanted: `text`, `number`, or another by its name."""
+def matches_kind(kind: ValueKind, wanted: str) -> bool:
+    """Return whether a kind is `wanted`: `text`, `number` or a kind's name."""
     return kind.is_text if wanted == "text" else kind.is_number if wanted == "number" else kind.name == wanted
 
 
@@ -28,7 +28,7 @@ def check_kind(what: str, value: Value, wanted: str) -> None:
     kind = value.kind
     if kind.name in ("", "null"):
         return
-    if not is_of(kind, wanted):
+    if not matches_kind(kind, wanted):
         hint = ": write toString() around it" if wanted == "text" and kind.is_number else ""
         hint = ": write x IN list, or any(x IN list WHERE x = ...)" if kind.name == "list" else hint
         raise BadQuery(f"{what} takes {'an' if wanted == 'edge' else 'a'} {wanted}, not {kind.shown}{hint}")
@@ -53,7 +53,7 @@ def check_place(source: Value, at: Value) -> None:
 def condition_of(value: Value) -> str:
     """Return the text of a condition. Raises `BadQuery` for a value that cannot be true or false."""
     if value.kind.name not in ("boolean", "", "null"):
-        raise BadQuery(f"a condition is needed where {value.kind.shown} stands: compare it with something")
+        raise BadQuery(f"{value.kind.shown} is not a condition: compare it with something")
     return value.text
 
 
@@ -73,8 +73,7 @@ def kind_of_calculation(operator: str, left: Value, right: Value) -> ValueKind:
     return common(kinds, operator) if all(kind.is_number for kind in kinds) else UNKNOWN
 
 
-# What may be compared: where Cypher finds a text and a number unequal, engines convert or fail.
-
+# Comparisons. For Cypher a text and a number are unequal; engines convert or fail.
 
 _LONGEST_EXPRESSION = 300  # characters of a regular expression
 _MOST_REPEATS = 1_000  # the limit of RE2, the engine's library
@@ -86,18 +85,25 @@ def check_compared(operator: str, left: Value, right: Value) -> None:
     """Raise `BadQuery` for two kinds that can never be compared."""
     kind, other = left.kind, right.kind
     if {kind.name, other.name} & {"node", "edge"}:
-        _check_same(operator, kind, other)
+        if operator not in ("=", "<>"):
+            raise BadQuery(f"nodes and edges have no order: compare properties, as in a.id {operator} b.id")
+        for one, another in ((kind, other), (other, kind)):
+            if one.name in ("node", "edge") and another.name not in (one.name, "", "null"):
+                fault = f"{operator} compares {one.shown} with {another.shown}"
+                raise BadQuery(f"{fault}: write .id or .name after the node")
         return
-    if kind.name and other.name and "null" not in (kind.name, other.name) and not _comparable(kind, other):
+    # Two numbers, two texts, or two values of the same kind can be equal.
+    are_alike = (kind.is_number and other.is_number) or (kind.is_text and other.is_text) or kind.name == other.name
+    if kind.name and other.name and "null" not in (kind.name, other.name) and not are_alike:
         raise BadQuery(_advice(operator, kind, other, right))
     if operator not in ("=", "<>") and (kind.name in ("map", "path", "list") or other.name in ("map", "path", "list")):
         raise BadQuery(f"{kind.shown} has no order: {operator} cannot compare it")
 
 
 def check_text_condition(operator: str, left: Value, right: Value, pattern: object) -> None:
-    """Raise `BadQuery` for CONTAINS and the like between other values than texts.
+    """Raise `BadQuery` for CONTAINS and the like between values that are not texts.
 
-    `pattern` is the right side where it is known before the query runs, as =~ needs it.
+    `pattern` is the right side if it is known before the query runs, which =~ needs.
     """
     check_kind(operator, left, "text")
     check_kind(operator, right, "text")
@@ -105,11 +111,6 @@ def check_text_condition(operator: str, left: Value, right: Value, pattern: obje
         if not isinstance(pattern, str):
             raise BadQuery("=~ takes a regular expression as a text or a parameter")
         _check_expression(pattern)
-
-
-def _comparable(kind: ValueKind, other: ValueKind) -> bool:
-    """Tell whether values of two kinds can be equal: two numbers, two texts, or two of the same kind."""
-    return (kind.is_number and other.is_number) or (kind.is_text and other.is_text) or kind.name == other.name
 
 
 def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> str:
@@ -123,14 +124,6 @@ def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> s
     if "date" in (kind.name, other.name):
         return f"{what}: write date() around the text"
     return f"{what}: compare values of one kind"
-
-
-def _check_same(operator: str, left: ValueKind, right: ValueKind) -> None:
-    if operator not in ("=", "<>"):
-        raise BadQuery(f"nodes and edges have no order: compare properties, as in a.id {operator} b.id")
-    for kind, other in ((left, right), (right, left)):
-        if kind.name in ("node", "edge") and other.name not in (kind.name, "", "null"):
-            raise BadQuery(f"{operator} compares {kind.shown} with {other.shown}: write .id or .name after the node")
 
 
 def _check_expression(pattern: str) -> None:
@@ -149,10 +142,7 @@ def _check_expression(pattern: str) -> None:
     try:
         re.compile(pattern.removeprefix("(?i)").removeprefix("(?s)"))
     except (re.error, RecursionError, OverflowError) as error:
-        raise BadQuery(f"{pattern!r} is no regular expression: {error}") from error
-
-
-# The parts of a condition, and what they compare.
+        raise BadQuery(f"{pattern!r} is not a regular expression: {error}") from error
 
 
 def conjuncts(where: Expression | None) -> Iterator[Expression]:
@@ -165,7 +155,7 @@ def conjuncts(where: Expression | None) -> Iterator[Expression]:
 
 
 def compared_keys(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
-    """Return, by variable, the properties that a condition compares with = or IN, with the number of values."""
+    """Return by variable the properties that a condition compares by = or IN, with the number of values."""
     keys: dict[str, list[tuple[str, int]]] = {}
     for part in conjuncts(where):
         if not isinstance(part, syntax.Binary) or part.operator not in ("=", "IN"):

@@ -21,36 +21,20 @@ _MOST_REPEATED = 50  # parts of an operand that is written twice: nested ones do
 def read_expression(reader: TokenReader) -> Expression:
     """Return the expression that comes next. Raises `BadQuery`."""
     with reader.nested():
-        return _or(reader)
+        return _joined(reader, (("OR",), ("XOR",), ("AND",)), _not)
 
 
 def _joined(
-    reader: TokenReader,
-    below: Callable[[TokenReader], Expression],
-    words: tuple[str, ...] = (),
-    signs: tuple[str, ...] = (),
+    reader: TokenReader, levels: tuple[tuple[str, ...], ...], operand: Callable[[TokenReader], Expression]
 ) -> Expression:
-    """Read operands joined by operators of one precedence, from left to right; `below` reads the operands."""
-    left = below(reader)
-    while reader.is_word(*words) or reader.is_sign(*signs):
+    """Read operands joined by operators from left to right; the operators of the first level bind least."""
+    if not levels:
+        return operand(reader)
+    left = _joined(reader, levels[1:], operand)
+    while reader.is_word(*levels[0]) or reader.is_sign(*levels[0]):
         operator = reader.next().value.upper()
-        left = syntax.Binary(operator, left, below(reader))
+        left = syntax.Binary(operator, left, _joined(reader, levels[1:], operand))
     return left
-
-
-def _or(reader: TokenReader) -> Expression:
-    """Read conditions joined by OR, which binds least."""
-    return _joined(reader, _xor, ("OR",))
-
-
-def _xor(reader: TokenReader) -> Expression:
-    """Read conditions joined by XOR."""
-    return _joined(reader, _and, ("XOR",))
-
-
-def _and(reader: TokenReader) -> Expression:
-    """Read conditions joined by AND."""
-    return _joined(reader, _not, ("AND",))
 
 
 def _not(reader: TokenReader) -> Expression:
@@ -61,7 +45,7 @@ def _not(reader: TokenReader) -> Expression:
 
 
 def _comparison(reader: TokenReader) -> Expression:
-    """Read `a < b`, or `a < b < c`, which means `a < b AND b < c`. Raises `BadQuery` where `b` is long."""
+    """Read `a < b`, or `a < b < c`, which means `a < b AND b < c`. Raises `BadQuery` if `b` is long."""
     left = _predicate(reader)
     chain: Expression | None = None
     while reader.is_sign(*_COMPARISONS):
@@ -100,18 +84,7 @@ def _predicate(reader: TokenReader) -> Expression:
 
 
 def _sum(reader: TokenReader) -> Expression:
-    """Read operands joined by + and -."""
-    return _joined(reader, _product, signs=("+", "-"))
-
-
-def _product(reader: TokenReader) -> Expression:
-    """Read operands joined by * / %."""
-    return _joined(reader, _power, signs=("*", "/", "%"))
-
-
-def _power(reader: TokenReader) -> Expression:
-    """Read operands joined by ^, which binds closest."""
-    return _joined(reader, _signed, signs=("^",))
+    return _joined(reader, (("+", "-"), ("*", "/", "%"), ("^",)), _signed)
 
 
 def _signed(reader: TokenReader) -> Expression:
@@ -136,50 +109,43 @@ def _postfix(reader: TokenReader) -> Expression:
         elif reader.is_sign(":") and isinstance(expression, syntax.Variable):
             expression = syntax.HasType(expression.name, node_labels(reader))
         elif reader.is_sign("{") and isinstance(expression, syntax.Variable):
-            expression = _map_projection(reader, expression)
+            expression = _map(reader, expression)
         else:
             return expression
 
 
 def _item(reader: TokenReader, base: Expression) -> Expression:
     begin = None if reader.is_sign("..") else read_expression(reader)
-    if reader.takes(".."):
-        end = None if reader.is_sign("]") else read_expression(reader)
-        reader.expect("]", "after a slice")
-        return syntax.Slice(base, _whole(begin), _whole(end))
-    reader.expect("]", "after a place in a list")
-    assert begin is not None
-    return syntax.Item(base, begin)
+    if not reader.takes(".."):
+        reader.expect("]", "after a place in a list")
+        assert begin is not None
+        return syntax.Item(base, begin)
+    end = None if reader.is_sign("]") else read_expression(reader)
+    reader.expect("]", "after a slice")
+    bounds: list[int | None] = []
+    for bound in (begin, end):
+        value = bound.value if isinstance(bound, syntax.Literal_) else None
+        if bound is not None and (type(value) is not int or value < 0):
+            raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
+        bounds.append(value if type(value) is int else None)
+    return syntax.Slice(base, bounds[0], bounds[1])
 
 
-def _whole(bound: Expression | None) -> int | None:
-    if bound is None:
-        return None
-    if not isinstance(bound, syntax.Literal_) or type(bound.value) is not int or bound.value < 0:
-        raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
-    return bound.value
-
-
-def _map_projection(reader: TokenReader, base: syntax.Variable) -> Expression:
+def _map(reader: TokenReader, base: syntax.Variable | None = None) -> Expression:
+    """Read `{a: 1}`, after a variable also `n {.a, b: 1}`."""
     reader.expect("{", "of a map")
     items: list[tuple[str, Expression]] = []
-    while not reader.takes("}"):
-        if reader.takes("."):
+    for _ in reader.items("}", "in a map"):
+        if base is not None and reader.takes("."):
             if reader.is_sign("*"):
                 raise BadQuery(f"{base.name} {{.*}} is not supported: name the properties, as in {base.name} {{.name}}")
             key = reader.name("property")
             items.append((key, syntax.Property(base, key)))
         else:
-            items.append(_entry(reader))
-        if not reader.is_sign("}"):
-            reader.expect(",", "in a map")
+            key = reader.name("key")
+            reader.expect(":", f"after the key {key!r}")
+            items.append((key, read_expression(reader)))
     return syntax.MapOf(tuple(items))
-
-
-def _entry(reader: TokenReader) -> tuple[str, Expression]:
-    key = reader.name("key")
-    reader.expect(":", f"after the key {key!r}")
-    return key, read_expression(reader)
 
 
 # ---------------------------------------------------------------------------------------------------------- atoms
@@ -218,17 +184,13 @@ def _worded(reader: TokenReader) -> Expression:
         return _exists(reader)
     if reader.is_call():
         return _call(reader)
-    if reader.peek().kind == "word" and reader.is_sign(".", ahead=1) and _is_dotted_call(reader):
-        raise BadQuery(f"the procedures and functions of {reader.peek().value!r} are not available")
-    return syntax.Variable(reader.variable("value"))
-
-
-def _is_dotted_call(reader: TokenReader) -> bool:
-    """Tell whether a dotted call such as `apoc.text.join(` comes next; it only looks like properties of a variable."""
+    # A dotted call such as `apoc.text.join(` begins like the properties of a variable.
     ahead = 1
     while reader.is_sign(".", ahead=ahead):
         ahead += 2
-    return reader.is_sign("(", ahead=ahead)
+    if ahead > 1 and reader.peek().kind == "word" and reader.is_sign("(", ahead=ahead):
+        raise BadQuery(f"the procedures and functions of {reader.peek().value!r} are not available")
+    return syntax.Variable(reader.variable("value"))
 
 
 def _bracketed(reader: TokenReader) -> Expression:
@@ -247,14 +209,12 @@ def _list(reader: TokenReader) -> Expression:
     if reader.is_variable() and reader.is_word("IN", ahead=1):
         return _comprehension(reader)
     items: list[Expression] = []
-    while not reader.takes("]"):
+    for _ in reader.items("]", "in a list"):
         items.append(read_expression(reader))
         if reader.is_word("WHERE") or reader.is_sign("|"):
             return _pattern_comprehension(reader, items)
         if len(items) > _MOST_ITEMS:
             raise BadQuery(f"a list has more than {_MOST_ITEMS:,} items: pass it as a parameter")
-        if not reader.is_sign("]"):
-            reader.expect(",", "in a list")
     return syntax.ListOf(tuple(items))
 
 
@@ -278,16 +238,6 @@ def _comprehension(reader: TokenReader) -> Expression:
     result = read_expression(reader) if reader.takes("|") else None
     reader.expect("]", "after a list comprehension")
     return syntax.Comprehension(variable, source, where, result)
-
-
-def _map(reader: TokenReader) -> Expression:
-    reader.expect("{", "of a map")
-    items: list[tuple[str, Expression]] = []
-    while not reader.takes("}"):
-        items.append(_entry(reader))
-        if not reader.is_sign("}"):
-            reader.expect(",", "in a map")
-    return syntax.MapOf(tuple(items))
 
 
 def _case(reader: TokenReader) -> Expression:
@@ -338,20 +288,18 @@ def _call(reader: TokenReader) -> Expression:
     if reader.takes("*"):
         reader.expect(")", "after *")
         if name != "count":
-            raise BadQuery(f"{word.value}(*) means nothing: only count(*) does")
+            raise BadQuery(f"{word.value}(*) is invalid: only count accepts *")
         return syntax.FunctionCall(name, (), star=True)
     distinct = reader.takes_word("DISTINCT")
     arguments: list[Expression] = []
-    while not reader.takes(")"):
+    for _ in reader.items(")", f"between the arguments of {word.value}"):
         arguments.append(read_expression(reader))
-        if not reader.is_sign(")"):
-            reader.expect(",", f"between the arguments of {word.value}")
     if name == "size" and len(arguments) == 1 and isinstance(arguments[0], syntax.Subquery):
         return syntax.Subquery("COUNT", arguments[0].paths, arguments[0].where)  # size((a)--(b))
     if name == "size" and len(arguments) == 1 and isinstance(arguments[0], syntax.PatternComprehension):
         return syntax.Subquery("COUNT", (arguments[0].path,), arguments[0].where)  # its list holds null, too
     if distinct and name not in AGGREGATES:
-        raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
+        raise BadQuery(f"DISTINCT is invalid in {name}(): only count, collect, sum, avg, min and max accept it")
     return syntax.FunctionCall(name, tuple(arguments), distinct)
 
 

@@ -1,4 +1,4 @@
-"""The functions that a query may call: what each takes, and the kind of what it gives, whatever engine is told it."""
+"""The functions that a query may call, with the kinds of their arguments and results, for any engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from orienteer.cypher.checks import check_count, check_kind, is_of
+from orienteer.cypher.checks import check_count, check_kind, matches_kind
 from orienteer.cypher.kinds import (
     BOOLEAN,
     DATE,
@@ -28,7 +28,7 @@ SPELLED = {
     "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString", "toboolean": "toBoolean",
     "isempty": "isEmpty",
 }  # fmt: skip
-"""The usual spelling of functions that go by another here."""
+"""The usual spelling of functions, by their names in lower case."""
 _WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory
 _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
@@ -44,7 +44,7 @@ _NAMES = frozenset({
 _INSTEAD = {
     "exists": "n.key IS NOT NULL, or EXISTS { (a)-[..]-(b) }",
     "properties": "the node itself, or n.key for each property",
-    "keys": "the schema tells which properties there are",
+    "keys": "the schema, which lists the properties",
     "startnode": "name both ends in the pattern and give the arrow, as in (a)-[r]->(b)",
     "endnode": "name both ends in the pattern and give the arrow, as in (a)-[r]->(b)",
     "reduce": "UNWIND and sum(), or collect()",
@@ -78,17 +78,17 @@ class _Signature(NamedTuple):
     least: int
     most: int
     takes: tuple[str, ...]
-    """The kind that each argument must have, where its kind is known: `text`; `number or text` for either."""
+    """The kind that each argument must have if its kind is known: `text`; `number or text` for either."""
     gives: ValueKind | Callable[[Sequence[Value]], ValueKind]
-    """The kind of the result, or what tells it from the arguments."""
+    """The kind of the result, or a function of the arguments that returns it."""
     check: Callable[[Sequence[Value]], object] | None = None
-    """Raises `BadQuery` for arguments that are wrong in another way."""
+    """Raises `BadQuery` for other faults of the arguments."""
 
 
 def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
-    """Return the kind of what a function gives of plain values. Raises `BadQuery` for wrong arguments.
+    """Return the kind of a function's result. Raises `BadQuery` for wrong arguments.
 
-    It is null for a null, as in Cypher, which some engines do not know of all functions.
+    It is null for a null, as in Cypher; some engines disagree for some functions.
     """
     if name != "coalesce" and any(argument.kind.name == "null" for argument in arguments):
         return NULL
@@ -96,7 +96,7 @@ def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
     check_count(shown, arguments, function.least, function.most)
     for value, wanted in zip(arguments, function.takes, strict=False):
         *others, last = wanted.split(" or ")
-        if not any(is_of(value.kind, other) for other in others):
+        if not any(matches_kind(value.kind, other) for other in others):
             check_kind(shown, value, last)
     if function.check is not None:
         function.check(arguments)
@@ -104,9 +104,9 @@ def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
 
 
 def kind_of_aggregate(name: str, value: Value) -> ValueKind:
-    """Return the kind of what an aggregation gives of such values. Raises `BadQuery` where it cannot take them."""
+    """Return the kind of an aggregation's result. Raises `BadQuery` for values that it does not accept."""
     if value.kind.name == "null":
-        raise BadQuery(f"{name}(null) means nothing: leave it out")
+        raise BadQuery(f"{name}(null) is invalid: leave it out")
     if name == "count":
         return INTEGER
     if name == "collect":
@@ -119,10 +119,10 @@ def kind_of_aggregate(name: str, value: Value) -> ValueKind:
 
 
 def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
-    """Return begin, end and step of a range(). Raises `BadQuery` for numbers that are not known, and for too many."""
+    """Return begin, end and step of a range(). Raises `BadQuery` for variables, and for too many numbers."""
     bounds = [argument.known for argument in (*arguments, Value("1", INTEGER, 1))[:3]]
     if not all(type(bound) is int for bound in bounds):
-        raise BadQuery("range() takes whole numbers as they are, as in range(0, 10)")
+        raise BadQuery("range() takes constant whole numbers, as in range(0, 10)")
     begin, end, step = (int(bound or 0) for bound in bounds)
     if not step:
         raise BadQuery("range() goes in steps of 1 or more, or of -1 or less, not of 0")

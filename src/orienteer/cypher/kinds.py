@@ -1,4 +1,4 @@
-"""Kinds of values, as far as they are known before the query runs."""
+"""Kinds of values, if they are known before the query runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orienteer.records import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class ValueKind:
-    """A kind of value; the name is empty where nothing is known."""
+    """A kind of value; the name is empty if nothing is known."""
 
     name: str = ""
     """text, integer, float, boolean, date, map, list, node, edge, path, node type, edge type, null."""
@@ -30,17 +30,17 @@ class ValueKind:
 
     @property
     def is_number(self) -> bool:
-        """Return whether values are known to be numbers."""
+        """Whether values are known to be numbers."""
         return self.name in ("integer", "float")
 
     @property
     def is_text(self) -> bool:
-        """Return whether values are known to be texts."""
+        """Whether values are known to be texts."""
         return self.name in ("text", "node type", "edge type")
 
     @property
     def shown(self) -> str:
-        """Return the kind as an error names it."""
+        """The kind for an error message."""
         return {"integer": "a number", "float": "a number", "boolean": "true or false", "edge": "an edge"}.get(
             self.name, f"a {self.name}" if self.name else "a value"
         )
@@ -51,7 +51,7 @@ NULL = ValueKind("null")
 TEXT, INTEGER, FLOAT = ValueKind("text"), ValueKind("integer"), ValueKind("float")
 BOOLEAN, DATE = ValueKind("boolean"), ValueKind("date")
 DATE_PARTS = frozenset({"year", "month", "day"})
-"""What may stand behind a date and a dot."""
+"""What may follow a date and a dot."""
 
 
 class Value(NamedTuple):
@@ -62,17 +62,17 @@ class Value(NamedTuple):
     known: None | bool | int | float | str = None
     """The value itself, for a literal or a parameter that is not a list."""
     parts: int = 1
-    """How many texts or lists have been put together in it, where that is counted: for a server, which has no walls."""
+    """The number of texts or lists joined in it, counted only for a server, whose memory we cannot limit."""
 
 
-_MOST_NESTED = 24  # as in one statement; WITH after WITH could nest hundreds, which breaks readers of JSON
+_MOST_NESTED = 24  # as in one statement; WITH after WITH could nest hundreds, which breaks JSON parsers
 _MOST_REPEATED = 2_000  # characters; with two nested ones of this length the engine's parser takes 0.5 s
 
 
 def repeated(what: str, *values: Value) -> None:
     """Raise `BadQuery` for a long value that has to be written several times: nested ones multiply."""
     if any(len(value.text) > _MOST_REPEATED for value in values):
-        raise BadQuery(f"{what} is asked of an expression too long to repeat: name that first by WITH ... AS x")
+        raise BadQuery(f"the argument of {what} is too long to repeat: name it first by WITH ... AS x")
 
 
 def list_of(item: ValueKind, *, may_hold_null: bool = False) -> ValueKind:
@@ -88,12 +88,12 @@ def map_of(entries: Iterable[tuple[str, ValueKind]]) -> ValueKind:
 
 def _deeper(deep: int) -> int:
     if deep >= _MOST_NESTED:
-        raise BadQuery(f"lists and maps lie in one another more than {_MOST_NESTED} deep: take them apart with UNWIND")
+        raise BadQuery(f"lists and maps are nested more than {_MOST_NESTED} deep: take them apart with UNWIND")
     return deep + 1
 
 
 def common(kinds: list[ValueKind], where: str) -> ValueKind:
-    """Return the common kind of several values. Raises `BadQuery` where they have none."""
+    """Return the common kind of several values. Raises `BadQuery` if they have none."""
     definite = [kind for kind in kinds if kind.name not in ("", "null")]
     if not definite:
         return UNKNOWN
@@ -119,7 +119,7 @@ def common(kinds: list[ValueKind], where: str) -> ValueKind:
 def _common_entries(
     maps: Sequence[tuple[tuple[str, ValueKind], ...] | None], where: str
 ) -> tuple[tuple[str, ValueKind], ...] | None:
-    """Return the entries of maps that have the same keys; None for maps of different keys, and for other values."""
+    """Return the common entries of maps with the same keys, or None."""
     first, *others = ({} if entries is None else dict(entries) for entries in maps)
     if not first or any(entries.keys() != first.keys() for entries in others):
         return None
@@ -154,8 +154,7 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-# Which properties statements may ask for: those whose values are all of one kind, and short.
-
+# The properties that statements can use: those whose values are short and all of one kind.
 
 LONGEST_VALUE = 200  # characters: a property with a longer value is left to the search as a whole
 _KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
@@ -163,7 +162,7 @@ _LARGEST = 2**63
 
 
 def kind_of_values(values: Sequence[JsonValue]) -> tuple[str, str]:
-    """Return the kind of all values and an empty reason, or no kind and why statements cannot ask for them."""
+    """Return the kind of all values and an empty reason, or no kind and why statements cannot use them."""
     present = [value for value in values if value is not None]
     is_list = {isinstance(value, list) for value in present}
     items = [item for value in present for item in (value if isinstance(value, list) else (value,))]
@@ -171,7 +170,7 @@ def kind_of_values(values: Sequence[JsonValue]) -> tuple[str, str]:
     if reason := next(filter(None, map(_fault, items)), ""):
         return "", reason
     if len(is_list) > 1:
-        return "", "it holds lists and single values"
+        return "", "it has lists and single values"
     suffix = "[]" if True in is_list else ""
     if kinds == {int, float}:
         return f"float{suffix}", ""
@@ -184,11 +183,11 @@ def kind_of_values(values: Sequence[JsonValue]) -> tuple[str, str]:
 
 
 def _fault(item: JsonValue) -> str:
-    """Return why statements cannot ask for a value; empty where they can."""
+    """Return why statements cannot use a value, or ""."""
     if type(item) not in _KINDS:
-        return "it holds nested values"
+        return "it has nested values"
     if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:
-        return f"it holds {item}, which is too large"
+        return f"it has {item}, which is too large"
     if isinstance(item, float) and not math.isfinite(item):
-        return "it holds a number that is not finite"
+        return "it has a number that is not finite"
     return ""

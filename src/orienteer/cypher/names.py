@@ -1,9 +1,8 @@
-"""The name map: from the names of types and properties in a query to their names in the engine's copy.
+"""The map from the names of types and properties in a query to their names in the engine's copy.
 
 For example `DISEASE_DOWNREGULATES_GENE` names the edge type `downregulates` between diseases and genes. A query may
-name a type by its code, its label, another word for it, or any of these in another case, with other spaces and signs.
-The engine takes `Gene` and `gene` for the same name, and has one space of names for node and edge types; the map keeps
-them apart.
+name a type by its code, its label, another word for it, or any of these with other capitals, spaces and punctuation.
+For the engine `Gene` and `gene` are the same name, and node and edge types share their names; the map separates them.
 """
 
 from __future__ import annotations
@@ -23,11 +22,8 @@ from orienteer.errors import BadOption, BadQuery, UnknownProperty, UnknownType, 
 from orienteer.graph.nodes import Nodes
 from orienteer.records import JsonValue, Record, Schema, Triple
 
-# The answer to a query, and its bounds.
-
-
 MOST_ROWS = 100_000
-"""Of an answer, whatever limit is asked for."""
+"""Of an answer, even if the limit is higher."""
 
 
 class QueryTable(Record):
@@ -36,11 +32,11 @@ class QueryTable(Record):
     columns: tuple[str, ...]
     rows: tuple[tuple[JsonValue, ...], ...]
     total: int
-    """How many rows the query has, including those that are not here."""
+    """The number of rows of the query, including those left out."""
     truncated: bool
-    """There are more rows than these: the limit of rows or of characters was reached."""
+    """Rows are missing: the limit of rows or of characters was reached."""
     notes: tuple[str, ...] = ()
-    """Where the query was read in another way than it was written."""
+    """The parts of the query that were read in another way than they were written."""
 
 
 class Bounds(NamedTuple):
@@ -52,39 +48,45 @@ class Bounds(NamedTuple):
     seconds: float
 
 
-# The compatibility view: a graph named as GraphScout's authors named theirs, so that traces made there run here.
+# The compatibility view: a graph with names in the style of GraphScout's authors, so that their traces run here.
 #
 # Paper 003, appendices B.2.2 and B.4.2: a node's `id` is its identifier alone (`DOID:10652`), every node has the
-# domain's label beside its type (`(d:Disease:biomedical)`), types are written with underscores (`Cellular_Component`),
-# an edge type names the types that it joins (`DISEASE_DOWNREGULATES_GENE`), and a pattern's arrow may point either way,
-# because their graphs store each edge in both directions. The graph itself does not change; without a view it has its
-# own ids, codes and directions.
+# domain's label as well as its type (`(d:Disease:biomedical)`), types have underscores (`Cellular_Component`), an edge
+# type names the types that it joins (`DISEASE_DOWNREGULATES_GENE`), and a pattern's arrow may point either way, because
+# their graphs store each edge in both directions. The graph itself does not change.
 
-
-LONGEST_IDENTIFIER = 200  # characters: a property with longer values is not in the copy that Cypher reads
+LONGEST_IDENTIFIER = 200  # characters: the copy that Cypher reads has no property with longer values
 _LONGEST_LABEL = 100  # characters
 _SEPARATORS = ("::", ":")
-_HIDDEN = ("id", "name")  # in Cypher, properties of these names are hidden by those of every node
+_HIDDEN = ("id", "name")  # in Cypher, every node's own hide properties of these names
 
 
 class View(Record):
     """The names of a graph in Cypher. Each statement names its view; there is none by default."""
 
     label: str | None = None
-    """The domain label of every node, beside its type: `biomedical`. None: types are the only labels."""
+    """The domain label of every node, as well as its type: `biomedical`. None: types are the only labels."""
     identifier: str = "identifier"
     """The property that is shown as a node's `id`. A node without it shows its id without the type."""
     directed: tuple[str, ...] = ()
-    """Edge types whose arrow keeps its meaning where a pattern names them alone: GRBench has `Gene-regulates-Gene`."""
+    """Edge types whose arrow counts if a pattern names them alone: GRBench has `Gene-regulates-Gene`."""
 
 
 def viewed_schema(schema: Schema, view: View) -> Schema:
     """Return a schema whose labels are the view's names of types; the former names are other words for them.
 
-    Raises `BadOption` for a domain label that is the name of a node type, or no name at all.
+    Raises `BadOption` for a domain label that is the name of a node type, or not a name at all.
     """
     nodes = {node_type: _underscored(schema.label(node_type)) for node_type in schema.node_types}
-    edges = _edge_names(schema, nodes)
+    joined: dict[str, list[Triple]] = {}
+    for triple in schema.edges:
+        joined.setdefault(triple.type, []).append(triple)
+    edges = {}
+    for edge_type, triples in joined.items():
+        words = [_underscored(schema.label(edge_type))]
+        if len(triples) == 1:  # all its edges join the same two types, which become part of the name
+            words = [nodes[triples[0].source], *words, nodes[triples[0].target]]
+        edges[edge_type] = "_".join(words).upper()
     labels = {**_apart(nodes), **_apart(edges)}
     if view.label is not None and not (view.label.isprintable() and 0 < len(view.label) <= _LONGEST_LABEL):
         raise BadOption(
@@ -97,26 +99,12 @@ def viewed_schema(schema: Schema, view: View) -> Schema:
 
 
 def _underscored(name: str) -> str:
-    """Return words joined by underscores: `Cellular Component` as `Cellular_Component`."""
+    """Return `Cellular_Component` for `Cellular Component`."""
     return "_".join("".join(character if character.isalnum() else " " for character in name).split()) or name
 
 
-def _edge_names(schema: Schema, nodes: dict[str, str]) -> dict[str, str]:
-    """Return the name of each edge type: with its end types if these are the same for all its edges."""
-    joined: dict[str, list[Triple]] = {}
-    for triple in schema.edges:
-        joined.setdefault(triple.type, []).append(triple)
-    names = {}
-    for edge_type, triples in joined.items():
-        words = [_underscored(schema.label(edge_type))]
-        if len(triples) == 1:
-            words = [nodes[triples[0].source], *words, nodes[triples[0].target]]
-        names[edge_type] = "_".join(words).upper()
-    return names
-
-
 def _apart(names: dict[str, str]) -> dict[str, str]:
-    """Return the view's name of each type, or its own name where the view's name would be ambiguous."""
+    """Return the view's name of each type, or its own name if the view's would be ambiguous."""
     counts = Counter(key for name, shown in names.items() for key in {shown.casefold(), name.casefold()})
     return {name: shown if counts[shown.casefold()] == 1 else name for name, shown in names.items()}
 
@@ -124,17 +112,36 @@ def _apart(names: dict[str, str]) -> dict[str, str]:
 class Identifiers:
     """The nodes of a graph by the ids that a view shows. Two nodes of different types may share an id.
 
-    Reading them takes time in a large graph: `identifiers` remembers them.
+    They take time to read in a large graph, so `identifiers` caches them.
     """
 
     def __init__(self, graph: Nodes, view: View) -> None:
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
-        self._by_row = _texts_of(graph, view.identifier)
+        self._by_row: dict[int, str] = {}
+        if view.identifier in graph.properties.names and view.identifier not in _HIDDEN:
+            rows, raw = graph.properties.column(view.identifier)
+            values = json.loads(b"[%s]" % b",".join(raw))  # one call: a call for each value takes ten times as long
+            if all(isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER for value in values):
+                self._by_row = dict(zip(rows.tolist(), values, strict=True))
         self.property = view.identifier if self._by_row else None
-        """The property with the identifiers; None where no node of this graph has it as a text."""
-        self.prefixes = dict(self._prefixes())
-        """By node type, the beginning of ids before the identifier; only for types whose ids have one."""
-        self.complete = self._complete()
+        """The property with the identifiers; None if not all of its values are short texts."""
+        self.prefixes: dict[str, str] = {}
+        """By node type, the beginning of ids before the identifier, if there is one."""
+        for number, name in enumerate(self._type_names):
+            of_type = np.flatnonzero(self._node_types == number)
+            first = self._ids[int(of_type[0])] if len(of_type) else ""
+            for separator in _SEPARATORS:
+                length = len(name) + len(separator)
+                if _plain(first[:length]) == _plain(f"{name}{separator}") and len(first) > length:
+                    self.prefixes[name] = first[:length]
+                    break
+        identified = self._node_types[np.fromiter(self._by_row, np.int64, len(self._by_row))]
+        with_property, all_nodes = (
+            np.bincount(types, minlength=len(self._type_names)) for types in (identified, self._node_types)
+        )
+        self.complete = frozenset(
+            name for number, name in enumerate(self._type_names) if with_property[number] == all_nodes[number]
+        )
         """The node types whose nodes all have the property."""
 
     def of(self, row: int) -> str:
@@ -145,7 +152,7 @@ class Identifiers:
         return str(node).removeprefix(prefix)
 
     def rows(self, identifier: str) -> tuple[int, ...]:
-        """Return the rows of the nodes that an identifier means, ascending; empty if there is none."""
+        """Return the rows of the nodes with an identifier, ascending."""
         rows = set(self._rows.get(identifier, ()))
         for prefix in ("", *self.prefixes.values()):
             row = self._ids.find(f"{prefix}{identifier}")
@@ -155,45 +162,16 @@ class Identifiers:
 
     @cached_property
     def _rows(self) -> dict[str, list[int]]:
-        """Return the rows by the values of the property, ascending."""
+        """The rows by the values of the property, ascending."""
         rows: dict[str, list[int]] = {}
         for row, identifier in self._by_row.items():
             rows.setdefault(identifier, []).append(row)
         return rows
 
-    def _prefixes(self) -> Iterable[tuple[str, str]]:
-        for number, name in enumerate(self._type_names):
-            rows = np.flatnonzero(self._node_types == number)
-            first = self._ids[int(rows[0])] if len(rows) else ""
-            for separator in _SEPARATORS:
-                length = len(name) + len(separator)
-                if _plain(first[:length]) == _plain(f"{name}{separator}") and len(first) > length:
-                    yield name, first[:length]
-                    break
-
-    def _complete(self) -> frozenset[str]:
-        """Return the node types whose nodes all have the property."""
-        wide = len(self._type_names)
-        rows = np.fromiter(self._by_row, np.int64, len(self._by_row))
-        having = np.bincount(self._node_types[rows], minlength=wide)
-        counts = np.bincount(self._node_types, minlength=wide)
-        return frozenset(name for number, name in enumerate(self._type_names) if having[number] == counts[number])
-
 
 def identifiers(graph: Nodes, view: View) -> Identifiers:
-    """Return the map between nodes and the ids that a view shows; it is read once for each property."""
+    """Return the cached map between nodes and the ids that a view shows."""
     return graph.once(("identifiers", view.identifier), lambda: Identifiers(graph, view))
-
-
-def _texts_of(graph: Nodes, name: str) -> dict[int, str]:
-    """Return the values of a property by row; empty unless all are texts that are short enough for the copy."""
-    if name not in graph.properties.names or name in _HIDDEN:
-        return {}
-    rows, raw = graph.properties.column(name)
-    values = json.loads(b"[%s]" % b",".join(raw))  # a single call: one for each value takes ten times as long
-    if not all(isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER for value in values):
-        return {}
-    return dict(zip(rows.tolist(), values, strict=True))
 
 
 def _plain(text: str) -> str:
@@ -217,7 +195,7 @@ class PropertyColumn(Record):
 
     @property
     def value_kind(self) -> ValueKind:
-        """Return the kind of its values."""
+        """The kind of its values."""
         return list_of(_KINDS[self.kind[:-2]]) if self.kind.endswith("[]") else _KINDS[self.kind]
 
 
@@ -226,7 +204,7 @@ class Catalog(Record):
 
     version: int
     engine: str
-    """The engine and its version: another engine makes the copy again."""
+    """The engine and its version: another engine rebuilds the copy."""
     node_tables: dict[str, str]
     edge_tables: dict[str, str]
     table_numbers: dict[str, str]
@@ -237,11 +215,11 @@ class Catalog(Record):
     """Properties that were not copied, each with the reason."""
     edge_left_out: dict[str, str]
     loops: dict[str, int] = {}
-    """How many edges of each type go from a node to itself; they are not copied."""
+    """The number of edges of each type from a node to itself, which are not copied."""
 
 
 def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """Return a name for each that the engine can tell from all others: the same name where possible."""
+    """Return for each name one that is unique for the engine: the same if possible."""
     used = {name.casefold() for name in taken}
     by_name: dict[str, str] = {}
     for name in names:
@@ -301,20 +279,20 @@ class NameMap:
         own = key.casefold()
         if kind.name == "node" and own in _OWN and key not in self.catalog.node_columns:
             return Value(self.identifier(owner) if own == "id" else self.name(owner), TEXT)
-        column = (self.node_column if kind.name == "node" else self.edge_column)(key, kind.types)
+        column = self._column(kind.name, key, kind.types)
         return Value(self.property_text(owner.text, column.column), column.value_kind)
 
     # ---------------------------------------------------------------------------------------------------- types
 
     def node_types(self, name: str) -> frozenset[str]:
-        """Return the node types that a name means. Raises `UnknownType`."""
+        """Return the node types with a name. Raises `UnknownType`."""
         types = _look_up(name, self._node_words)
         if not types:
             raise self._unknown("node type", name, list(self.schema.node_types))
         return types
 
     def edge_triples(self, name: str) -> frozenset[Triple]:
-        """Return the triples that a name means; a name with end types means only the triples between these.
+        """Return the triples with a name; a name with end types means only the triples between these.
 
         Raises `UnknownType`.
         """
@@ -327,16 +305,16 @@ class NameMap:
 
     @cached_property
     def _node_words(self) -> list[Mapping[str, frozenset[str]]]:
-        """Return the node types by each name that a query may give them."""
+        """The node types by each name that a query may use."""
         return self._words(self.schema.node_types)
 
     @cached_property
     def _edge_words(self) -> list[Mapping[str, frozenset[str]]]:
-        """Return the edge types by each name that a query may give them."""
+        """The edge types by each name that a query may use."""
         return self._words(self.schema.edge_types)
 
     def _words(self, types: Iterable[str]) -> list[Mapping[str, frozenset[str]]]:
-        """Return the types by name on three levels: as written, in any case, and without spaces and signs."""
+        """Return the types by name on three levels: exact, case-folded, and letters and digits only."""
         schema = self.schema
         exact, folded, bare = (dict[str, set[str]]() for _ in range(3))
         for type_name in types:
@@ -376,29 +354,21 @@ class NameMap:
 
     # ----------------------------------------------------------------------------------------------- properties
 
-    def node_column(self, key: str, types: frozenset[str]) -> PropertyColumn:
-        """Return the column of a property of nodes of some types. Raises `UnknownProperty`."""
-        return self._column("node", key, types, self.catalog.node_columns, self.catalog.left_out)
-
-    def edge_column(self, key: str, types: frozenset[str]) -> PropertyColumn:
-        """Return the column of a property of edges of some types. Raises `UnknownProperty`."""
-        return self._column("edge", key, types, self.catalog.edge_columns, self.catalog.edge_left_out)
-
-    def _column(
-        self,
-        what: str,
-        key: str,
-        types: frozenset[str],
-        columns: Mapping[str, PropertyColumn],
-        left_out: Mapping[str, str],
-    ) -> PropertyColumn:
+    def _column(self, what: str, key: str, types: frozenset[str]) -> PropertyColumn:
+        """Return the column of a property of a node or an edge of some types. Raises `UnknownProperty`."""
+        catalog = self.catalog
+        columns = catalog.node_columns if what == "node" else catalog.edge_columns
+        left_out = catalog.left_out if what == "node" else catalog.edge_left_out
+        properties = [*_OWN] if what == "node" else []
+        properties += [name for name, column in columns.items() if types & set(column.types) and name not in properties]
+        has = f"{self._list(types)} has: {', '.join(properties[:_MOST_SHOWN]) or 'none'}."
         own = _known(key, columns)
         if own is not None:
             column = columns[own]
             if not types & set(column.types):
                 raise UnknownProperty(
                     f"No {what} of {self._list(types)} has the property {key!r}: "
-                    f"it belongs to {self._list(column.types)}. {self._having(what, types, columns)}"
+                    f"it belongs to {self._list(column.types)}. {has}"
                 )
             return column
         missing = _known(key, left_out)
@@ -407,19 +377,9 @@ class NameMap:
                 f"The property {key!r} is not in the copy that Cypher reads: {left_out[missing]}. "
                 "Find words of it by search, and read it whole by showing the node."
             )
-        near = nearest(key, self._properties(what, types, columns), most=3) or nearest(key, columns, most=3)
+        near = nearest(key, properties, most=3) or nearest(key, columns, most=3)
         hint = f" Near: {', '.join(near)}." if near else ""
-        has = self._having(what, types, columns)
         raise UnknownProperty(f"No {what} has a property {key!r}.{hint} {has} For words of a text use search.", near)
-
-    def _properties(self, what: str, types: frozenset[str], columns: Mapping[str, PropertyColumn]) -> list[str]:
-        """Return the properties of some types, and for nodes those that every node has."""
-        own = [*_OWN] if what == "node" else []
-        return own + [name for name, column in columns.items() if types & set(column.types) and name not in own]
-
-    def _having(self, what: str, types: frozenset[str], columns: Mapping[str, PropertyColumn]) -> str:
-        has = ", ".join(self._properties(what, types, columns)[:_MOST_SHOWN]) or "none"
-        return f"{self._list(types)} has: {has}."
 
     def _list(self, types: Collection[str]) -> str:
         shown = [self.schema.label(type_name) for type_name in sorted(types)]
@@ -434,7 +394,7 @@ def _look_up(name: str, levels: list[Mapping[str, frozenset[str]]]) -> frozenset
 
 
 def _near(name: str, names: Iterable[str]) -> list[str]:
-    """Return at most three names that look most like a name; of names that differ only in signs, the first."""
+    """Return up to three similar names; of names that differ only in punctuation, the first."""
     spaced: dict[str, str] = {}
     for word in names:
         spaced.setdefault(word.replace("_", " "), word)
@@ -452,7 +412,7 @@ def _known(key: str, names: Mapping[str, object]) -> str | None:
 
 
 def _bare(name: str) -> str:
-    """Return a name without case, spaces and signs."""
+    """Return a name's letters and digits, case-folded."""
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
@@ -467,14 +427,14 @@ class ViewedNames(NameMap):
         self.undirected = (frozenset(schema.edge_types) - directed) | schema.symmetric
 
     def node_types(self, name: str) -> frozenset[str]:
-        """Return the node types that a name means. Raises `UnknownType`, also for the domain label."""
+        """Return the node types with a name. Raises `UnknownType`, also for the domain label."""
         try:
             return super().node_types(name)
         except UnknownType:
             if self.view is None or self.view.label is None or name.casefold() != self.view.label.casefold():
                 raise
             raise UnknownType(
-                f"{name!r} is no node type but the label of every node: write (n:{name}), or {name!r} IN labels(n)."
+                f"{name!r} is not a node type but the label of every node: write (n:{name}), or {name!r} IN labels(n)."
             ) from None
 
     def called(self, type_name: str) -> str:

@@ -1,4 +1,4 @@
-"""The guard: it reads one statement of reading clauses as a tree. Everything that is not listed here is refused."""
+"""The guard: it parses one statement of reading clauses. Everything that is not listed here is refused."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _no_clause(reader: TokenReader, *, ends: bool = False) -> BadQuery:
         return BadQuery("CALL is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
     if word in ("EXPLAIN", "PROFILE"):
         return BadQuery(f"{word} is not supported: leave it out")
-    return reader.wrong(f"only reading clauses are allowed, {_BEGINNINGS}: something else stands")
+    return reader.wrong(f"only reading clauses are allowed, {_BEGINNINGS}: something else comes")
 
 
 def _match(reader: TokenReader, *, optional: bool) -> MatchClause:
@@ -116,10 +116,12 @@ def _projection(reader: TokenReader, *, is_with: bool) -> Projection:
         if not star and not reader.takes(","):
             break
     order: list[OrderItem] = []
-    if reader.takes_word("ORDER", "BY"):
-        order.append(_order(reader))
-        while reader.takes(","):
-            order.append(_order(reader))
+    has_order = reader.takes_word("ORDER", "BY")
+    while has_order and (not order or reader.takes(",")):
+        expression, descending = read_expression(reader), reader.is_word("DESC", "DESCENDING")
+        if descending or reader.is_word("ASC", "ASCENDING"):
+            reader.next()
+        order.append(OrderItem(expression, descending))
     skip = _count(reader, "SKIP") if reader.takes_word("SKIP") or reader.takes_word("OFFSET") else None
     limit = _count(reader, "LIMIT") if reader.takes_word("LIMIT") else None
     where = read_expression(reader) if is_with and reader.takes_word("WHERE") else None
@@ -140,16 +142,6 @@ def _projected(reader: TokenReader, *, is_with: bool) -> ProjectionItem:
     return ProjectionItem(expression, expression.name if isinstance(expression, Variable) else text, False)
 
 
-def _order(reader: TokenReader) -> OrderItem:
-    expression = read_expression(reader)
-    if reader.is_word("DESC", "DESCENDING"):
-        reader.next()
-        return OrderItem(expression, True)
-    if reader.is_word("ASC", "ASCENDING"):
-        reader.next()
-    return OrderItem(expression, False)
-
-
 def _count(reader: TokenReader, what: str) -> int | Parameter:
     token = reader.next()
     if token.kind == "integer":
@@ -160,8 +152,7 @@ def _count(reader: TokenReader, what: str) -> int | Parameter:
     raise BadQuery(f"{what} takes a whole number or a parameter, not {token.shown}")
 
 
-# The patterns of one clause as nodes and edges with the types that they may have, whatever engine is to match them.
-
+# The patterns of one clause as nodes and edges with their possible types, for any engine.
 
 Write: TypeAlias = Callable[[Expression], Value]
 """Writes an expression for an engine."""
@@ -178,14 +169,14 @@ class PatternNode:
     value: str
     """Its variable in the engine's text."""
     types: frozenset[str]
-    """The types that it may have."""
+    """Its possible types."""
     is_new: bool
     """No earlier clause has introduced it."""
     asked: frozenset[str] | None = None
     """The types that its first occurrence names; None for any."""
     name: str | None = None
     is_drawn: bool = False
-    """It has been written once: from then on it goes by its variable."""
+    """It has been written once; from then on its variable stands for it."""
 
 
 @dataclass(slots=True)
@@ -204,13 +195,13 @@ class PatternEdge:
 
     @property
     def types(self) -> list[str]:
-        """Return its edge types, sorted."""
+        """Its edge types, sorted."""
         return sorted({triple.type for triple in self.triples})
 
 
 @dataclass(slots=True)
 class PatternReader(ABC):
-    """Reads the patterns of one clause; how an engine is told of them is for its own kind of reader to say."""
+    """Reads the patterns of one clause; a subclass writes them for its engine."""
 
     scope: Scope
     write: Write
@@ -222,7 +213,7 @@ class PatternReader(ABC):
 
     @property
     def named(self) -> dict[str, PatternNode]:
-        """Return the nodes with a name by it. Those without one have a value only: any name may be a variable's."""
+        """The nodes by their names. Those without one have only a value, since any name may be a variable's."""
         return {node.name: node for node in self.nodes if node.name is not None}
 
     @abstractmethod
@@ -234,12 +225,12 @@ class PatternReader(ABC):
         """Write the list of the edges that a pattern of variable length has walked."""
 
     def require_new(self, name: str) -> None:
-        """Raise `BadQuery` for a variable that stands for something else already."""
+        """Raise `BadQuery` for a variable that is already in use."""
         if name in self.variables or name in self.named or name in self.scope.variables:
             raise BadQuery(f"the variable {name!r} is used twice for different things: give one of them another name")
 
     def begin(self, path: PathPattern) -> str:
-        """Return what stands before a path: its variable, which is introduced here. Raises `BadQuery`."""
+        """Introduce a path's variable; return the text before the path. Raises `BadQuery`."""
         if path.variable is None:
             return ""
         self.require_new(path.variable)
@@ -251,7 +242,7 @@ class PatternReader(ABC):
         """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
         names, name = self.scope.names, pattern.variable
         wanted = frozenset[str]().union(*map(names.node_types, pattern.types)) if pattern.types else None
-        self._tell_partial(wanted or ())
+        self._note_partial(wanted or ())
         node = self.named.get(name) if name is not None else None
         if node is None:
             node = self._first(name, wanted)
@@ -293,7 +284,7 @@ class PatternReader(ABC):
                 "properties in a pattern of variable length are not supported: use all(r IN relationships(p)"
             )
         types = frozenset(triple.type for triple in triples)
-        self._tell_partial(types if pattern.types else ())
+        self._note_partial(types if pattern.types else ())
         direction = self._direction(pattern, set(types))
         value = self.scope.fresh()
         edge = PatternEdge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
@@ -308,11 +299,11 @@ class PatternReader(ABC):
             self.keyed.append((value, ValueKind("edge", types), pattern.properties))
         return edge
 
-    def _tell_partial(self, types: Iterable[str]) -> None:
-        """Note which of the types that a pattern names the graph holds only in part: a count of them is too low."""
+    def _note_partial(self, types: Iterable[str]) -> None:
+        """Note the types of a pattern that are incomplete in the graph: a count of them is too low."""
         schema = self.scope.names.schema
         for name in sorted(schema.partial.intersection(types)):
-            self.scope.note(f"{schema.label(name)} is held in part here: a count of it is too low")
+            self.scope.note(f"{schema.label(name)} is incomplete here: a count of it is too low")
 
     def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
         """Return the direction of an edge in the engine's text: a symmetric edge is stored once and has none."""
@@ -338,7 +329,7 @@ class PatternReader(ABC):
     def narrow(self) -> None:
         """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes.
 
-        Types are only ever taken away. Raises `BadQuery` if no edge fits.
+        Raises `BadQuery` if no edge fits.
         """
         for _ in range(_MOST_ROUNDS):
             before = sum(len(node.types) for node in self.nodes)
@@ -352,7 +343,7 @@ class PatternReader(ABC):
                 break
         for node in self.nodes:
             if not node.types:
-                raise BadQuery(f"no node can be of all types that {node.name or 'a node'} is given")
+                raise BadQuery(f"no node has all the types of {node.name or 'a node'}")
 
     def _impossible(self, edge: PatternEdge) -> BadQuery:
         label = self.scope.names.schema.label
@@ -372,9 +363,9 @@ class PatternReader(ABC):
         return Value(node.value, ValueKind("node", node.types))
 
     def narrower(self, edge: PatternEdge) -> list[tuple[Triple, PatternNode, PatternNode]]:
-        """Return what an edge may be, each with its source and its target, where its pattern alone allows more.
+        """Return the possible triples of an edge, with source and target, if its pattern alone allows more.
 
-        Edge types may be named with their end types. Empty where the types say it all. Raises `BadQuery`.
+        A query may name edge types with their end types. Empty if the types are enough. Raises `BadQuery`.
         """
         types = {triple.type for triple in edge.triples}
         everything = frozenset(triple for triple in self.scope.names.triples if triple.type in types)
@@ -387,7 +378,7 @@ class PatternReader(ABC):
         return [(triple, source, target) for triple in sorted(edge.triples) for source, target in ways]
 
     def equalities(self, keyed: Iterable[Keyed]) -> Iterator[tuple[Value, Value]]:
-        """Yield each property in braces with the value that it must have; types are known by now.
+        """Yield each property in braces with its required value, once the types are known.
 
         Raises `BadQuery` for a literal null, `UnknownProperty`.
         """
@@ -398,7 +389,7 @@ class PatternReader(ABC):
             for key, expression in items:
                 wanted = self.write(expression)
                 if wanted.kind.name == "null":
-                    raise BadQuery(f"{{{key}: null}} never fits: write WHERE ... IS NULL")
+                    raise BadQuery(f"{{{key}: null}} never matches: write WHERE ... IS NULL")
                 yield self.scope.names.property(owner, key), wanted
 
 

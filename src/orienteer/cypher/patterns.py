@@ -1,4 +1,4 @@
-"""The parser's part for patterns of nodes and edges."""
+"""Patterns of nodes and edges, as text; and the scope in which a statement is written for an engine."""
 
 from __future__ import annotations
 
@@ -37,32 +37,26 @@ def read_paths(reader: TokenReader, read: _ReadExpression) -> tuple[PathPattern,
 
 
 def read_path(reader: TokenReader, read: _ReadExpression) -> PathPattern:
-    """Return the path that comes next; `read` reads the values in its braces. Raises `BadQuery`."""
+    """Return the next path; `read` reads the values in its braces. Raises `BadQuery`."""
     variable = None
     if reader.is_variable() and reader.is_sign("=", ahead=1):
         variable = reader.variable()
         reader.expect("=", "after a path's name")
     word = reader.peek().value.casefold()
     if reader.is_call() and word in _SHORTEST:
-        return _shortest(reader, read, variable, _SHORTEST[word])
+        name = reader.next().value
+        reader.expect("(", f"after {name}")
+        path = read_path(reader, read)
+        reader.expect(")", f"after {name}(...")
+        if len(path.edges) != 1 or path.edges[0].hops is None or path.edges[0].hops.least > 1:
+            raise BadQuery(f"{name} takes one pattern such as (a)-[:TYPE*..{MOST_HOPS}]-(b); else use the `paths` tool")
+        edge = replace(path.edges[0], hops=Hops(1, path.edges[0].hops.most))
+        return PathPattern(variable, path.nodes, (edge,), _SHORTEST[word])
     nodes, edges = [_node(reader, read)], list[EdgePattern]()
     while reader.is_sign("-", "<"):
         edges.append(_edge(reader, read))
         nodes.append(_node(reader, read))
     return PathPattern(variable, tuple(nodes), tuple(edges))
-
-
-def _shortest(
-    reader: TokenReader, read: _ReadExpression, variable: str | None, kind: Literal["SHORTEST", "ALL SHORTEST"]
-) -> PathPattern:
-    name = reader.next().value
-    reader.expect("(", f"after {name}")
-    path = read_path(reader, read)
-    reader.expect(")", f"after {name}(...")
-    if len(path.edges) != 1 or path.edges[0].hops is None or path.edges[0].hops.least > 1:
-        raise BadQuery(f"{name} takes one pattern such as (a)-[:TYPE*..{MOST_HOPS}]-(b); else use the `paths` tool")
-    hops = Hops(1, path.edges[0].hops.most)
-    return PathPattern(variable, path.nodes, (replace(path.edges[0], hops=hops),), kind)
 
 
 def _node(reader: TokenReader, read: _ReadExpression) -> NodePattern:
@@ -116,14 +110,14 @@ def node_labels(reader: TokenReader) -> tuple[str, ...]:
             together.append(reader.name("node type"))
         alternatives.append([label for label in together if not is_domain(reader.domain, label)])
         if len(alternatives[-1]) > 1 or (len(together) > 1 and reader.domain is None) or reader.is_sign(":"):
-            beside = f" beside the label {reader.domain}" if reader.domain is not None else ""
-            raise BadQuery(f"a node has one type here{beside}, and node types are alternatives: write :A|B")
+            label = f" besides the label {reader.domain}" if reader.domain is not None else ""
+            raise BadQuery(f"a node has one type here{label}; to match either of two, write :A|B")
     types = [label for together in alternatives for label in together]
     return () if any(not together for together in alternatives) else tuple(types)
 
 
 def is_domain(domain: str | None, name: str) -> bool:
-    """Tell whether a name is the label that every node has in a view."""
+    """Return whether a name is the label that every node has in a view."""
     return domain is not None and name.casefold() == domain.casefold()
 
 
@@ -141,7 +135,7 @@ def _edge_types(reader: TokenReader) -> tuple[str, ...]:
         _refuse_signs(reader, "edge type")
         types.append(reader.name("edge type"))
         if reader.is_sign(":", "&"):
-            raise BadQuery("an edge has one type here, and edge types are alternatives: write :A|B")
+            raise BadQuery("an edge has one type; to match either of two, write :A|B")
     return tuple(types)
 
 
@@ -167,17 +161,14 @@ def _properties(reader: TokenReader, read: _ReadExpression) -> tuple[tuple[str, 
     if not reader.takes("{"):
         return ()
     items: list[tuple[str, Expression]] = []
-    while not reader.takes("}"):
+    for _ in reader.items("}", "between properties"):
         key = reader.name("property")
         reader.expect(":", f"after the property {key!r}")
         items.append((key, read(reader)))
-        if not reader.is_sign("}"):
-            reader.expect(",", "between properties")
     return tuple(items)
 
 
 # The scope of an expression: its variables, parameters and names, and the notes for the caller.
-
 
 Constant: TypeAlias = None | bool | int | float | str
 _MOST_PARAMETER_ITEMS = 100_000  # of a list: a bound on a request to the worker
@@ -192,7 +183,7 @@ class Scope:
     names: NameMap
     parameters: Mapping[str, JsonValue]
     largest_for_shortest: int | None = None
-    """The most edges of a graph in which the engine searches for shortest paths; None for any number."""
+    """The largest number of edges in a graph in which the engine searches for shortest paths, or None."""
     variables: dict[str, Value] = field(default_factory=dict)
     optional: dict[str, str] = field(default_factory=dict)
     """By path of an OPTIONAL MATCH, a part that is null if it is missing: the engine gives a path of nulls then."""
@@ -206,13 +197,13 @@ class Scope:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def fresh(self) -> str:
-        """Return a new name for a variable: the engine takes `N` and `n` for the same name."""
+        """Return a new name for a variable; for the engine `N` and `n` are the same name."""
         return f"v{next(self._numbers)}"
 
     def variable(self, name: str) -> Value:
         """Return a variable's value. Raises `BadQuery` for a variable that no clause has introduced."""
         if name not in self.variables:
-            known = [variable for variable in self.variables if variable.isprintable()]  # none that is made up
+            known = [variable for variable in self.variables if variable.isprintable()]  # without made-up ones
             near = nearest(name, known, most=3)
             variables = ", ".join(known) or "none"
             hint = f" Near: {', '.join(near)}." if near else ""
@@ -234,14 +225,14 @@ class Scope:
             self.notes.append(text)
 
     def value(self, name: str) -> JsonValue:
-        """Return the value of a parameter. Raises `BadQuery` where it was not passed."""
+        """Return the value of a parameter. Raises `BadQuery` if it was not passed."""
         if name not in self.parameters:
             names = ", ".join(self.parameters) or "none"
             raise BadQuery(f"The parameter ${name} was not given. Given: {names}.")
         return self.parameters[name]
 
     def parameter(self, name: str) -> Value:
-        """Return a parameter in the engine's text. Raises `BadQuery` for values that the engine cannot take."""
+        """Return a parameter in the engine's text. Raises `BadQuery` for values that the engine cannot receive."""
         value = self.value(name)
         if value is None:
             return Value("NULL", NULL)  # the engine gives a null parameter one type for all its occurrences
@@ -284,7 +275,7 @@ class Scope:
         return f"${name}"
 
     def take_apart(self, source: Value, variable: str) -> str:
-        """Introduce the variable of an UNWIND; return its name. Raises `BadQuery` for what is no list."""
+        """Introduce the variable of an UNWIND; return its name. Raises `BadQuery` for a value that is not a list."""
         if source.kind.name not in ("list", "", "null"):
             raise BadQuery(f"UNWIND takes a list apart, not {source.kind.shown}")
         if variable in self.variables:
@@ -307,7 +298,7 @@ class Scope:
 def _checked(name: str, value: JsonValue) -> Constant:
     if isinstance(value, str):
         if "\0" in value or any(0xD800 <= ord(character) < 0xE000 for character in value):
-            raise BadQuery(f"The parameter ${name} holds a character that is none: U+0000 or half a pair.")
+            raise BadQuery(f"The parameter ${name} contains U+0000 or half a surrogate pair, which is not allowed.")
         if len(value) > _LONGEST_PARAMETER:
             raise BadQuery(f"The parameter ${name} has {len(value):,} characters: {_LONGEST_PARAMETER:,} are allowed.")
     elif type(value) is int and not -_LARGEST <= value < _LARGEST:

@@ -1,4 +1,4 @@
-"""What WITH and RETURN project, whatever engine is told it."""
+"""The projections of WITH and RETURN, for any engine."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from orienteer.errors import BadQuery
 
 
 def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.ProjectionItem]:
-    """Return what a clause projects, `*` as the variables in scope. Raises `BadQuery`."""
+    """Return the items of a clause, with the variables in scope for `*`. Raises `BadQuery`."""
     star = [syntax.ProjectionItem(syntax.Variable(name), name, False) for name in variables]
     items = [*(star if clause.star else ()), *clause.items]
     names = [item.name for item in items]
     if len(set(names)) < len(names):
         raise BadQuery(f"two columns have one name, {names}: name them apart with AS")
     if not items:
-        raise BadQuery("* stands for nothing here: no clause before it has named anything")
+        raise BadQuery("* is empty here: no clause before it has named anything")
     return items
 
 
 def page_of(scope: Scope, clause: Projection, most: int | None = None) -> str:
-    """Return SKIP and LIMIT, which is `most` at the most. Raises `BadQuery` for a parameter that is none."""
+    """Return SKIP and LIMIT, at most `most`. Raises `BadQuery` for a parameter that is not a number."""
     skip, limit = _rows(scope, clause.skip, "SKIP"), _rows(scope, clause.limit, "LIMIT")
     if most is not None:
         limit = most if limit is None else min(limit, most)
@@ -53,7 +53,7 @@ def order_of(
 ) -> str:
     """Return ORDER BY: returned expressions by their column, other expressions with the variables still in scope.
 
-    `after` are the variables behind the clause, which are all that is left of groups. Raises `BadQuery` for values
+    `after` are the variables after the clause, the only ones that remain of groups. Raises `BadQuery` for values
     without an order.
     """
     if not clause.order:
@@ -71,13 +71,13 @@ def order_of(
 
 
 def _columns(items: Iterable[syntax.ProjectionItem]) -> dict[Expression, str]:
-    """Return the column of each expression that is no variable."""
+    """Return the column of each expression that is not a variable."""
     return {item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)}
 
 
 def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
     """Return whether an expression contains count(), collect() or another aggregation."""
-    if isinstance(expression, FunctionCall) and expression.name in AGGREGATES:
+    if _is_aggregation(expression):
         return True
     if isinstance(expression, tuple):
         return any(map(aggregates, expression))
@@ -87,14 +87,14 @@ def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expre
 
 
 def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as above
-    """Return whether an expression reads, beside an aggregation, more of a row than what rows are grouped by."""
-    if expression in keys or (isinstance(expression, FunctionCall) and expression.name in AGGREGATES):
+    """Return whether an expression reads a row's own values, other than `keys`, outside of an aggregation."""
+    if expression in keys or _is_aggregation(expression):
         return False
     if isinstance(expression, tuple):
         return any(mixed(part, keys) for part in expression)
     if isinstance(expression, syntax.Variable | syntax.HasType | syntax.Subquery):
         return True
-    if isinstance(expression, syntax.Comprehension | syntax.Quantifier):  # their own variable is no row's
+    if isinstance(expression, syntax.Comprehension | syntax.Quantifier):  # their own variable is not a row's
         return mixed(expression.source, keys)
     if not is_dataclass(expression):
         return False
@@ -102,21 +102,21 @@ def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as abo
 
 
 def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> tuple[Projection, Projection] | None:
-    """Return a clause that computes with aggregations as one that gathers, and one that computes.
+    """Split a clause that computes with aggregations into one that gathers and one that computes.
 
-    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or give null. None where there is nothing to take apart.
-    Raises `BadQuery` for what reads one row beside an aggregation.
+    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or return null. Returns None if no split is needed. Raises
+    `BadQuery` for an item that mixes an aggregation with values of one row.
     """
     gathered = [item for item in items if aggregates(item.expression)]
     keys = [item for item in items if item not in gathered]
     for item in gathered:
         if mixed(item.expression, {key.expression for key in keys}):
             raise BadQuery(
-                f"{item.name[:60]} mixes count(), collect() and the like with what is of one row: gather first by WITH"
+                f"{item.name[:60]} mixes count(), collect() and the like with values of one row: gather first by WITH"
             )
-    if all(_is_call(item.expression) for item in gathered):
+    if all(_is_aggregation(item.expression) for item in gathered):
         return None
-    calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_call(call))
+    calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_aggregation(call))
     expressions: list[Expression] = list(dict.fromkeys([*(key.expression for key in keys), *calls]))
     first = [
         syntax.ProjectionItem(
@@ -131,13 +131,13 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
     return gathering, replace(clause, items=second, star=False, order=order)
 
 
-def _is_call(expression: Expression) -> bool:
+def _is_aggregation(expression: Expression) -> bool:
     """Return whether an expression is an aggregation and nothing else."""
     return isinstance(expression, FunctionCall) and expression.name in AGGREGATES
 
 
 def with_columns(expression: Any, columns: Mapping[Expression, str]) -> Any:  # Any: as above
-    """Return an expression in which expressions that are columns already are replaced by the column's name."""
+    """Return an expression in which each part that is already a column is replaced by the column's name."""
     if isinstance(expression, tuple):
         return tuple(with_columns(part, columns) for part in expression)
     if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
@@ -145,7 +145,7 @@ def with_columns(expression: Any, columns: Mapping[Expression, str]) -> Any:  # 
     if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
         return expression
     if expression in columns:
-        return syntax.Variable(columns[expression])  # type: ignore[index]  # it stands in `columns`
+        return syntax.Variable(columns[expression])  # type: ignore[index]  # it is in `columns`
     return replace(
         expression,
         **{field.name: with_columns(getattr(expression, field.name), columns) for field in fields(expression)},

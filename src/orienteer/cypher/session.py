@@ -25,27 +25,27 @@ class Engine(Protocol):
 
     @property
     def names(self) -> NameMap:
-        """Return the map from the names in queries to the engine's names of types and properties."""
+        """The map from the names in queries to the engine's names of types and properties."""
 
     def answer(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> QueryTable:
         """Return the answer to a statement: a node has `id`, `type`, `name`, `properties`, an edge its ends and type.
 
         Names are those of the statement's view, if it has one. Raises `BadQuery` for a form that it cannot answer
-        rightly, with the form to use; `UnknownType`; `UnknownProperty`; `QueryStopped` where a bound is passed.
+        correctly, with the form to use; `UnknownType`; `UnknownProperty`; `QueryStopped` if a bound is exceeded.
         """
 
     def check(self, statement: CypherStatement, parameters: Mapping[str, JsonValue]) -> None:
-        """Raise what `answer` raises of a statement before it asks for any of the graph."""
+        """Raise the errors of `answer` that need no look at the graph."""
 
     def close(self) -> None:
-        """Free the engine's resources; the next statement takes them again."""
+        """Free the engine's resources; the next statement acquires them again."""
 
 
 class Cypher:
     """Read-only Cypher over a graph, by ladybug or, over a database in place, by its server.
 
-    Another engine may be passed. It is made once for a graph, with the copy that it reads, and is shared by all
-    callers, as safe among threads as it is itself. Raises `MissingExtra` where it is not installed.
+    Another engine may be passed. It is created once for a graph, with the copy that it reads, and is shared by all
+    callers. Raises `MissingExtra` if it is not installed.
     """
 
     def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] | None = None) -> None:
@@ -55,17 +55,17 @@ class Cypher:
 
     @staticmethod
     def require(graph: Graph) -> None:
-        """Raise `MissingExtra` where statements over a graph could not be answered, before anything is made."""
+        """Raise `MissingExtra` if the engine for a graph is not installed, before anything is created."""
         if graph.arrays.cypher_engine is None:
             database.engine()
 
     def check(self, text: str, parameters: Mapping[str, JsonValue] | None = None) -> None:
-        """Raise what `query` raises of a statement before it asks for any of the graph."""
+        """Raise the errors of `query` that need no look at the graph."""
         self.engine.check(parse(text), dict(parameters or {}))
 
     @property
     def names(self) -> NameMap:
-        """Return the map of the names of types and properties."""
+        """The map of the names of types and properties."""
         return self.engine.names
 
     def query(
@@ -93,5 +93,5 @@ class Cypher:
             return self.engine.answer(parse(text, view), dict(parameters or {}), bounds)
 
     def close(self) -> None:
-        """Free the engine's resources; the next query takes them again."""
+        """Free the engine's resources; the next query acquires them again."""
         self.engine.close()

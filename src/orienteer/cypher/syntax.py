@@ -1,4 +1,4 @@
-"""The parts of a statement, as data. A part without a class here cannot reach the engine."""
+"""The parts of a statement. A part without a class here cannot reach the engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Part = TypeVar("_Part")
 
 
 class Tree:
-    """A part of a statement with parts of its own. Every such part is counted when it is made."""
+    """A part of a statement with parts of its own, which are counted when it is created."""
 
     __slots__ = ("depth", "size")
     depth: int
@@ -24,11 +24,11 @@ class Tree:
     """All parts; a part that occurs twice counts twice."""
 
     def __post_init__(self) -> None:
-        """Count depth and size. Raises `BadQuery` where a chain or a nesting is too long."""
+        """Count depth and size. Raises `BadQuery` if a chain is too long or a nesting too deep."""
         depth, size = _measured(tuple(getattr(self, name) for name in self.__slots__))
         if depth >= MOST_DEEP:
             raise BadQuery(
-                f"the query has more than {MOST_DEEP} operators in a chain or forms in one another: write x IN [a, b] "
+                f"the query has more than {MOST_DEEP} chained operators or nested forms: write x IN [a, b] "
                 "for x = a OR x = b, UNWIND and sum() for a + b, and name parts by WITH ... AS x"
             )
         object.__setattr__(self, "depth", depth + 1)  # the record is frozen, but not complete yet
@@ -49,7 +49,7 @@ def _measured(parts: tuple[object, ...]) -> tuple[int, int]:
 
 
 def parts(tree: object, kind: type[_Part]) -> Iterator[_Part]:
-    """Yield the parts of a statement that are of a class, the tree itself among them, in the order of the text.
+    """Yield the parts of a class in a statement, in the order of the text; the statement itself may be one.
 
     `parts(statement, EdgePattern)` yields every edge, also those in subqueries.
     """
@@ -64,7 +64,7 @@ def parts(tree: object, kind: type[_Part]) -> Iterator[_Part]:
 
 
 def made_up(what: str, *places: int) -> str:
-    """Return a name for something without one; no variable can have it, for the guard refuses U+0000."""
+    """Return a name for a part without one; no variable can have it, since the guard refuses U+0000."""
     return "\0" + " ".join([what, *map(str, places)])
 
 
@@ -140,7 +140,7 @@ class MapOf(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Item(Tree):
-    """`list[at]`: places count from 0, negative ones from the end."""
+    """`list[at]`: from 0, or from the end if negative."""
 
     base: Expression
     at: Expression
@@ -207,7 +207,7 @@ class HasType:
 
     variable: str
     types: tuple[str, ...]
-    """Empty where the condition names only the domain label, which every node has in a view."""
+    """Empty if the condition names only the domain label, which every node has in a view."""
 
 
 Expression: TypeAlias = (

@@ -1,4 +1,4 @@
-"""A statement's text becomes tokens: texts, names, words, numbers and signs; anything else is refused.
+"""Tokens of a statement: texts, names, words, numbers and symbols; anything else is refused.
 
 All parts of the parser share one reader of them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -38,17 +38,17 @@ _RESERVED = _CLAUSES | {
 
 
 class CypherToken(NamedTuple):
-    """A piece of a statement with its place."""
+    """A part of a statement with its offsets."""
 
     kind: Kind
     value: str
-    """The meaning of a text or a name, without quotes and escapes; anything else as written."""
+    """The meaning of a text or a name, without quotes and escapes; anything else in its original text."""
     start: int
     end: int
 
     @property
     def shown(self) -> str:
-        """Return the token as an error shows it."""
+        """The token for an error message."""
         return "the end" if self.kind == "end" else repr(self.value[:40])
 
 
@@ -84,7 +84,7 @@ def _token(text: str, at: int) -> CypherToken:
     if text[at] == "$":
         match = _WORD.match(text, at + 1) or re.compile(r"\d+", re.ASCII).match(text, at + 1)
         if match is None:
-            raise BadQuery(f"{text[at : at + 20]!r} is no parameter: write $name")
+            raise BadQuery(f"{text[at : at + 20]!r} is not a parameter: write $name")
         return CypherToken("parameter", match[0], at, match.end())
     if match := _WORD.match(text, at):
         return _word(match[0], at)
@@ -121,14 +121,17 @@ def _refused(text: str, at: int) -> BadQuery:
         return BadQuery(f"the quote {sign} before {text[at + 1 : at + 21]!r} is never closed")
     if text.startswith("/*", at):
         return BadQuery("a comment is never closed: end it with */")
-    return BadQuery(f"{sign!r} (character {at + 1}, U+{ord(sign):04X}) is no Cypher outside quotes")
+    return BadQuery(f"{sign!r} (character {at + 1}, U+{ord(sign):04X}) is not Cypher outside quotes")
 
 
 def _unescaped(text: str) -> str:
     def meant(match: re.Match[str]) -> str:
         escape = match[1]
         if len(escape) > 1:
-            return _character(int(escape[1:], 16))
+            code = int(escape[1:], 16)
+            if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+                raise BadQuery(f"\\u{code:04x} is not a character: write the character itself")
+            return chr(code)
         if escape not in _ESCAPED:
             raise BadQuery(f"the escape \\{escape} in a text is not known: write \\\\ for a backslash")
         return _ESCAPED[escape]
@@ -136,15 +139,8 @@ def _unescaped(text: str) -> str:
     return _plain(_ESCAPE.sub(meant, text))
 
 
-def _character(code: int) -> str:
-    """Return the character of an escape's number. Raises `BadQuery` for a number without one."""
-    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        raise BadQuery(f"\\u{code:04x} is no character: write the character itself")
-    return chr(code)
-
-
 def _plain(text: str) -> str:
-    """Return a text unchanged. Raises `BadQuery` for a lone surrogate, or a NUL, which ends a text for code in C."""
+    """Return a text unchanged. Raises `BadQuery` for a lone surrogate, or a NUL, which ends a text in C."""
     if "\0" in text:
         raise BadQuery("a text or a name holds the character U+0000: leave it out")
     if any(0xD800 <= ord(character) < 0xE000 for character in text):
@@ -158,11 +154,18 @@ class TokenReader:
     def __init__(self, text: str, domain: str | None = None) -> None:
         self.source = text
         self.domain = domain
-        """The label that every node has beside its type in a view; None without one."""
+        """The label that every node has in a view as well as its type, or None."""
         self.parameters: set[str] = set()
         tokens = tokenize(text)
         self._last = len(tokens) - 1
-        self._closing = _closing(tokens)
+        self._closing: dict[int, int] = {}
+        """The index of the closing bracket of each opening round one."""
+        opened: list[int] = []
+        for index, token in enumerate(tokens):
+            if token.kind == "sign" and token.value == "(":
+                opened.append(index)
+            elif token.kind == "sign" and token.value == ")" and opened:
+                self._closing[opened.pop()] = index
         self._tokens = tokens + tokens[-1:] * _LOOK_AHEAD
         self._at = 0
         self._depth = 0
@@ -174,21 +177,21 @@ class TokenReader:
         return self._tokens[self._at + ahead]
 
     def is_word(self, *words: str, ahead: int = 0) -> bool:
-        """Tell whether one of these words comes next."""
+        """Return whether one of these words comes next."""
         token = self.peek(ahead)
         return token.kind == "word" and token.value.upper() in words
 
     def is_sign(self, *signs: str, ahead: int = 0) -> bool:
-        """Tell whether one of these signs comes next."""
+        """Return whether one of these symbols comes next."""
         token = self.peek(ahead)
         return token.kind == "sign" and token.value in signs
 
     def is_call(self) -> bool:
-        """Tell whether a function's name and its bracket come next."""
+        """Return whether a function's name and its bracket come next."""
         return self.peek().kind == "word" and self.is_sign("(", ahead=1)
 
     def after_bracket(self) -> int:
-        """Return how far ahead the token after the closing bracket is; the next token opens the bracket."""
+        """Return how far ahead the token after a bracket is that the next token opens."""
         return self._closing.get(self._at, self._last) - self._at + 1
 
     # ------------------------------------------------------------------------------------------------- stepping
@@ -200,21 +203,21 @@ class TokenReader:
         return token
 
     def takes_word(self, *words: str) -> bool:
-        """Step over these words if they come next, one after another; tell whether they did."""
+        """Step over these words if they come next, one after another; return whether they did."""
         if all(self.is_word(word, ahead=ahead) for ahead, word in enumerate(words)):
             self._at += len(words)
             return True
         return False
 
     def takes(self, sign: str) -> bool:
-        """Step over a sign if it comes next; tell whether it did."""
+        """Step over a symbol if it comes next; return whether it did."""
         if self.is_sign(sign):
             self._at += 1
             return True
         return False
 
     def expect(self, sign: str, where: str) -> None:
-        """Step over a sign. Raises `BadQuery` if another token comes."""
+        """Step over a symbol. Raises `BadQuery` if another token comes."""
         if not self.takes(sign):
             raise self.wrong(f"{sign!r} is missing {where}")
 
@@ -225,19 +228,19 @@ class TokenReader:
 
     def variable(self, what: str = "variable") -> str:
         """Return a name that the statement introduces, in backticks or not. Raises `BadQuery`."""
-        token = self.next()
-        if token.kind == "name" or (token.kind == "word" and token.value.upper() not in _RESERVED):
+        is_variable, token = self.is_variable(), self.next()
+        if is_variable:
             return token.value
         hint = f"; write `{token.value}` if it is a name" if token.kind == "word" else ""
         raise BadQuery(f"a {what} is expected, not {token.shown}{hint}")
 
     def is_variable(self) -> bool:
-        """Tell whether the next token may be a variable's name."""
+        """Return whether the next token may be a variable's name."""
         token = self.peek()
         return token.kind == "name" or (token.kind == "word" and token.value.upper() not in _RESERVED)
 
     def name(self, what: str) -> str:
-        """Return the name of a type or a property; it may look like a clause's word. Raises `BadQuery`."""
+        """Return the name of a type or a property; it may be a reserved word. Raises `BadQuery`."""
         token = self.next()
         if token.kind in ("name", "word"):
             return token.value
@@ -246,6 +249,13 @@ class TokenReader:
     def text(self, start: CypherToken) -> str:
         """Return the statement's text from a token up to here."""
         return self.source[start.start : self._tokens[self._at - 1].end]
+
+    def items(self, close: str, where: str) -> Iterator[None]:
+        """Step over the commas of a list and the symbol that closes it; the caller reads an item at each step."""
+        while not self.takes(close):
+            yield
+            if not self.is_sign(close):
+                self.expect(",", where)
 
     @contextmanager
     def nested(self) -> Iterator[None]:
@@ -257,20 +267,8 @@ class TokenReader:
         self._depth -= 1
 
     def wrong(self, why: str) -> BadQuery:
-        """Return an error with the place of the next token."""
+        """Return an error with the line and column of the next token."""
         token = self.peek()
         line = self.source.count("\n", 0, token.start) + 1
         column = token.start - self.source.rfind("\n", 0, token.start)
         return BadQuery(f"{why} before {token.shown} (line {line}, column {column})")
-
-
-def _closing(tokens: Sequence[CypherToken]) -> dict[int, int]:
-    """Return for the place of each opening round bracket the place of its closing one."""
-    closing: dict[int, int] = {}
-    waiting: list[int] = []
-    for place, token in enumerate(tokens):
-        if token.kind == "sign" and token.value == "(":
-            waiting.append(place)
-        elif token.kind == "sign" and token.value == ")" and waiting:
-            closing[waiting.pop()] = place
-    return closing

@@ -24,7 +24,7 @@ from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.patience import check_patience
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import Direction, Edge, Kind
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 
 class GraphArrays(Nodes):
@@ -70,7 +70,7 @@ class GraphArrays(Nodes):
             mask = is_met if mask is None else mask & is_met
         return mask
 
-    @remembered(16)
+    @cached_method(16)
     def _type_mask(self, names: tuple[str, ...]) -> Mask:
         return self.types.node_mask(names)[self.node_types]
 

@@ -1,4 +1,4 @@
-"""Vectors for a graph: texts are embedded, or vectors that somebody has made are taken, and both are published."""
+"""Publishes vectors of a graph: embeds its texts, or takes supplied vectors."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from orienteer.graph.blocks import BLOCK, Block, embedded_blocks
 from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout, read_about
 from orienteer.graph.revision import Piece, Revision
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Folder
+from orienteer.index.arrays import Folder, begins_of
 from orienteer.index.postings import Layout
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.index.vectors import LEAST_RECALL, VectorIndex, blocks, create_halves, write_index
 from orienteer.protocols import Embedder
 from orienteer.records import Usage
 
-_TELL_SECONDS = 5.0  # between two reports of the rate
+_REPORT_SECONDS = 5.0  # between two reports of the rate
 
 Progress = Callable[[str, int], None]
 
@@ -38,15 +38,15 @@ class EmbeddingReport(NamedTuple):
     embedded: int
     """Texts that were embedded."""
     cached: int
-    """Texts whose vectors were in the cache."""
+    """Texts with a cached vector."""
     cut: int
-    """Texts that were cut: they are longer than the embedder reads."""
+    """Texts longer than the embedder reads, which were cut."""
     seconds: float
     usage: Usage
 
 
 def embedded_text(name: str, text: str) -> str:
-    """Return the text of a node that is embedded. A node always has a name."""
+    """Return the embedded text of a node. A node always has a name."""
     return f"{name}. {text}" if text else name
 
 
@@ -62,24 +62,22 @@ def embed_graph(
 ) -> EmbeddingReport:
     """Embed every node, or those of some types, and publish the vectors with their recall.
 
-    Vectors in the cache are not made again, and new ones are cached at once: after a kill, or a failure of the server,
-    the same call continues. `executor` says where texts are embedded, in threads of this process if nothing else is
-    said; elsewhere the embedder is opened by its name. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
+    Cached vectors are reused, and new ones are cached at once: after a kill, or a failure of the server, the same call
+    continues. `executor` embeds the texts, by default in threads of this process; another one opens the embedder by its
+    name. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
     """
     started = time.perf_counter()
     texts = _TextsOfNodes(graph, embedder, is_parts=is_parts, node_types=node_types)
     folder = folder_of(cache, embedder.fingerprint)
     unique = np.unique(texts.keys, axis=0, return_index=True)[1]
     missing = np.sort(unique[VectorCache(folder).find(texts.keys[unique]) < 0])
-    spent = _embed_missing(texts, missing, embedder, CacheWriter(folder), progress or _silent, executor or Threads())
+    spent = _embed_missing(texts, missing, embedder, CacheWriter(folder), progress, executor or Threads())
     done = VectorCache(folder)
 
     def take(part: slice) -> NDArray[np.float16]:
         places = done.find(texts.keys[part])
         if (places < 0).any():
-            raise Error(
-                f"{folder} lost vectors while they were being made: was it cleared? Run it again", paths=[folder]
-            )
+            raise Error(f"{folder} lost vectors meanwhile: was it cleared? Run the command again", paths=[folder])
         return done.take(places)
 
     about = _about(graph, embedder=embedder.name, dimension=done.dimension, nodes=texts.nodes, vectors=len(texts))
@@ -100,12 +98,11 @@ def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, e
         raise BadInput(f"vectors of the shape {array.shape} for {len(node_ids)} ids: give a line of numbers for each")
     lengths = np.linalg.norm(array, axis=1)
     if not lengths.all():
-        raise BadInput(f"the vector of {node_ids[int(lengths.argmin())]!r} is all zeros: it points nowhere")
+        raise BadInput(f"the vector of {node_ids[int(lengths.argmin())]!r} is all zeros")
     rows = np.array([graph.arrays.row(node_id) for node_id in node_ids])
     order = np.argsort(rows, kind="stable")
-    first = np.zeros(len(graph) + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(graph)), out=first[1:])
-    nodes = len(np.unique(rows))
+    counts = np.bincount(rows, minlength=len(graph))
+    first, nodes = begins_of(counts), int(np.count_nonzero(counts))
     about = _about(graph, embedder=embedder, dimension=array.shape[1], nodes=nodes, vectors=len(array))
     return _publish(graph, about, first, lambda part: (array / lengths[:, None])[order[part]].astype(np.float16))
 
@@ -148,9 +145,9 @@ def _publish(
 
 
 def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None]) -> Piece:
-    """Return what writes the vectors of a graph for its next generation: those of texts that stay.
+    """Return a writer of a graph's vectors for its next generation: those of unchanged texts.
 
-    Nothing is embedded. `tell` is given a sentence about nodes that come without a vector.
+    Nothing is embedded. `tell` receives a sentence about added nodes without a vector.
     """
     arrays, nodes = graph.arrays, sorted(revision.nodes, key=lambda node: node.id)
     gone = {embedded_text(arrays.names[int(row)], arrays.texts[int(row)]): int(row) for row in revision.gone}
@@ -164,8 +161,7 @@ def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None
         first = old.array("first", "i8")
         source = layout.merged(np.arange(len(layout.old)), np.array(same, np.int64))  # (rows,): -1 for no vector
         counts = np.where(source < 0, 0, np.diff(first)[source])
-        begins = np.zeros(len(counts) + 1, np.int64)
-        np.cumsum(counts, out=begins[1:])
+        begins = begins_of(counts)
         places = np.repeat(first[source] - begins[:-1], counts) + np.arange(int(begins[-1]))  # (vectors,)
         stored = old.array("half", "f2").reshape(-1, about.dimension)
         halves = create_halves(folder, len(places), about.dimension)
@@ -178,7 +174,7 @@ def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None
         wants = np.array([node.type in names for node in nodes], np.bool_)
         lacking = int(np.count_nonzero(layout.merged(is_embedded[arrays.node_types], wants) & (counts == 0)))
         if lacking:
-            tell(f"{counted(lacking, 'new node')} without a vector: orienteer embed makes what is missing")
+            tell(f"{counted(lacking, 'new node')} without a vector: orienteer embed adds the missing ones")
         files = {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
         changes = {
             "generation": generation,
@@ -193,7 +189,7 @@ def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None
 
 
 class _TextsOfNodes:
-    """The texts of a graph that are embedded, by place; they are never all in memory."""
+    """The embedded texts of a graph, by index; they are never all in memory."""
 
     def __init__(self, graph: Graph, embedder: Embedder, *, is_parts: bool, node_types: Sequence[str]) -> None:
         self._graph, self._embedder, self._is_parts = graph, embedder, is_parts
@@ -211,8 +207,7 @@ class _TextsOfNodes:
             keys.append(keys_of(parts))
         self.keys = np.concatenate(keys) if keys else keys_of([])
         self.nodes = int(np.count_nonzero(counts))
-        self.first = np.zeros(len(graph) + 1, np.int64)
-        np.cumsum(counts, out=self.first[1:])
+        self.first = begins_of(counts)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -231,10 +226,10 @@ def _embed_missing(
     missing: NDArray[np.int64],
     embedder: Embedder,
     writer: CacheWriter,
-    progress: Progress,
+    progress: Progress | None,
     executor: Executor,
 ) -> Usage:
-    """Embed what is missing, and return what that cost."""
+    """Embed the missing texts, and return the cost."""
     started = reported = time.monotonic()
     stage, done, usage = "embedding texts", 0, Usage()
     parts = (missing[part] for part in blocks(len(missing), BLOCK))
@@ -242,11 +237,8 @@ def _embed_missing(
     for block, embedded in embedded_blocks(executor, embedder, writer, wanted):
         done, usage = done + len(block.texts), usage + embedded.usage
         now = time.monotonic()
-        if now - reported >= _TELL_SECONDS or done == len(missing):
+        if now - reported >= _REPORT_SECONDS or done == len(missing):
             reported, stage = now, f"embedding texts, {done / (now - started):.1f} a second"
-        progress(stage, Count(done, of=len(missing)))
+        if progress is not None:
+            progress(stage, Count(done, of=len(missing)))
     return usage
-
-
-def _silent(stage: str, count: int) -> None:
-    """Ignore progress."""

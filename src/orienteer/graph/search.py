@@ -1,7 +1,7 @@
-"""What a search puts before the nodes that merely share words with it: names, beginnings and parts of names, phrases.
+"""Searches by words: first the nodes that a query names or quotes, then those that share words or values with it.
 
-A query is one phrase, or several where parts of it stand in double quotes. A word that holds digits beside letters
-(`JAK1`, `COVID-19`) is one term: a node that has only its parts, apart from one another, has nothing of it.
+A query is one phrase, or several if parts of it are in double quotes. A word of letters and digits (`JAK1`,
+`COVID-19`) is one term: a node with only its parts, not next to one another, does not have it.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _QUOTED = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _COMPOUND = re.compile(r"(?<!\w)\w++(?:[-\u2010-\u2013]\w++)+")
 _HALVES = re.compile(
     r"(?<![^\W\d_])([^\W\d_]++)[-\u2010-\u2013 ]?(\d+)|(?<!\d)(\d++)[-\u2010-\u2013 ]?([^\W\d_]+)"
-)  # begun at the first letter or digit of a run alone: from each, a word of n letters would take n * n steps
+)  # it begins only at the first letter or digit of a run: from each, a word of n letters would take n * n steps
 _READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
 _LISTED = 8  # nodes of one name that are listed
 _LEAST_WORDS = 2  # of a phrase in a text, and of a name inside a longer query: one word alone says too little
 
 
 class Rank(IntEnum):
-    """Where a node stands, best first."""
+    """The rank of a node that a query names, best first."""
 
     ID = 0
     EXACT = 1
@@ -49,19 +49,19 @@ class Rank(IntEnum):
     NAME = 3
     """The query has the words of its name."""
     ALIAS = 4
-    """The query is its identifier, an alias, or its name turned."""
+    """The query is its identifier, an alias, or its name inverted."""
     STEM = 5
     """The query has the stems of its name or of an alias."""
     BEGINS = 6
     """Its name begins with the query, word by word."""
     HOLDS = 7
-    """Its name holds the query, word by word."""
+    """Its name contains the query, word by word."""
     NAMED = 8
-    """The query holds its name, of several words."""
+    """The query contains its name, of several words."""
     SCATTERED = 9
     """Its name has all the words of the query."""
     PHRASE = 10
-    """Its text holds the query, or what is quoted in it, word by word."""
+    """Its text contains the query, or its quotation, word by word."""
 
 
 WHY = {
@@ -80,7 +80,7 @@ WHY = {
 
 
 class Match(NamedTuple):
-    """A node that comes before those that merely share words."""
+    """A node that a query names or quotes."""
 
     row: int
     rank: Rank
@@ -88,8 +88,14 @@ class Match(NamedTuple):
     """BM25 of the whole query."""
 
 
+def _restricted(rows: Rows, among: Rows | None, mask: Mask | None) -> Rows:
+    """Return the ascending rows that are in `among`, ascending too, and under the mask."""
+    rows = rows if among is None else np.intersect1d(rows, among)
+    return rows if mask is None else rows[mask[rows]]
+
+
 class NameSearch:
-    """Finds what a query names. Safe to share among threads."""
+    """Finds the nodes that a query names. Safe to share among threads."""
 
     def __init__(self, arrays: GraphArrays) -> None:
         self._arrays = arrays
@@ -106,46 +112,41 @@ class NameSearch:
                 ranks[row] = min(rank, ranks.get(row, rank))
         for row in self._names_inside(query):
             ranks.setdefault(row, Rank.NAMED)
-        rows = np.array(sorted(ranks), np.int32)
-        if among is not None:
-            rows = np.intersect1d(rows, among)
-        if mask is not None:
-            rows = rows[mask[rows]]
+        rows = _restricted(np.array(sorted(ranks), np.int32), among, mask)
         scores = self._arrays.text_index.scores(self._arrays.tokenizer.query(query), rows)
         matches = [Match(row, ranks[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
         return sorted(matches, key=lambda match: (match.rank, -match.score, match.row))
 
     def whole_words(self, query: str) -> Mask | None:
-        """Mark the nodes that have a word of a query as a whole: (nodes,); None where none has digits and letters."""
-        arrays = self._arrays
-        compounds = [arrays.tokenizer.words(match[0]) for match in _compounds(query)]
+        """Mark the nodes with a whole word of a query: (nodes,); None if no word has digits and letters."""
+        arrays, expand = self._arrays, self._arrays.tokenizer.expand
+        compounds = [arrays.tokenizer.words(match) for match in filter(_is_mixed, _COMPOUND.findall(query))]
         plain = arrays.tokenizer.words(_COMPOUND.sub(lambda m: " " if _is_mixed(m[0]) else m[0], query))
         groups = [*compounds, *([word] for word in plain)]
         if not any(_is_mixed("".join(group)) for group in groups):
             return None
         marked = np.zeros(len(arrays), np.bool_)
         for group in groups:
-            for way in self._ways(group):
-                marked[having_terms(arrays, way)] = True
+            # A node has a word if it has the whole, or all its parts.
+            terms = [expand(word) for word in group]
+            marked[having_terms(arrays, [own[0] for own in terms])] = True
+            if len(group) > 1:
+                marked[having_terms(arrays, expand("".join(group))[:1])] = True
+            elif len(terms[0]) > 1:
+                marked[having_terms(arrays, terms[0][1:])] = True
         return marked
 
-    def _ways(self, group: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the sets of terms of which a node needs one to have a word: the whole, or all its parts."""
-        expand = self._arrays.tokenizer.expand
-        terms = [expand(word) for word in group]
-        yield [own[0] for own in terms]
-        if len(group) > 1:
-            yield [expand("".join(group))[0]]
-        elif len(terms[0]) > 1:
-            yield list(terms[0][1:])
-
     def _named(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes that a phrase is the id, the name or another name of, however a number in it is joined."""
-        arrays = self._arrays
+        """Yield the nodes with a phrase as id, name or alias, however its letters and numbers are joined."""
+        arrays, index = self._arrays, self._arrays.name_index
         if (row := arrays.ids.find(phrase)) is not None:
             yield row, Rank.ID
         folded = phrase.casefold()
-        for link in (link for spelling in spellings(phrase) for link in self._links(spelling)):
+        links: list[Link] = []
+        for spelling in spellings(phrase):
+            own = arrays.tokenizer.words(spelling)
+            links += index.called(spelling) + (index.stem_links(own) if own else [])
+        for link in links:
             if not link.is_exact:
                 yield link.row, Rank.STEM
             elif link.kind is not NameKind.NAME:
@@ -155,12 +156,8 @@ class NameSearch:
             else:
                 yield link.row, Rank.SPELLED if name.casefold() == folded else Rank.NAME
 
-    def _links(self, phrase: str) -> list[Link]:
-        index, own = self._arrays.name_index, self._arrays.tokenizer.words(phrase)
-        return index.called(phrase) + (index.stem_links(own) if own else [])
-
     def _inside_names(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes whose name begins with a phrase, holds it, or has all its words."""
+        """Yield the nodes whose name begins with a phrase, contains it, or has all its words."""
         for spelling in spellings(phrase):
             own = self._arrays.tokenizer.words(spelling)
             places = phrase_places(self._arrays, self._arrays.names, having_words(self._arrays, own), own)
@@ -168,7 +165,7 @@ class NameSearch:
                 yield row, Rank.BEGINS if first == 0 else Rank.HOLDS if first > 0 else Rank.SCATTERED
 
     def _in_texts(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes whose text holds a phrase of several words."""
+        """Yield the nodes whose text contains a phrase of several words."""
         arrays = self._arrays
         own = arrays.tokenizer.words(phrase)
         if len(own) < _LEAST_WORDS:
@@ -190,10 +187,7 @@ class NameSearch:
 
 
 def namesakes(arrays: GraphArrays, name: str, mask: Mask | None = None) -> list[int]:
-    """Return the rows that a name, which is no id, may mean: nodes with it as name or alias, but for case; ascending.
-
-    `mask`, (nodes,), restricts them.
-    """
+    """Return the rows with this name or alias, in any case, ascending; none if it is an id. `mask` restricts them."""
     if arrays.ids.find(name) is not None:
         return []
     folded = name.casefold()
@@ -203,7 +197,7 @@ def namesakes(arrays: GraphArrays, name: str, mask: Mask | None = None) -> list[
 
 
 def shared_name(arrays: GraphArrays, name: str, mask: Mask | None = None) -> str | None:
-    """Say which nodes share a name, so that none is chosen in silence; None where no two do."""
+    """Return a note listing the nodes with this name, or None if at most one has it."""
     rows = namesakes(arrays, name, mask)
     if len(rows) < 2:
         return None
@@ -213,13 +207,9 @@ def shared_name(arrays: GraphArrays, name: str, mask: Mask | None = None) -> str
 
 
 def phrases(query: str) -> list[str]:
-    """Return what is quoted in a query; where nothing is, the query."""
+    """Return the quotations in a query, or the query if it has none."""
     quoted = [phrase.strip() for phrase in _QUOTED.findall(query)]
     return list(dict.fromkeys(filter(None, quoted))) or [query.strip()]
-
-
-def _compounds(query: str) -> Iterator[re.Match[str]]:
-    return (match for match in _COMPOUND.finditer(query) if _is_mixed(match[0]))
 
 
 def _is_mixed(text: str) -> bool:
@@ -228,27 +218,20 @@ def _is_mixed(text: str) -> bool:
 
 
 def spellings(phrase: str) -> list[str]:
-    """Return a phrase, and as it is written where its letters and numbers are joined, or parted: `IL6`, `IL 6`."""
+    """Return a phrase, and its spellings with letters and numbers joined, or split: `IL6`, `IL 6`."""
     joined = _HALVES.sub(lambda match: "".join(filter(None, match.groups())), phrase)
-    parted = _HALVES.sub(lambda match: " ".join(filter(None, match.groups())), phrase)
-    return list(dict.fromkeys((phrase, joined, parted)))
-
-
-# The words of a query: which of them a node has, and the part of its text that shows them.
-#
-# A word with digits is one thing, though the index knows its parts too: `JAK1` stands in a node as it is, or as `JAK
-# 1`; a node with *JAK* and *1* apart from one another lacks it, and `12` does not stand in `12Z`. Nodes are read for
-# that.
+    split = _HALVES.sub(lambda match: " ".join(filter(None, match.groups())), phrase)
+    return list(dict.fromkeys((phrase, joined, split)))
 
 
 SNIPPET = 160
-"""Characters of the part of a text that is shown, at most."""
-_COMMON = 0.4  # a word that this share of all nodes has says nothing when it is missing
-_NAMED = 3  # missing words that are named, the rarest; the others are counted
+"""Characters of a snippet at most."""
+_COMMON = 0.4  # a missing word that this share of all nodes has says nothing
+_NAMED = 3  # missing words that a note lists, the rarest; it counts the others
 
 
 class Coverage(NamedTuple):
-    """How many of a query's words a node has, and which it lacks."""
+    """The number of a query's words that a node has, of how many, and those that it lacks."""
 
     number: int
     of: int
@@ -257,12 +240,16 @@ class Coverage(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """No word is missing."""
+        """Return whether no word is missing."""
         return not self.missing
 
 
 class QueryWords:
-    """The words of a query, which explain its hits."""
+    """The words of a query, which explain its hits.
+
+    A word with digits is one word, though the index has its parts too: a node has `JAK1` as `JAK1` or `JAK 1`; a node
+    with *JAK* and *1* in different places lacks it, and `12Z` is not `12`. Texts are read for that.
+    """
 
     def __init__(self, arrays: GraphArrays, query: str) -> None:
         self._arrays, self.query = arrays, query
@@ -289,16 +276,16 @@ class QueryWords:
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The words that no node has: the unknown ones, and those of which the graph holds a part at the most."""
+        """The words that no node has: the unknown ones, and those with only some parts in the graph."""
         expand = self._arrays.tokenizer.expand
         terms = {word: {posting.term for posting in postings} for word, postings in self.postings.items()}
         in_part = (word for word, of in terms.items() if expand(word)[0] not in of and not of >= {*expand(word)[1:]})
         return *self.unknown, *in_part
 
     def full(self, rows: Rows, *, reads: bool = True) -> Rows:
-        """Return the rows that have every telling word. `rows` is (n,), ascending, as is the result.
+        """Return the rows that have every word but the common ones. `rows` is (n,), ascending, as is the result.
 
-        A text is read for words with digits; without `reads` their parts may stand apart from one another.
+        Texts are read for words with digits; without `reads`, their parts may be in different places.
         """
         if self.unknown:
             return rows[:0]
@@ -307,7 +294,7 @@ class QueryWords:
         return self._having_whole(self.postings, rows) if reads else rows
 
     def _having_terms(self, word: str, rows: Rows) -> Rows:
-        """Keep the rows that have the term of a word, or those of all parts of one that mixes digits and letters."""
+        """Return the rows with the term of a word, or with those of all its parts if it mixes digits and letters."""
         index, expanded = self._arrays.text_index, self._arrays.tokenizer.expand(word)
         of = {posting.term: posting for posting in self.postings[word]}
         whole = index.filter_rows(of[expanded[0]], rows) if expanded[0] in of else rows[:0]
@@ -318,22 +305,22 @@ class QueryWords:
         return np.union1d(whole, rows)
 
     def _having_whole(self, sought: Iterable[str], rows: Rows) -> Rows:
-        """Keep the rows in which all words with digits stand whole, as far as they can be read."""
+        """Return the rows that have all words with digits as whole words; too many rows are returned unread."""
         numbered = [word for word in sought if any(map(str.isdigit, word))]
         if not numbered or not 0 < len(rows) <= _READ:
             return rows
         read = ReadWords(self._arrays, rows)
-        return rows[np.logical_and.reduce([self._stands(word, read) for word in numbered])]
-
-    def _stands(self, word: str, read: ReadWords) -> Mask:
-        """Mark the nodes in which a word with digits stands: as it is, parted, or joined to its neighbour."""
-        around = self._pairs[word] if word.isdecimal() else ()
-        joined = [mark.join(pair) for pair in around for mark in ("", *MARKS.values())]
-        ways = [self._arrays.tokenizer.words(spelling) for spelling in dict.fromkeys((*spellings(word), *joined))]
-        return np.asarray(np.logical_or.reduce([read.having(way) for way in ways]))
+        keep = np.ones(len(rows), np.bool_)
+        for word in numbered:
+            # The spellings of a word: with its letters and digits joined or split, or joined to its neighbour.
+            pairs = self._pairs[word] if word.isdecimal() else ()
+            joined = [mark.join(pair) for pair in pairs for mark in ("", *MARKS.values())]
+            phrases = map(self._arrays.tokenizer.words, dict.fromkeys((*spellings(word), *joined)))
+            keep &= np.logical_or.reduce([read.having(phrase) for phrase in phrases])
+        return rows[keep]
 
     def full_in(self, among: Rows | None, *, reads: bool = True) -> Rows:
-        """Return the rows that have every telling word, of the whole graph or of `among`: ascending. As `full` does."""
+        """Return the rows of the whole graph, or of `among`, that have every word but the common ones; as `full`."""
         if among is not None:
             return self.full(among, reads=reads)
         index = self._arrays.text_index
@@ -342,7 +329,7 @@ class QueryWords:
         return self.full(rows, reads=reads)
 
     def coverages(self, rows: Rows) -> list[Coverage]:
-        """Return for each row which words it has, in the order of `rows`."""
+        """Return each row's coverage, in the order of `rows`."""
         order = np.argsort(rows)
         ascending = rows[order]
         has = {
@@ -358,21 +345,20 @@ class QueryWords:
         return coverages
 
     def phrase_weights(self, rows: Rows) -> NDArray[np.float64]:
-        """Return for each row what words of the query weigh that stand in it side by side, as they do there: (n,).
+        """Return the weight of the heaviest phrase of the query in each row: (n,).
 
-        It is the sum of their weights (IDF), of the heaviest such phrase; words that most nodes have weigh nothing. One
-        word alone is no phrase, and weighs 0.
+        It is the sum of its words' idf; common words weigh nothing. A single word is not a phrase, and weighs 0.
         """
         weights = [self.postings[word][0].idf if word in self.postings else 0.0 for word in self._words]
         return ReadWords(self._arrays, rows).heaviest_runs(self._words, weights, least=2)
 
     def snippet(self, row: int, *, width: int = SNIPPET) -> str:
-        """Return the part of a node's text that holds the query's rarest words, at most `width` characters."""
+        """Return the part of a node's text with the query's rarest words, at most `width` characters."""
         return snippet(self._arrays.texts[row], self.weights, self._arrays.tokenizer.terms_of, width=width)
 
 
 def coverage_note(coverage: Coverage) -> str:
-    """Return how much of the query a node has."""
+    """Return a note on the words of the query that a node has and lacks."""
     if not coverage.of:
         return ""
     missing = f", not: {', '.join(coverage.missing[:_NAMED])}" if coverage.missing else ""
@@ -380,21 +366,16 @@ def coverage_note(coverage: Coverage) -> str:
     return f" {coverage.number}/{coverage.of} words{missing}{more}"
 
 
-# The words of a few nodes as they stand in their names, aliases and texts: what an index of terms cannot tell.
-#
-# A mark between digits joins them to one word: neither 8 nor 12 stands in `8,12-dienoic`, nor 5 in `3.5`.
-
-
 _MARK = re.compile(r"(?<=\d)[.,](?=\d)")
 MARKS = {".": "point", ",": "comma"}
-"""What stands in a joined number for its mark: `3.5` is read as the word `3point5`."""
+"""The words for a delimiter in a number: `3.5` is read as the word `3point5`, so that 5 is not a word of it."""
 
 
 class ReadWords:
-    """Some nodes, read: which words stand in them side by side."""
+    """The words of some nodes in the order of their names, aliases and texts, which an index of terms lacks."""
 
     def __init__(self, arrays: GraphArrays, rows: Rows) -> None:
-        """`rows` is (n,), in any order; what is told of them is in this order."""
+        """`rows` is (n,), in any order; results are in this order."""
         parts = [
             (place, text)
             for place, row in enumerate(rows.tolist())
@@ -404,18 +385,18 @@ class ReadWords:
         split = words.split(joined, arrays.tokenizer)
         begins = split.firsts[:-1]
         self._count, self._hashes = len(rows), split.hashes
-        self._begins = begins[begins < len(split.hashes)]  # (parts,): where a text's first word stands
+        self._begins = begins[begins < len(split.hashes)]  # (parts,): a text's first word
         self._nodes = np.array([place for place, _ in parts], np.int64)[split.texts]  # (words,)
 
     def heaviest_runs(self, phrase: Sequence[str], weights: Sequence[float], *, least: int = 1) -> NDArray[np.float64]:
-        """Return for each node the most that words of a phrase weigh which stand in it as they do there: (n,).
+        """Return the weight of the heaviest run of a phrase's words in each node: (n,).
 
-        They stand in a row, in one text, in the phrase's order, and at least so many of them weigh something, else it
-        is 0. `weights` are those of the phrase's words, none below 0.
+        A run is in one text and in the phrase's order, and at least `least` of its words weigh something, else it is 0.
+        `weights` are those of the phrase's words, none below 0.
         """
         heaviest = np.zeros(self._count)
-        run = np.zeros(len(self._hashes))  # (words,): what the run that ends here weighs
-        size = np.zeros(len(self._hashes), np.int64)  # (words,): how many words of it weigh something
+        run = np.zeros(len(self._hashes))  # (words,): the weight of the run that ends here
+        size = np.zeros(len(self._hashes), np.int64)  # (words,): the number of its words that weigh something
         for word, weight in zip(phrase, weights, strict=True):
             before, fewer = np.roll(run, 1), np.roll(size, 1)
             before[self._begins] = fewer[self._begins] = 0  # a run does not go on from one text to the next
@@ -426,28 +407,25 @@ class ReadWords:
         return heaviest
 
     def having(self, phrase: Sequence[str]) -> Mask:
-        """Mark the nodes in which a phrase stands, word by word: (n,)."""
+        """Mark the nodes that contain a phrase, word by word: (n,)."""
         return np.asarray(self.heaviest_runs(phrase, [1] * len(phrase)) == len(phrase))
 
 
-# Values of properties as words that can be searched: `Belgium` is the country of seven breweries.
-
-
-_LONGEST = 6  # words of a value that is looked for inside a longer query
+_LONGEST = 6  # words of a value that is looked up inside a longer query
 _MOST_WORDS = 40  # of a query: bounds the time
 
 
 class ValueMatch(NamedTuple):
-    """Words of a query that are the value of a property."""
+    """Words of a query that are the value of a property: `Belgium` is the country of seven breweries."""
 
     name: str
     """The property."""
     value: str
-    """As the query has it."""
+    """As the query spells it."""
     rows: Rows
     """The nodes with it: (n,), ascending."""
     is_whole: bool
-    """Whether the query, or what it quotes, is the value."""
+    """Whether the query, or its quotation, is the value."""
 
     @property
     def condition(self) -> str:
@@ -456,51 +434,42 @@ class ValueMatch(NamedTuple):
 
 
 class ValueSearch:
-    """Finds the nodes that have the words of a query as a value. Safe to share among threads."""
+    """Finds the nodes with the words of a query as a value. Safe to share among threads."""
 
     def __init__(self, arrays: GraphArrays) -> None:
         self._arrays = arrays
 
     def matches(self, query: str, *, among: Rows | None = None, mask: Mask | None = None) -> list[ValueMatch]:
-        """Return the properties that have a query as a value, else those that have the longest parts of it.
+        """Return the properties with the query as a value, in any case, or else those with the longest parts of it.
 
-        Exact but for case. `among`, ascending rows, and `mask`, (nodes,), restrict the nodes.
+        `among`, ascending rows, and `mask`, (nodes,), restrict the nodes.
         """
-        whole = [match for phrase in phrases(query) for match in self._of(phrase, among, mask, is_whole=True)]
-        return whole or list(self._inside(query, among, mask))
+        matches = [match for phrase in phrases(query) for match in self._of(phrase, among, mask, is_whole=True)]
+        own = query.split()[:_MOST_WORDS] if not matches else []
+        at = 0
+        while at < len(own):  # from left to right, the longest value at each word; no word is in two
+            for end in range(min(len(own), at + _LONGEST), at, -1):
+                text = " ".join(own[at:end]).strip(".,;:?!'\"")
+                part = [] if text.casefold() in STOP else self._of(text, among, mask, is_whole=False)
+                if part:
+                    matches += part
+                    at = end - 1
+                    break
+            at += 1
+        return matches
 
-    def _of(self, text: str, among: Rows | None, mask: Mask | None, *, is_whole: bool) -> Iterator[ValueMatch]:
+    def _of(self, text: str, among: Rows | None, mask: Mask | None, *, is_whole: bool) -> list[ValueMatch]:
         properties = self._arrays.properties
         text = single_spaced(text)
+        matches = []
         for name in properties.having(text) if text else ():
             rows = np.flatnonzero(properties.mask([Condition(name, "=", text)])).astype(np.int32)
-            if among is not None:
-                rows = np.intersect1d(rows, among)
-            if mask is not None:
-                rows = rows[mask[rows]]
-            if len(rows):
-                yield ValueMatch(name, text, rows, is_whole)
-
-    def _inside(self, query: str, among: Rows | None, mask: Mask | None) -> Iterator[ValueMatch]:
-        """Yield the values that stand in a query, from left to right, the longest at each word; no word is in two."""
-        own = query.split()[:_MOST_WORDS]
-        at = 0
-        while at < len(own):
-            end = min(len(own), at + _LONGEST)
-            while end > at and not (matches := self._part(own[at:end], among, mask)):
-                end -= 1
-            if end > at:
-                yield from matches
-            at = max(end, at + 1)
-
-    def _part(self, own: Sequence[str], among: Rows | None, mask: Mask | None) -> list[ValueMatch]:
-        text = " ".join(own).strip(".,;:?!'\"")
-        if text.casefold() in STOP:
-            return []
-        return list(self._of(text, among, mask, is_whole=False))
+            if len(rows := _restricted(rows, among, mask)):
+                matches.append(ValueMatch(name, text, rows, is_whole))
+        return matches
 
     def sentence(self, match: ValueMatch) -> str:
-        """Return what a value is to the nodes that have it: `it is the country of 7 breweries`."""
+        """Return a sentence about a value and its nodes: `it is the country of 7 breweries`."""
         arrays = self._arrays
         numbers, counts = np.unique(arrays.node_types[match.rows], return_counts=True)
         order = np.argsort(-counts, kind="stable")
@@ -517,21 +486,18 @@ class ValueSearch:
         return f"it is the {match.name.replace('_', ' ')} of {listed}"
 
 
-# What a query finds by words: what it names first, then texts, then values of properties. No method of a paper.
-
-
 class WordRanking(NamedTuple):
-    """What a query found."""
+    """The result of a search by words."""
 
     rows: Rows
     """(n,): the best first."""
     scores: NDArray[np.float64]
-    """(n,): descending; above those by words alone stand what the query names, a step a rank."""
+    """(n,): descending; those of named nodes are above those by words alone, a step for each rank."""
     words: QueryWords
     names: list[Match]
     """All nodes that the query names or quotes, best first."""
     values: list[ValueMatch]
-    """What words of the query are the value of."""
+    """The values that words of the query are."""
 
 
 class WordSearch:
@@ -542,10 +508,10 @@ class WordSearch:
         self._names, self._values = NameSearch(arrays), ValueSearch(arrays)
 
     def search(self, query: str, k: int, *, mask: Mask | None = None) -> WordRanking:
-        """Return the `k` best nodes among those that a mask, (nodes,), marks.
+        """Return the `k` best nodes under a mask, (nodes,).
 
-        First stand the nodes that the words name, then those whose texts have them (BM25), then those with them as a
-        value; where no text has all the words, nodes with the whole query as a value come before texts.
+        The nodes that the words name come first, then those whose texts have them (BM25), then those with them as a
+        value. If no text has all the words, nodes with the whole query as a value come before texts.
         """
         words = QueryWords(self._arrays, query)
         names = self._names.matches(query, mask=mask)

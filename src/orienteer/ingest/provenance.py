@@ -1,4 +1,4 @@
-"""What a graph was made of, written into it, so that a later look can tell whether its sources have changed."""
+"""The provenance of a graph: its sources, as a part of its manifest, to detect later whether they have changed."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
 _GITIGNORE = ".gitignore"
 _SECOND, _FINE, _COARSE = 1_000_000_000, 50_000_000, 2_000_000_000
-"""Nanoseconds: a second, and the grain of the times of most file systems, and of those that tell whole seconds."""
+"""Nanoseconds: a second, the resolution of times in most file systems, and in those with whole seconds."""
 
 
 class Described(Protocol):
-    """What tells of what a graph was made: its manifest."""
+    """The part of a manifest that is read here."""
 
     @property
     def generation(self) -> str:
-        """The name of the generation, for what is said of damage."""
+        """The name of the generation, for messages about damage."""
 
     @property
     def provenance(self) -> Mapping[str, Any]:  # Any: JSON
-        """What it was made of."""
+        """The sources and options of the graph."""
 
 
 class _Unpublished(NamedTuple):
-    """A provenance that is not written yet."""
+    """A provenance before it is written."""
 
     provenance: Mapping[str, Any]  # Any: JSON
     generation: str = ""
 
 
 class UnreadFile(NamedTuple):
-    """A file of a folder that was left out, for it could not be read."""
+    """A file of a folder that could not be read, and was skipped."""
 
     file: str
     reason: str
 
 
 class TableStamp(NamedTuple):
-    """A file of an import as it was when it was read."""
+    """The state of an import's file when it was read."""
 
     path: str
     bytes: int
@@ -64,7 +64,7 @@ class TableStamp(NamedTuple):
 
 
 class DocumentStamp(NamedTuple):
-    """A file of a build as it was when it was read."""
+    """The state of a build's file when it was read."""
 
     name: str
     path: str
@@ -77,21 +77,21 @@ class DocumentStamp(NamedTuple):
         """Return whether a file still has this size and time."""
         try:
             status = path.stat()
-        except (OSError, ValueError):  # it is not there, or no name of a file
+        except (OSError, ValueError):  # it does not exist, or the name is invalid
             return False
         return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
 
 
 class Place(NamedTuple):
-    """A folder of the sources, or a `.gitignore`, as it was when the graph was made."""
+    """The state of a source folder, or of a `.gitignore`, when the graph was made."""
 
     path: str
     changed: int
-    """Nanoseconds; of a folder, when a file last came, went or was renamed there."""
+    """Nanoseconds; for a folder, the time when a file last came, went or was renamed."""
 
 
 def stamp(file: File) -> DocumentStamp:
-    """Return a file of a build as it is now."""
+    """Return the current state of a build's file."""
     status = file.path.stat()
     with file.path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -99,7 +99,7 @@ def stamp(file: File) -> DocumentStamp:
 
 
 def stamp_unread(path: Path) -> TableStamp:
-    """Return a file that was left out as it is now; without size and time if even these cannot be read."""
+    """Return the current state of a skipped file; without size and time if these cannot be read."""
     try:
         return table_stamp(path)
     except OSError:
@@ -107,7 +107,7 @@ def stamp_unread(path: Path) -> TableStamp:
 
 
 def table_stamp(path: Path) -> TableStamp:
-    """Return a file of an import as it is now."""
+    """Return the current state of an import's file."""
     status = path.stat()
     return TableStamp(str(path), status.st_size, status.st_mtime_ns)
 
@@ -116,7 +116,7 @@ def table_stamp(path: Path) -> TableStamp:
 
 
 def describe_import(paths: Iterable[Path], files: Iterable[Path], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the provenance of an import: what was named, the files with size and time, the options."""  # Any: JSON
+    """Return the provenance of an import: the given paths, the files with size and time, the options."""  # Any: JSON
     paths = [path.resolve() for path in paths]
     read = sorted({*_importable(paths), *(file.resolve() for file in files)})
     return _described(_IMPORT, paths, map(table_stamp, read), options)
@@ -135,7 +135,7 @@ def describe_beside(
     not_read: Iterable[SkippedGroup],
     chosen: Selection,
 ) -> dict[str, Any]:  # Any: JSON
-    """Return what the provenance of an import says of documents that lie beside its tables."""
+    """Return the entries in an import's provenance for documents next to its tables."""
     return {
         "options": chosen.model_dump(mode="json", exclude_defaults=True),
         "beside": [stamp._asdict() for stamp in sorted(stamps)],
@@ -157,9 +157,9 @@ def _described(
 
 
 def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
-    """Return a provenance with the folders of its sources as they are, if nothing has changed since these were read.
+    """Return a provenance with the times of its folders, if nothing has changed since the sources were read.
 
-    As long as they stay so, no folder is listed again: see `is_stale`.
+    While they do not change, no folder is listed again: see `is_stale`.
     """
     described = {name: value for name, value in provenance.items() if name != PLACES}
     try:
@@ -177,20 +177,17 @@ def is_chunk_graph(manifest: Described) -> bool:
 
 
 def sources_of(manifest: Described) -> list[Path]:
-    """Return the sources that a graph was made of, as a person named them. Raises `NotAGraph`."""
+    """Return the sources of a graph, as they were given. Raises `NotAGraph`."""
     return [Path(path) for path in listed(manifest, "given", str)]
 
 
 def stamps_of(manifest: Described) -> dict[str, DocumentStamp]:
-    """Return the files that a chunk graph was made of, by name. Raises `NotAGraph`."""
+    """Return the files of a chunk graph, by name. Raises `NotAGraph`."""
     return {stamp.name: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
 
 
 def path_of(manifest: Described, name: str) -> Path | None:
-    """Return where a file of a chunk graph lies, by its name in the graph; None where it is none of its sources.
-
-    Raises `NotAGraph`.
-    """
+    """Return the path of a chunk graph's file by its name in the graph; None for other names. Raises `NotAGraph`."""
     given = sources_of(manifest)
     whole = {source.name: source for source in given}
     first, _, rest = name.partition("/")
@@ -200,17 +197,17 @@ def path_of(manifest: Described, name: str) -> Path | None:
 
 
 def unread_files(manifest: Described) -> list[UnreadFile]:
-    """Return the files of its sources that a graph lacks, for they could not be read. Raises `NotAGraph`."""
+    """Return the source files that could not be read. Raises `NotAGraph`."""
     return listed(manifest, "unreadable", UnreadFile)
 
 
 def skipped_groups(manifest: Described) -> list[SkippedGroup]:
-    """Return the files of its sources that are no part of a graph, by reason. Raises `NotAGraph`."""
+    """Return the source files that are not part of a graph, by reason. Raises `NotAGraph`."""
     return listed(manifest, "not_read", SkippedGroup)
 
 
 def selection_of(manifest: Described) -> Selection:
-    """Return which files of its sources a chunk graph was made of. Raises `NotAGraph`."""
+    """Return the selection of a chunk graph's source files. Raises `NotAGraph`."""
     from orienteer.ingest.documents.read.selection import Selection
 
     options = manifest.provenance.get("options", {})
@@ -240,18 +237,18 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
 
 
 def is_stale(manifest: Described) -> bool:
-    """Return whether a source of a graph has changed, is gone, or has been joined by another since it was made.
+    """Return whether a source of a graph has changed, is gone, or is new.
 
-    A graph that was not made from files is never stale. What would be read is listed again only if a folder has
-    changed, for that takes the code of the import and grows with the folder.
+    A graph that was not made from files is never stale. The files are listed again only if a folder has changed, for
+    that loads the import's code and takes longer for larger folders.
     """
     return not is_untouched(manifest.provenance) and _has_changed(manifest)
 
 
 def _places(manifest: Described) -> list[Place] | None:
-    """Return the folders that are looked into for sources, and the rules for that; None if one changes just now.
+    """Return the folders with sources, and ignore files; None if one has changed just now.
 
-    Clocks of file systems have a grain: what comes within it after our look would not show.
+    File times have a limited resolution: a change right after our look might not show.
     """
     paths = [source for source in sources_of(manifest) if source.is_dir()]
     if is_chunk_graph(manifest) or "beside" in manifest.provenance:
@@ -279,14 +276,14 @@ def _is_stale_import(manifest: Described) -> bool:
 
 
 def new_files(manifest: Described) -> list[Path]:
-    """Return the files that an import of a graph's sources would look at now, and did not when it was made."""
+    """Return the files that an import of a graph's sources would read now, but did not then."""
     paths = {Path(stamp.path) for stamp in listed(manifest, "sources", TableStamp)}
     return [path for path in _importable(sources_of(manifest)) if path not in paths]
 
 
 def _is_stale_beside(manifest: Described) -> bool:
-    """Return whether the documents beside the tables of a graph are others by now."""
-    from orienteer.ingest.documents.read import files  # whoever opens a graph of tables alone needs none of it
+    """Return whether the documents next to the tables of a graph have changed."""
+    from orienteer.ingest.documents.read import files  # graphs without documents do not need it
 
     stamps = listed(manifest, "beside", DocumentStamp)
     passed_by = listed(manifest, "passed_by", TableStamp)
@@ -300,8 +297,8 @@ def _is_stale_beside(manifest: Described) -> bool:
 
 
 def _importable(sources: Iterable[Path]) -> list[Path]:
-    """Return the files that importing these would look at."""
-    from orienteer.ingest.formats import RDF, format_of  # a question needs nothing of an import
+    """Return the files that an import would read."""
+    from orienteer.ingest.formats import RDF, format_of  # a question does not need the import's code
     from orienteer.ingest.formats.files import suffix
     from orienteer.ingest.formats.sqlite import is_database
     from orienteer.ingest.tables.plan import listing
@@ -311,10 +308,9 @@ def _importable(sources: Iterable[Path]) -> list[Path]:
 
 
 def _is_stale_build(manifest: Described) -> bool:
-    """Return whether the documents of a chunk graph are others by now.
+    """Return whether the documents of a chunk graph have changed.
 
-    A folder whose layout only a reader can tell, and that reader's extra is not installed, is judged by the files that
-    the graph was made of.
+    If the layout of a folder needs the reader of an extra that is not installed, only the graph's files count.
     """
     stamps = {stamp.path: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
     passed_by = listed(manifest, "passed_by", TableStamp)
@@ -328,49 +324,43 @@ def _is_stale_build(manifest: Described) -> bool:
         return True
     if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
         return True
-    if seen is not None and all(path in paths or not _may_be_document(path) for path in seen.by_path):
+    from orienteer.ingest.documents.read import collection, files  # most looks at a graph end before
+    from orienteer.ingest.documents.read.kinds import kind_of
+
+    if seen is not None and all(path in paths or kind_of(Path(path)) is None for path in seen.by_path):
         return False
     if not all(path.exists() for path in sources):
         return True
     try:
-        files = _files_of_build(sources, selection)
-    except MissingExtra:  # a graph is opened without what read its sources
+        whole = None if selection.is_given else collection.recognize(sources)
+        listed_files = whole.files if whole is not None else files.listing(sources, selection).files
+    except MissingExtra:  # a graph opens without the extra that read its sources
         return False
     except BadInput:  # a build could not read what the folder holds now, so it has changed
         return True
-    # The sources are stored resolved, so that a file's path is what was stamped unless it is a link.
-    return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in files)
-
-
-class FileState(NamedTuple):
-    """What tells that a file is as it was."""
-
-    bytes: int
-    modified: int
-    """Nanoseconds."""
+    # The sources are stored resolved, so that a file has the path of its stamp unless it is a link.
+    return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in listed_files)
 
 
 class FileStates(NamedTuple):
     """The visible files of some sources."""
 
-    by_path: dict[str, FileState]
+    by_path: dict[str, tuple[int, int]]
+    """Bytes, and time of modification in nanoseconds."""
     may_be_ignored: bool
-    """Whether a `.gitignore` lies among them or above."""
+    """There is a `.gitignore` among them or above."""
 
 
 def file_states(sources: Sequence[Path]) -> FileStates | None:
-    """Return the visible files of some sources in one walk; None where links or graphs are among them.
-
-    Those, and what cannot be read, take a look at each file.
-    """
-    states: dict[str, FileState] = {}
+    """Return the visible files of some sources in one walk; None if they include links, graphs or unreadable files."""
+    states: dict[str, tuple[int, int]] = {}
     folders = [source for source in sources if source.is_dir()]
     may_be_ignored = any((above / _GITIGNORE).exists() for folder in folders for above in folder.parents)
     waiting = list(map(str, folders))
     try:
         for file in (source for source in sources if not source.is_dir()):
             status = file.stat()
-            states[str(file)] = FileState(status.st_size, status.st_mtime_ns)
+            states[str(file)] = (status.st_size, status.st_mtime_ns)
         while waiting:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
@@ -383,21 +373,7 @@ def file_states(sources: Sequence[Path]) -> FileStates | None:
                         waiting.append(entry.path)
                     elif entry.is_file():
                         status = entry.stat()
-                        states[entry.path] = FileState(status.st_size, status.st_mtime_ns)
-    except (OSError, ValueError):  # it cannot be read, or is no name of a file
+                        states[entry.path] = (status.st_size, status.st_mtime_ns)
+    except (OSError, ValueError):  # it cannot be read, or the name is invalid
         return None
     return FileStates(states, may_be_ignored)
-
-
-def _may_be_document(path: str) -> bool:
-    from orienteer.ingest.documents.read.kinds import kind_of  # whoever opens a graph of tables needs it not
-
-    return kind_of(Path(path)) is not None
-
-
-def _files_of_build(sources: Sequence[Path], selection: Selection) -> tuple[File, ...]:
-    """Return the files that a build of these sources would look at. Raises `BadInput`."""
-    from orienteer.ingest.documents.read import collection, files  # whoever opens a graph of tables needs neither
-
-    whole = None if selection.is_given else collection.recognize(sources)
-    return whole.files if whole is not None else files.listing(sources, selection).files

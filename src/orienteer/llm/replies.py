@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.files import append_line
+from orienteer.llm.schema import short_json
 from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import JsonValue, Manner, Message, Price, Record, Reply, Sampling, ToolCall, ToolSpec, Usage
 
@@ -267,12 +268,7 @@ def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[str]:
         for place, (left, right) in enumerate(zip_longest(now, then)):
             yield from _leaves(left, right, f"{path}[{place}]")
     else:
-        yield f"{path} is {_shown(now)}, was {_shown(then)}"
-
-
-def _shown(value: JsonValue) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+        yield f"{path} is {short_json(now)}, was {short_json(then)}"
 
 
 # A model whose replies are a function of the conversation, for tests.

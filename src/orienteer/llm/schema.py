@@ -9,8 +9,9 @@ models write all the same: 5.0 and "5" for an integer, one text for a list of te
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -21,6 +22,19 @@ from orienteer.records import JsonValue, ToolCall, ToolSpec
 JsonSchema: TypeAlias = Mapping[str, Any]  # Any: a JSON schema nests without end
 
 _ANNOTATIONS = frozenset({"$schema", "title", "description", "default", "examples", "format", "deprecated"})
+_KEYWORDS = (
+    *("type", "enum", "const", "properties", "required", "additionalProperties", "items"),
+    *("maxLength", "minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf"),
+)
+_KINDS: dict[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
 _DEEPEST = 64
 """Levels of lists and objects; our tools take at most three."""
 _TOO_DEEP = f"it nests too deeply: at most {_DEEPEST} levels are read"
@@ -61,18 +75,10 @@ def decode(text: str) -> JsonValue:
 
 def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:
     """Return the first faults of a value, a sentence each; empty if it fits the schema."""
-    sentences: list[str] = []
-    for keyword, rule in schema.items():
-        if len(sentences) == _MOST_FAULTS:
-            break
-        if keyword in _ANNOTATIONS:
-            continue
-        if keyword not in _CHECKS:
-            raise BadOption(f"the JSON schema keyword {keyword!r} is not understood; there are {', '.join(_CHECKS)}")
-        sentences.extend(islice(_CHECKS[keyword](value, rule, schema, path), _MOST_FAULTS - len(sentences)))
-        if keyword == "type" and sentences:
-            break  # later keywords would report the same fault in other words
-    return tuple(sentences)
+    for keyword in schema:
+        if keyword not in _KEYWORDS and keyword not in _ANNOTATIONS:
+            raise BadOption(f"the JSON schema keyword {keyword!r} is not understood; there are {', '.join(_KEYWORDS)}")
+    return tuple(islice(_faults(value, schema, path), _MOST_FAULTS))
 
 
 class Meant(NamedTuple):
@@ -103,11 +109,11 @@ def meant(value: JsonValue, schema: JsonSchema, *, path: str = "") -> Meant:
         items = [meant(item, schema.get("items", {}), path=f"{path}[{place}]") for place, item in enumerate(value)]
         return Meant([item.value for item in items], tuple(note for item in items for note in item.notes))
     forms = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    readings = {_shown(reading): reading for form in forms for reading in _readings(value, form)}
+    readings = {short_json(reading): reading for form in forms for reading in _readings(value, form)}
     if len(readings) != 1:
         return Meant(value)
     ((shown, reading),) = readings.items()
-    return Meant(reading, (f"{_at(path)}, {_shown(value)}, was read as {shown}",))
+    return Meant(reading, (f"{_at(path)}, {short_json(value)}, was read as {shown}",))
 
 
 def _object_meant(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) -> Meant:
@@ -185,7 +191,8 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-def _shown(value: JsonValue) -> str:
+def short_json(value: JsonValue) -> str:
+    """Return a value as JSON, cut for a message."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
@@ -198,126 +205,68 @@ def _below(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-_KINDS: dict[type, str] = {
-    type(None): "null",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
-
-
-def _type(value: JsonValue, rule: str | list[str], _schema: JsonSchema, path: str) -> Iterator[str]:
-    allowed = [rule] if isinstance(rule, str) else rule
-    kind = _KINDS[type(value)]
+def _faults(value: JsonValue, schema: JsonSchema, path: str) -> Iterator[str]:
+    kind, at = _KINDS[type(value)], _at(path)
+    types = schema.get("type", kind)
+    allowed = [types] if isinstance(types, str) else types
     if kind not in allowed and not (kind == "integer" and "number" in allowed):
-        yield f"{_at(path)} must be of type {' or '.join(allowed)}, is {_shown(value)}"
-
-
-def _enum(value: JsonValue, rule: list[JsonValue], _schema: JsonSchema, path: str) -> Iterator[str]:
-    if not any(_same(value, allowed) for allowed in rule):
-        yield f"{_at(path)} must be one of {', '.join(map(_shown, rule))}, is {_shown(value)}"
-
-
-def _const(value: JsonValue, rule: JsonValue, _schema: JsonSchema, path: str) -> Iterator[str]:
-    if not _same(value, rule):
-        yield f"{_at(path)} must be {_shown(rule)}, is {_shown(value)}"
-
-
-def _same(left: JsonValue, right: JsonValue) -> bool:
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)  # in Python True == 1
-
-
-def _properties(value: JsonValue, rule: Mapping[str, JsonSchema], _schema: JsonSchema, path: str) -> Iterator[str]:
+        yield f"{at} must be of type {' or '.join(allowed)}, is {short_json(value)}"
+        return  # other keywords would report the same fault in other words
+    if "enum" in schema and _canonical(value) not in map(_canonical, schema["enum"]):
+        yield f"{at} must be one of {', '.join(map(short_json, schema['enum']))}, is {short_json(value)}"
+    if "const" in schema and _canonical(value) != _canonical(schema["const"]):
+        yield f"{at} must be {short_json(schema['const'])}, is {short_json(value)}"
     if isinstance(value, dict):
-        for name, schema in rule.items():
-            if name in value:
-                yield from faults(value[name], schema, path=_below(path, name))
+        yield from _member_faults(value, schema, path)
+    elif isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from faults(item, schema["items"], path=f"{path}[{index}]")
+    yield from _bound_faults(value, schema, at)
+    yield from _form_faults(value, schema, path)
 
 
-def _required(value: JsonValue, rule: list[str], _schema: JsonSchema, path: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name in rule:
-            if name not in value:
-                yield f"{_below(path, name)} is missing"
+def _canonical(value: JsonValue) -> str:
+    return json.dumps(value, sort_keys=True)  # in Python True == 1
 
 
-def _additional(value: JsonValue, rule: bool | JsonSchema, schema: JsonSchema, path: str) -> Iterator[str]:
-    if not isinstance(value, dict):
-        return
-    properties = schema.get("properties", {})
+def _member_faults(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) -> Iterator[str]:
+    properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    for name, form in properties.items():
+        if name in value:
+            yield from faults(value[name], form, path=_below(path, name))
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{_below(path, name)} is missing"
     for name in value:
-        if name in properties or rule is True:
+        if name in properties or others is True:
             continue
-        if rule is False:
+        if others is False:
             near = nearest(name, properties, most=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(properties) or 'none'}"
             yield f"{_below(path, name)} is not known; {hint}"
         else:
-            yield from faults(value[name], rule, path=_below(path, name))
+            yield from faults(value[name], others, path=_below(path, name))
 
 
-def _items(value: JsonValue, rule: JsonSchema, _schema: JsonSchema, path: str) -> Iterator[str]:
-    if isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from faults(item, rule, path=f"{path}[{place}]")
+def _bound_faults(value: JsonValue, schema: JsonSchema, at: str) -> Iterator[str]:
+    if isinstance(value, str) and len(value) > schema.get("maxLength", math.inf):
+        yield f"{at} must have at most {schema['maxLength']} characters, has {len(value)}"
+    if isinstance(value, list) and len(value) < schema.get("minItems", 0):
+        yield f"{at} must hold at least {schema['minItems']} items, holds {len(value)}"
+    if isinstance(value, list) and len(value) > schema.get("maxItems", math.inf):
+        yield f"{at} must hold at most {schema['maxItems']} items, holds {len(value)}"
+    if type(value) in (int, float) and value < schema.get("minimum", -math.inf):
+        yield f"{at} must be at least {schema['minimum']:g}, is {short_json(value)}"
+    if type(value) in (int, float) and value > schema.get("maximum", math.inf):
+        yield f"{at} must be at most {schema['maximum']:g}, is {short_json(value)}"
 
 
-def _max_length(value: JsonValue, rule: int, _schema: JsonSchema, path: str) -> Iterator[str]:
-    if isinstance(value, str) and len(value) > rule:
-        yield f"{_at(path)} must have at most {rule} characters, has {len(value)}"
-
-
-def _min_items(value: JsonValue, rule: int, _schema: JsonSchema, path: str) -> Iterator[str]:
-    if isinstance(value, list) and len(value) < rule:
-        yield f"{_at(path)} must hold at least {rule} items, holds {len(value)}"
-
-
-def _max_items(value: JsonValue, rule: int, _schema: JsonSchema, path: str) -> Iterator[str]:
-    if isinstance(value, list) and len(value) > rule:
-        yield f"{_at(path)} must hold at most {rule} items, holds {len(value)}"
-
-
-def _minimum(value: JsonValue, rule: float, _schema: JsonSchema, path: str) -> Iterator[str]:
-    if isinstance(value, int | float) and not isinstance(value, bool) and value < rule:
-        yield f"{_at(path)} must be at least {rule:g}, is {_shown(value)}"
-
-
-def _maximum(value: JsonValue, rule: float, _schema: JsonSchema, path: str) -> Iterator[str]:
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > rule:
-        yield f"{_at(path)} must be at most {rule:g}, is {_shown(value)}"
-
-
-def _any_of(value: JsonValue, rule: list[JsonSchema], _schema: JsonSchema, path: str) -> Iterator[str]:
-    complaints = [faults(value, form, path=path) for form in rule]
-    if all(complaints):
-        yield "either " + ", or ".join("; ".join(complaint) for complaint in complaints)
-
-
-def _one_of(value: JsonValue, rule: list[JsonSchema], schema: JsonSchema, path: str) -> Iterator[str]:
-    fitting = sum(not faults(value, form, path=path) for form in rule)
-    if fitting == 0:
-        yield from _any_of(value, rule, schema, path)
-    elif fitting > 1:
-        yield f"{_at(path)} must fit exactly one of {len(rule)} forms, fits {fitting}"
-
-
-# Any: each rule has the shape that its keyword gives it
-_CHECKS: dict[str, Callable[[JsonValue, Any, JsonSchema, str], Iterator[str]]] = {
-    "type": _type,
-    "enum": _enum,
-    "const": _const,
-    "properties": _properties,
-    "required": _required,
-    "additionalProperties": _additional,
-    "items": _items,
-    "maxLength": _max_length,
-    "minItems": _min_items,
-    "maxItems": _max_items,
-    "minimum": _minimum,
-    "maximum": _maximum,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-}
+def _form_faults(value: JsonValue, schema: JsonSchema, path: str) -> Iterator[str]:
+    """Yield the faults of a value that must fit one of several forms."""
+    for keyword in ("anyOf", "oneOf"):
+        found = [faults(value, form, path=path) for form in schema.get(keyword, ())]
+        fitting = found.count(())
+        if found and not fitting:
+            yield "either " + ", or ".join("; ".join(sentences) for sentences in found)
+        elif keyword == "oneOf" and fitting > 1:
+            yield f"{_at(path)} must fit exactly one of {len(found)} forms, fits {fitting}"

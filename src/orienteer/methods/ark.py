@@ -1,4 +1,4 @@
-"""ARK, also called DGR: agents that search a graph widely and along its edges, fused by votes.
+"""ARK, also called DGR: agents that search a graph globally and along its edges, fused by votes.
 
 Papers: DGR (000) and ARK (001), section 3 and appendices A.2 and A.3; one system under two names.
 
@@ -36,7 +36,7 @@ from orienteer.index.searchers import Mode, VoteCount, checked_mode, concatenate
 from orienteer.llm.conversation import ELISION, prompt_of
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
-from orienteer.records import Dialect, Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
+from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.retrieval.graph_text import present, schema_lines
 from orienteer.tools.search import PLAIN
 from orienteer.tools.session import Session
@@ -133,35 +133,42 @@ class Ark:
                 raise
         lists = [trajectory.selected for trajectory, _ in courses]
         reasons = {row: why for _, session in reversed(courses) for row, why in session.reasons.items()}
-        hits, notes = self._ranking(question, self._fuse(lists, run), reasons)
+        fuse = {"vote": vote, "order": concatenate}.get(self.config.fusion)
+        fused = fuse(lists) if fuse is not None else shuffle(lists, np.random.default_rng(run.random_seed))
+        hits, notes = self._ranking(question, fused, reasons)
         agents = tuple(trajectory for trajectory, _ in courses)
-        reranked = self._reranked(question, hits, run)
+        reranked = Reranked(())
+        if isinstance(self._rerank, Reranking):
+            reranked = self._rerank.rerank(question, hits, run)
+        elif self._rerank is not None:
+            reranked = Reranked(tuple(self._rerank(question, hits)))
         hits, trajectories = _in_order(hits, reranked.ids), (*agents, *reranked.trajectories)
+        failed = [trajectory for trajectory in agents if trajectory.stopped_by == "error"]
+        agent_notes = [f"{len(failed)} of {len(agents)} agents failed: {failed[0].error}"] if failed else []
+        agent_notes += [f"agent {number}: {note}" for number, agent in enumerate(agents, 1) for note in agent.notes]
+        # The names of the nodes are the answer of a model that has learnt to find nodes, and not to write.
+        answered: dict[str, Any] = {}  # Any: fields of a result
+        if self._is_compact and hits:
+            answer = ", ".join(hit.name for hit in hits)
+            answered = {"answer": answer, "answer_kind": "entity" if len(hits) == 1 else "set"}
         return Result(
             question=question.text,
             method=self.name,
             hits=hits,
-            **self._answered(hits),
+            **answered,
             trajectories=trajectories,
             usage=sum((trajectory.usage for trajectory in trajectories), Usage()),
             stopped_by=_ending(agents),
-            notes=(*notes, *_notes(agents), *reranked.notes),
+            notes=(*notes, *agent_notes, *reranked.notes),
         )
-
-    def _answered(self, hits: Sequence[Ranked]) -> dict[str, Any]:  # Any: fields of a result
-        """Return the names of the nodes as the answer of a model that has learnt to find nodes, and not to write."""
-        if not self._is_compact or not hits:
-            return {}
-        names = [hit.name for hit in hits]
-        return {"answer": ", ".join(names), "answer_kind": "entity" if len(names) == 1 else "set"}
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return the trajectory without steps that an agent, numbered from 0, begins with."""
-        return self._begun(question, number, random_seed, self._toolbox())
+        return self._opening(question, number, random_seed, self._toolbox())
 
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> _Course:
         toolbox = self._toolbox()
-        begun = self._begun(question, number, run.random_seed, toolbox)
+        begun = self._opening(question, number, run.random_seed, toolbox)
         ending = ByFinish(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not self.config.is_plain)
         agent = Agent(
             self._model,
@@ -176,8 +183,16 @@ class Ark:
             agreement.take(trajectory)
         return trajectory, toolbox.session
 
-    def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox) -> Trajectory:
-        prompt = prompt_of(self._prompt_name)
+    def _opening(self, question: Question, number: int, random_seed: int, toolbox: Toolbox) -> Trajectory:
+        name = "ark-compact" if self._is_compact else "ark-faithful" if self.config.is_plain else "ark"
+        prompt = prompt_of("ark-global" if self.config.tools == "global-only" else name)
+        schema = self._graph.schema
+        system = Template(prompt.system).substitute(
+            schema="\n".join(schema_lines(self._graph)),
+            node_types=", ".join(schema.node_types),
+            edge_types=", ".join(schema.label(name) for name in schema.edge_types),
+            tools="\n".join(f"- {spec.name}: {spec.description}" for spec in toolbox.specs),
+        )
         return Trajectory(
             question=question,
             method=self.name,
@@ -186,23 +201,19 @@ class Ark:
             prompt_version=prompt.version,
             prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
-            dialect=self._dialect,
+            dialect="terse" if self._is_compact else dialect_for(self._model),
             toolbox=toolbox.spec,
             tools=toolbox.specs,
             elision=ELISION,
             opening=(
-                Message(role="system", content=self._filled(prompt.system, toolbox)),
+                Message(role="system", content=system),
                 Message(role="user", content=f"Find the nodes that answer this question: {question.text}"),
             ),
         )
 
     @property
-    def _dialect(self) -> Dialect:
-        return "terse" if self._is_compact else dialect_for(self._model)
-
-    @property
     def _is_compact(self) -> bool:
-        """Say whether the compact tools are offered: asked for, or those that a distilled model has learnt."""
+        """Return whether the compact tools are offered: they are set, or a distilled model has learnt them."""
         has_learnt_them = dialect_for(self._model) == "terse"
         return self.config.tools == "compact" or (has_learnt_them and not self.config.is_plain)
 
@@ -216,31 +227,6 @@ class Ark:
             )
         parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools, ())
         return open_plain(self._graph, self.config.mode, parameters)
-
-    def _filled(self, system: str, toolbox: Toolbox) -> str:
-        """Return the system prompt for this graph."""
-        schema = self._graph.schema
-        return Template(system).substitute(
-            schema="\n".join(schema_lines(self._graph)),
-            node_types=", ".join(schema.node_types),
-            edge_types=", ".join(schema.label(name) for name in schema.edge_types),
-            tools="\n".join(f"- {spec.name}: {spec.description}" for spec in toolbox.specs),
-        )
-
-    @property
-    def _prompt_name(self) -> str:
-        if self._is_compact:
-            return "ark-compact"
-        if self.config.tools == "global-only":
-            return "ark-global"
-        return "ark-faithful" if self.config.is_plain else "ark"
-
-    def _fuse(self, lists: Sequence[Sequence[str]], run: Run) -> tuple[VoteCount, ...]:
-        if self.config.fusion == "vote":
-            return vote(lists)
-        if self.config.fusion == "order":
-            return concatenate(lists)
-        return shuffle(lists, np.random.default_rng(run.random_seed))
 
     def _ranking(
         self, question: Question, fused: Sequence[VoteCount], reasons: dict[int, str]
@@ -278,14 +264,9 @@ class Ark:
         ]
         return tuple(hits), notes
 
-    def _reranked(self, question: Question, hits: Sequence[Ranked], run: Run) -> Reranked:
-        if isinstance(self._rerank, Reranking):
-            return self._rerank.rerank(question, hits, run)
-        return Reranked(tuple(self._rerank(question, hits)) if self._rerank is not None else ())
-
 
 class _Agreement:
-    """Tells whether enough agents have ended with the same first node."""
+    """Detects that enough agents have ended with the same first node."""
 
     def __init__(self, config: ArkConfig) -> None:
         self._needed = config.agents // 2 + 1 if config.early_stop and config.agents > 1 else None
@@ -310,32 +291,26 @@ class _Agreement:
 
 
 def _result_of(future: Future[_Course]) -> _Course:
-    """Return what a thread came to, awake often: a library (polars) may have the system take a wait up again where an
-    interrupt ended it, so that one long wait would hear of the interrupt last of all."""
+    """Return a thread's result, in short waits.
+
+    A library (polars) may have the system resume a wait after an interrupt: one long wait would never notice it.
+    """
     while not future.done():
         wait((future,), _WAIT_SECONDS)
     return future.result()
 
 
 def _in_order(hits: Sequence[Ranked], wanted: Sequence[str]) -> tuple[Ranked, ...]:
-    """Return the hits in the order of the wanted ids, then the others as they stand. Ids of no hit are passed over."""
+    """Return the hits in the order of the wanted ids, then the others. Unknown ids are ignored."""
     by_id = {hit.id: hit for hit in hits}
     order = dict.fromkeys([*(node_id for node_id in wanted if node_id in by_id), *by_id])
     return tuple(by_id[node_id].model_copy(update={"score": float(len(hits) - at)}) for at, node_id in enumerate(order))
 
 
 def _ending(trajectories: Sequence[Trajectory]) -> StoppedBy:
-    """Return what ended the question: a budget where any agent met one, a failure where all failed, else the course."""
+    """Return the limit that any agent hit, "error" if all failed, else "finish" or "steps"."""
     endings = [trajectory.stopped_by for trajectory in trajectories]
     for limit in ("interrupted", "usd", "seconds", "tokens", "calls"):
         if limit in endings:
             return endings[endings.index(limit)]
     return "error" if set(endings) == {"error"} else "steps" if "finish" not in endings else "finish"
-
-
-def _notes(trajectories: Sequence[Trajectory]) -> list[str]:
-    failed = [trajectory for trajectory in trajectories if trajectory.stopped_by == "error"]
-    notes = [f"{len(failed)} of {len(trajectories)} agents failed: {failed[0].error}"] if failed else []
-    return notes + [
-        f"agent {number}: {note}" for number, trajectory in enumerate(trajectories, 1) for note in trajectory.notes
-    ]

@@ -28,8 +28,7 @@ from orienteer.records import (
 )
 from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.graph_text import Presentation
-from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query, Spaces
 from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed
 
 
@@ -70,7 +69,8 @@ class KnowledgeBaseMethod:
             evidence = self.base.gather(query, run)
             reasons = (*(note for trajectory in evidence.trajectories for note in trajectory.notes), evidence.reason)
             notes = tuple(dict.fromkeys(filter(None, reasons)))
-            steps = (self._step(query, evidence),)
+            call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.name, query, self.base.config))
+            steps = (Step.of(call, observed(evidence, self.base.graph)),)
             run.tell(steps[0])
         except BudgetExhausted as spent:
             stopped_by, notes = spent.limit, (f"stopped by the budget: {spent}",)  # type: ignore[assignment]
@@ -108,10 +108,6 @@ class KnowledgeBaseMethod:
         hits = [(row, scored) for row, scored in rows if answers[row]][: question.k]
         hit_of = Presentation(graph, question.text)
         return tuple(hit_of(row, score=scored.score, why=scored.why) for row, scored in hits)
-
-    def _step(self, query: Query, evidence: Evidence) -> Step:
-        call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.name, query, self.base.config))
-        return Step.of(call, observed(evidence, self.base.graph))
 
 
 def _with(evidence: Evidence, error: Error) -> Evidence:

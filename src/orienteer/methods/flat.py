@@ -1,20 +1,22 @@
-"""`bm25`: the nodes whose names and texts match the question's words best. The baseline of all five papers."""
+"""`bm25`, the baseline of all five papers, `dense` and `hybrid`: one search of the whole graph."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Literal
 
 from pydantic import Field
 
+from orienteer.errors import BudgetExhausted
 from orienteer.graph.search import Coverage, QueryWords
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import WEIGHT, Searcher, TitleBonus
-from orienteer.methods.nearness import NearnessConfig, nearest_nodes
+from orienteer.options import Options
 from orienteer.protocols import Run
-from orienteer.records import Question, Ranked, Result, Usage
+from orienteer.records import Question, Result, Usage
 from orienteer.retrieval.graph_text import Presentation
 
 _NAMED = 8  # words that a reason names
@@ -31,29 +33,23 @@ class Bm25:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that share a word with the question, best first."""
         started = time.perf_counter()
-        words = QueryWords(self._graph.arrays, question.text)
+        graph = self._graph
+        words = QueryWords(graph.arrays, question.text)
+        mask = graph.arrays.mask(question.node_types or graph.arrays.text_types or None, question.where)
+        rows, scores = graph.arrays.text_index.search(words.terms, question.k, mask=mask)
+        ranked = zip(rows.tolist(), scores.tolist(), words.coverages(rows), strict=True)
+        hit_of = Presentation(graph, question.text)
         return Result(
             question=question.text,
             method=self.name,
-            hits=self._hits(question, words),
+            hits=tuple(hit_of(row, score=score, why=why(words, coverage)) for row, score, coverage in ranked),
             usage=Usage(seconds=time.perf_counter() - started),
             notes=(f"not in this graph: {', '.join(words.unknown)}",) if words.unknown else (),
         )
 
-    def _hits(self, question: Question, words: QueryWords) -> tuple[Ranked, ...]:
-        graph = self._graph
-        node_types = question.node_types or graph.arrays.text_types or None
-        mask = graph.arrays.mask(node_types, question.where)
-        rows, scores = graph.arrays.text_index.search(words.terms, question.k, mask=mask)
-        hit_of = Presentation(graph, question.text)
-        return tuple(
-            hit_of(row, score=score, why=why(words, coverage))
-            for row, score, coverage in zip(rows.tolist(), scores.tolist(), words.coverages(rows), strict=True)
-        )
-
 
 def why(words: QueryWords, coverage: Coverage) -> str:
-    """Say which words of a query a node has, and which it lacks."""
+    """Return the words of a query that a node has, and those that it lacks."""
     present_words = [word for word in words.postings if word not in coverage.missing]
     has = f"has {', '.join(present_words[:_NAMED])}" if present_words else ""
     lacks = f"lacks {', '.join(coverage.missing[:_NAMED])}" if coverage.missing else ""
@@ -61,6 +57,50 @@ def why(words: QueryWords, coverage: Coverage) -> str:
 
 
 # `dense`: the nodes nearest to the question in meaning. A baseline of STaRK and of SAGE (004, section 3).
+
+
+Explain = Callable[[str, Rows], list[str]]
+"""Says for each of some rows why it fits a query."""
+
+
+class NearnessConfig(Options):
+    """What is ranked, and how a node's vectors make one score."""
+
+    pooling: Literal["max", "mean", "top"] = "max"
+    """Of a node with several vectors its best one, the mean of all, or that of its best few. STaRK, section 4."""
+    top: int = Field(default=3, ge=1)
+    """How many of a node's vectors `pooling=top` takes."""
+
+    @property
+    def best(self) -> int:
+        """How many of a node's vectors count, 0 for all."""
+        return {"max": 1, "mean": 0, "top": self.top}[self.pooling]
+
+
+def nearest_nodes(
+    graph: Graph, searcher: Searcher, *, method: str, question: Question, run: Run, why: Explain
+) -> Result:
+    """Return the best nodes. A question that a server has to embed costs a call, claimed and charged."""
+    started = time.perf_counter()
+    try:
+        spent = graph.arrays.searcher.vectors.pay(run, question.text) if question.text.strip() else Usage()
+    except BudgetExhausted as error:
+        return Result(
+            question=question.text,
+            method=method,
+            stopped_by=error.limit,  # type: ignore[arg-type]  # its limits are endings
+            notes=(f"the question could not be embedded: {error}",),
+        )
+    mask = graph.arrays.mask(question.node_types or graph.arrays.text_types or None, question.where)
+    nearest = searcher.search(question.text, question.k, mask=mask)
+    ranked = zip(nearest.rows.tolist(), nearest.scores.tolist(), why(question.text, nearest.rows), strict=True)
+    hit_of = Presentation(graph, question.text)
+    return Result(
+        question=question.text,
+        method=method,
+        hits=tuple(hit_of(row, score=score, why=reason) for row, score, reason in ranked),
+        usage=spent.model_copy(update={"seconds": time.perf_counter() - started}),
+    )
 
 
 class Dense:

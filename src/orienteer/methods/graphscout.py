@@ -17,7 +17,7 @@ Deviations:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from string import Template
 from typing import Literal, NamedTuple, Self, TypeAlias
@@ -74,7 +74,7 @@ class GraphScout:
         check_limits(self._graph, question)
         tools = self._tools()
         try:
-            begun = self._begun(question, run.random_seed)
+            begun = self._opening(question, run.random_seed)
             agent = Agent(
                 self._model,
                 tools.toolbox,
@@ -104,9 +104,9 @@ class GraphScout:
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return the trajectory without steps that the course begins with."""
-        return self._begun(question, random_seed)
+        return self._opening(question, random_seed)
 
-    def _begun(self, question: Question, random_seed: int) -> Trajectory:
+    def _opening(self, question: Question, random_seed: int) -> Trajectory:
         prompt = prompt_of(self._prompt)
         return Trajectory(
             question=question,
@@ -158,7 +158,7 @@ class GraphScout:
         return _Tools(*open_scouting(self._graph, self.mode, config.code, has_code=config.has_code))
 
     def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
-        """Return the hits, with notes; none where the database of a graph in place has gone away."""
+        """Return the hits with notes, none if the database of a graph in place has gone away."""
         try:
             reasons, notes = self._reasons(trajectory)
             return present_all(self._graph, question, reasons), notes
@@ -179,7 +179,7 @@ class GraphScout:
         """Return the result with the hits of one search by the question's words."""
         config = WorkflowConfig(mode=self.mode)
         workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
-        plain = workflow.follow(lambda: workflow.present(workflow.plain()))
+        plain = workflow.follow(lambda: workflow.present(workflow.plain_search()))
         return result.model_copy(
             update={
                 "hits": plain.hits,
@@ -211,22 +211,14 @@ def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
     """Return the rows that observations showed, each with its reason: latest small results first, long ones last."""
     small: dict[int, str] = {}
     large: dict[int, str] = {}
-    for number, name, nodes in _results(steps):
-        for node in nodes:
-            (small if len(nodes) <= _SMALL else large).setdefault(
-                graph.arrays.row(node), f"shown by {name} in step {number}"
-            )
-    return {**small, **{row: why for row, why in large.items() if row not in small}}
-
-
-def _results(steps: Sequence[Step]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Yield the nodes of each call with the number of its step and the tool, the latest call first."""
-    for number in range(len(steps), 0, -1):
-        step = steps[number - 1]
+    for number, step in reversed(list(enumerate(steps, 1))):
         names = {call.id: call.name for call in step.reply.message.tool_calls}
         for observation in reversed(step.observations):
-            if observation.nodes:
-                yield number, names.get(observation.call_id, "a tool"), observation.nodes
+            rows = small if len(observation.nodes) <= _SMALL else large
+            why = f"shown by {names.get(observation.call_id, 'a tool')} in step {number}"
+            for node in observation.nodes:
+                rows.setdefault(graph.arrays.row(node), why)
+    return {**small, **{row: why for row, why in large.items() if row not in small}}
 
 
 # The settings of `graphscout`.

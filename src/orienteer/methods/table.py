@@ -38,7 +38,7 @@ _TABLE = (
     MethodCard(
         name="dense",
         target="orienteer.methods.flat:Dense",
-        config="orienteer.methods.nearness:NearnessConfig",
+        config="orienteer.methods.flat:NearnessConfig",
         needs_vectors=True,
         summary="ranks nodes by nearness in meaning; needs vectors (orienteer embed)",
         paper="STaRK's VSS; SAGE (004), section 3",

@@ -1,6 +1,6 @@
-"""Small networks as inline SVG without a script or a style sheet: what speaks for hits, and how types are joined.
+"""Small networks as inline SVG without a script or a style sheet: the paths to hits, and the types of a graph.
 
-Colours are the page's own, which may be dark; every line has its name on it, or a title where there is no room.
+Colours are the page's own, which may be dark; every line has its name on it, or a title if there is no room.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _HEIGHT, _ROW = 20, 30  # pixels of a mark, and from one to the next
 _LEAST_GAP, _MOST_GAP = 90.0, 230.0  # pixels between two columns
 _BULGE = 40.0  # pixels that a line within a column takes at its left, without its label
 _AT_RING = 0.3  # of a line of a ring: lines cross in the middle
-_AT = 0.38  # of a line, where its label stands: nearer to the hit, where lines are apart
+_AT = 0.38  # of a line, to its label: nearer to the hit, where lines are apart
 _MOST_HITS, _MOST_OTHERS = 12, 30
 _MOST_TYPES = 16
 _MOST_LABELS = 14  # of a ring: beyond that the labels are titles
-_RADIUS = 150.0  # pixels of a ring, at the least
+_RADIUS = 150.0  # pixels of a ring at least
 
-Walked = tuple[str, str, str]
-"""Source, type and target of an edge."""
+_Pair = tuple[str, str]
+"""Two nodes that a line joins."""
 
 
 class _Mark(NamedTuple):
-    """Where a node is drawn: the middle of its left side, and its width."""
+    """The box of a node: the middle of its left side, and its width."""
 
     x: float
     y: float
@@ -44,10 +44,10 @@ class _Mark(NamedTuple):
         return self.x + self.width
 
 
-def evidence(hits: Sequence[str], edges: Sequence[Walked], names: Mapping[str, str]) -> Markup:
-    """Draw hits by their ids, best first, in a column, and beside them what their edges lead to, by its distance.
+def evidence(hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str, str]) -> Markup:
+    """Draw hits by their ids, best first, in a column, and next to them the nodes of their edges, by distance.
 
-    Hits without an edge are left out, and what has no name is called by its id. Without edges it is empty.
+    Hits without an edge are skipped, and nodes without a name have their id. Without edges the picture is empty.
     """
     joined = {end for source, _, target in edges for end in (source, target)}
     drawn = [hit for hit in hits if hit in joined]
@@ -63,11 +63,11 @@ def evidence(hits: Sequence[str], edges: Sequence[Walked], names: Mapping[str, s
         parts.append(_text(4, height, f"{counted(undrawn, 'node')} more not drawn", "start", small=True))
         height += _ROW / 2
     width = max(mark.right for mark in marks.values()) + 6
-    return _picture(width, height, parts, "The hits, and the edges that speak for them")
+    return _picture(width, height, parts, "The hits, and the edges that support them")
 
 
-def ring(names: Mapping[str, str], edges: Sequence[Walked], *, symmetric: Iterable[str] = ()) -> Markup:
-    """Draw types, what to call each by its name, the most frequent first, on a ring, joined by edges of their types.
+def ring(names: Mapping[str, str], edges: Sequence[DrawnEdge], *, symmetric: Iterable[str] = ()) -> Markup:
+    """Draw types with their readable names, the most frequent first, on a ring, joined by their edge types.
 
     Edge types in `symmetric` have no direction.
     """
@@ -87,19 +87,14 @@ def ring(names: Mapping[str, str], edges: Sequence[Walked], *, symmetric: Iterab
     parts = list(_chords(marks, lines))
     parts += map(_drawn_mark, marks.values())
     height = 2 * radius + 2 * _ROW
-    if len(names) > len(chosen):
-        parts.append(
-            _text(4, height, f"{counted(len(names) - len(chosen), 'type')} more not drawn", "start", small=True)
-        )
+    if undrawn := len(names) - len(chosen):
+        parts.append(_text(4, height, f"{counted(undrawn, 'type')} more not drawn", "start", small=True))
         height += _ROW / 2
-    return _picture(2 * centre[0], height, parts, "The types of the graph, and what joins them")
+    return _picture(2 * centre[0], height, parts, "The types of the graph, and the edges between them")
 
 
-# ------------------------------------------------------------------------------------------------------------ columns
-
-
-def _columns(hits: Sequence[str], edges: Sequence[Walked]) -> list[list[str]]:
-    """Return the hits, then what is one edge from them, then what is two, each once, in the order of the edges."""
+def _columns(hits: Sequence[str], edges: Sequence[DrawnEdge]) -> list[list[str]]:
+    """Return the hits, then the nodes one edge from them, then two, each once, in the order of the edges."""
     columns, placed = [list(hits)], set(hits)
     room = _MOST_OTHERS
     while room > 0:
@@ -119,57 +114,43 @@ def _columns(hits: Sequence[str], edges: Sequence[Walked]) -> list[list[str]]:
 def _placed(
     columns: Sequence[Sequence[str]], names: Mapping[str, str], lines: Mapping[_Pair, list[str]]
 ) -> dict[str, _Mark]:
-    """Return where each node stands; a column is ordered by where its neighbours in the one before stand."""
+    """Return the box of each node; a column is ordered by the positions of its neighbours in the one before."""
     tallest = max(map(len, columns))
     marks: dict[str, _Mark] = {}
     inner = [_label(labels) for pair, labels in lines.items() if set(pair) <= set(columns[0])]
     x = 4 + (_BULGE + max(map(len, inner)) * _SMALL if inner else 0.0)
     for column in columns:
-        beside = {
+        heights = {
             node: [marks[end].y for pair in lines if node in pair for end in pair if end in marks] for node in column
         }
-        ordered = sorted(column, key=lambda node: sum(beside[node]) / len(beside[node]) if beside[node] else 0.0)
+        ordered = sorted(column, key=lambda node: sum(heights[node]) / len(heights[node]) if heights[node] else 0.0)
         top = (tallest - len(column)) * _ROW / 2 + _ROW / 2 + 4
         width = max((_width(names.get(node, node)) for node in column), default=0.0)
         for row, node in enumerate(ordered):
             name = names.get(node, node)
             marks[node] = _Mark(x, top + row * _ROW, _width(name), name)
-        x += width + _gap(column, marks, lines)
+        # The gap has room for the labels of the lines to the next column.
+        onward = [label for pair, label in lines.items() if set(pair) & set(column) and not set(pair) <= marks.keys()]
+        widest = max((len(_label(label)) * _SMALL for label in onward), default=0.0)
+        x += width + min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
     return marks
 
 
-def _gap(column: Sequence[str], marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> float:
-    """Return how wide the labels of what leads on from a column are."""
-    leading = [
-        label
-        for pair, label in lines.items()
-        if any(node in pair for node in column) and not all(node in marks for node in pair)
-    ]
-    widest = max((len(_label(label)) * _SMALL for label in leading), default=0.0)
-    return min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
-
-
-# -------------------------------------------------------------------------------------------------------------- lines
-
-_Pair = tuple[str, str]
-"""Two nodes that a line joins."""
-
-
-def _lines(edges: Iterable[Walked], symmetric: frozenset[str] = frozenset()) -> dict[_Pair, list[str]]:
-    """Return the labels of each pair of nodes, those of parallel edges together, as they point from the first."""
+def _lines(edges: Iterable[DrawnEdge], symmetric: frozenset[str] = frozenset()) -> dict[_Pair, list[str]]:
+    """Return the labels of each pair of nodes, those of parallel edges together, in the direction from the first."""
     lines: dict[_Pair, list[str]] = {}
     for source, edge_type, target in edges:
-        is_turned = (target, source) in lines and source != target
-        pair = (target, source) if is_turned else (source, target)
-        label = edge_type if edge_type in symmetric else f"← {edge_type}" if is_turned else f"{edge_type} →"
+        is_inverted = (target, source) in lines and source != target
+        pair = (target, source) if is_inverted else (source, target)
+        label = edge_type if edge_type in symmetric else f"← {edge_type}" if is_inverted else f"{edge_type} →"
         labels = lines.setdefault(pair, [])
         if label not in labels:
             labels.append(label)
     return lines
 
 
-def _turned(label: str) -> str:
-    """Return a label as it is read from the other end."""
+def _inverted(label: str) -> str:
+    """Return a label in the direction from the other end."""
     if label.endswith(" →"):
         return f"← {label[:-2]}"
     return f"{label[2:]} →" if label.startswith("← ") else label
@@ -192,7 +173,7 @@ def _drawn_lines(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -
             yield _text(middle + 8, (left.y + right.y) / 2 + 3, _label(labels), "end", small=True)
             continue
         if left.x > right.x:
-            left, right, labels = right, left, [_turned(label) for label in labels]
+            left, right, labels = right, left, list(map(_inverted, labels))
         middle = (left.right + right.x) / 2
         yield _curve((left.right, left.y, middle, left.y, middle, right.y, right.x, right.y), labels)
         eased = 3 * _AT**2 - 2 * _AT**3
@@ -212,7 +193,7 @@ def _chords(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> Ite
             (x1, y1), (x2, y2) = _edge_of(begin, end), _edge_of(end, begin)
             yield _curve((x1, y1, x1, y1, x2, y2, x2, y2), labels)
             place, anchor = (x1 + (x2 - x1) * _AT_RING, y1 + (y2 - y1) * _AT_RING - 3), "middle"
-            labels = [_turned(label) for label in labels] if x2 < x1 else labels
+            labels = list(map(_inverted, labels)) if x2 < x1 else labels
         if has_room:
             yield _text(*place, _label(labels), anchor, small=True)
 
@@ -225,14 +206,11 @@ def _edge_of(mark: _Mark, other: _Mark) -> tuple[float, float]:
     return x + across * part, y + down * part
 
 
-# -------------------------------------------------------------------------------------------------------------- marks
-
-
 def _width(name: str) -> float:
-    return len(_shown(name)) * _LETTER + 16
+    return len(_short_name(name)) * _LETTER + 16
 
 
-def _shown(name: str) -> str:
+def _short_name(name: str) -> str:
     name = " ".join(clean(name).split())
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
@@ -243,7 +221,7 @@ def _drawn_mark(mark: _Mark) -> Markup:
         '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="10" fill="none" stroke="currentColor">'
         "<title>{}</title></rect>"
     ).format(mark.x, mark.y - _HEIGHT / 2, mark.width, _HEIGHT, cut(clean(mark.name), 200))
-    return box + _text(mark.x + mark.width / 2, mark.y + 4, _shown(mark.name), "middle")
+    return box + _text(mark.x + mark.width / 2, mark.y + 4, _short_name(mark.name), "middle")
 
 
 def _curve(points: Sequence[float], labels: Sequence[str]) -> Markup:
@@ -267,44 +245,37 @@ def _picture(width: float, height: float, parts: Iterable[Markup], label: str) -
     ).format(label, width, height, width, height, Markup("").join(parts))
 
 
-# The types of a graph and what joins them, as a notebook shows them.
-
-
 class DrawnTypes(NamedTuple):
-    """The types of a schema, as `records.Schema` has them."""
+    """The types of a schema, as `records.Schema` has them, for notebooks."""
 
     nodes: Mapping[str, int]
-    """By node type, how many nodes it has."""
+    """The number of nodes by node type."""
     edges: Collection[tuple[DrawnEdge, int]]
-    """Source type, edge type and target type, and how many edges there are."""
+    """Source type, edge type and target type, and the number of edges."""
     labels: Mapping[str, str]
     symmetric: Collection[str]
 
     def svg(self) -> str:
-        """Return the types on a ring, the most frequent first, with what joins them."""
-
+        """Return a picture of the types on a ring, the most frequent first, with their edges."""
         names = {name: f"{self._label(name)} {self.nodes[name]:,}" for name in self._ordered()}
-        return ring(names, self._walked(), symmetric=map(self._label, self.symmetric))
+        return ring(names, self._labelled_edges(), symmetric=map(self._label, self.symmetric))
 
     def view(self, title: str, tables: Sequence[Table]) -> Bundle:
-        """Return a picture of the types that answers the pointer, over tables."""
-        nodes = [
-            DrawnNode(name, self._label(name), self._label(name), self.nodes[name], self._about(name))
-            for name in self._ordered()
-        ]
+        """Return an interactive picture of the types, above tables."""
+        edges, nodes = self._labelled_edges(), []
+        for name in self._ordered():
+            # Edges within a type have no line in the picture: the type's card lists them.
+            own = [edge_type for source, edge_type, target in edges if source == target == name]
+            joined = (f"joined with one another by {', '.join(own)}",) if own else ()
+            about = (counted(self.nodes[name], "node"), *joined)
+            nodes.append(DrawnNode(name, self._label(name), self._label(name), self.nodes[name], about))
         strong = [node.id for node in nodes]
-        return view(Content(title, (), nodes, self._walked(), strong, tables=tables), GraphAtHand())
+        return view(Content(title, (), nodes, edges, strong, tables=tables), GraphAtHand())
 
     def table(self) -> Table:
-        """Return what joins the types, the most frequent first."""
+        """Return a table of the edges between types, the most frequent first."""
         rows = [[*map(self._label, triple), f"{count:,}"] for triple, count in self._by_count()]
         return Table(("from", "edge type", "to", "edges"), first_rows(rows))
-
-    def _about(self, name: str) -> tuple[str, ...]:
-        """Return what a card says of a node type; what joins it with itself has no line in the picture."""
-        own = [edge_type for source, edge_type, target in self._walked() if source == target == name]
-        joined = (f"joined with one another by {', '.join(own)}",) if own else ()
-        return (counted(self.nodes[name], "node"), *joined)
 
     def _label(self, name: str) -> str:
         return self.labels.get(name, name)
@@ -312,7 +283,7 @@ class DrawnTypes(NamedTuple):
     def _ordered(self) -> list[str]:
         return sorted(self.nodes, key=lambda name: (-self.nodes[name], name))
 
-    def _walked(self) -> list[DrawnEdge]:
+    def _labelled_edges(self) -> list[DrawnEdge]:
         return [(source, self._label(edge_type), target) for (source, edge_type, target), _ in self._by_count()]
 
     def _by_count(self) -> list[tuple[DrawnEdge, int]]:

@@ -1,6 +1,6 @@
-"""What notebooks show beside HTML: a picture that answers the pointer, where anywidget is installed.
+"""Interactive pictures for notebooks with anywidget, besides HTML.
 
-It is the page's own picture, built into `widget/`. Nothing is imported until a notebook displays something.
+They are the page's own pictures, built into `widget/`. Nothing is imported until a notebook displays something.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from orienteer.errors import Error
 
 WIDGET = Path(__file__).parent / "widget"
 _VIEW = "application/vnd.jupyter.widget-view+json"
-_MOST_NODES = 300  # of a picture, before somebody adds neighbours
-MOST_HITS = 25
-"""Hits of a picture: the page draws as many."""
+_MOST_NODES = 300  # of a picture, before a user adds neighbours
+MOST_HITS = 25  # of a picture, as on the page
 
 Bundle: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
-"""What a notebook keeps of an output by media type, and what it is told of each. Any: JSON."""
+"""The contents of a notebook's output by media type, and the metadata of each. Any: JSON."""
 DrawnEdge: TypeAlias = tuple[str, str, str]
 """Source, type and target of an edge."""
 Neighbours: TypeAlias = Callable[[Any, str, int], Mapping[str, Any]]
-"""Gives a page of the neighbours of a node, from an offset on, as `graph.drawn` does. Any: the graph."""
+"""Returns a page of a node's neighbours, from an offset on, as `graph.drawn` does. Any: the graph."""
 
 
 class DrawnNode(NamedTuple):
@@ -37,20 +36,20 @@ class DrawnNode(NamedTuple):
     name: str
     degree: int = 1
     about: tuple[str, ...] = ()
-    """What its card says, a paragraph each."""
+    """The paragraphs of its card."""
 
 
 class Table(NamedTuple):
-    """A table beneath a picture."""
+    """A table under a picture."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     nodes: Sequence[str] = ()
-    """By row the id of the node that it is about, where it is about one."""
+    """The id of each row's node, if rows are about nodes."""
 
 
 class GraphAtHand:
-    """A graph that neighbours may be asked of while it is open elsewhere. All are alike, and a copy has none."""
+    """A reference to a graph for neighbours, while the graph is open. All are equal, and a copy has no graph."""
 
     def __init__(self, graph: object | None = None, neighbours: Neighbours | None = None) -> None:
         self._graph = None if graph is None else weakref.ref(graph)  # a result must not keep a graph open
@@ -60,7 +59,7 @@ class GraphAtHand:
         return self._graph is not None and self._graph() is not None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GraphAtHand)  # results are equal by what they say
+        return isinstance(other, GraphAtHand)  # results are equal by their content
 
     def __hash__(self) -> int:
         return hash(GraphAtHand)
@@ -86,57 +85,52 @@ class GraphAtHand:
 
 
 class Content(NamedTuple):
-    """What a notebook shows of something: texts, a picture, tables."""
+    """The content of an interactive output: texts, a picture, tables."""
 
     title: str
     paragraphs: Sequence[str] = ()
     nodes: Sequence[DrawnNode] = ()
     edges: Sequence[DrawnEdge] = ()
     strong: Sequence[str] = ()
-    """Nodes that are larger."""
+    """Larger nodes."""
     paths: Mapping[str, Sequence[DrawnEdge]] = {}
-    """By node the edges that lead to it."""
+    """The edges that lead to a node, by node."""
     tables: Sequence[Table] = ()
     lines: Sequence[str] = ()
 
-    def sent(self) -> dict[str, Any]:  # Any: JSON
-        """Return what the widget is sent of it."""
-        return {
-            **self._asdict(),
-            "nodes": [node._asdict() for node in self.nodes[:_MOST_NODES]],
-            "edges": drawn_edges(self.edges),
-            "paths": {node: drawn_edges(edges) for node, edges in self.paths.items()},
-            "tables": [table._asdict() for table in self.tables],
-        }
-
 
 def view(content: Content, at_hand: GraphAtHand) -> Bundle:
-    """Return an output that shows a content; nothing where it has no edges, and without a kernel or anywidget."""
+    """Return an output that shows a content; an empty one without edges, a kernel or anywidget."""
     widget_class = _widget_class() if content.edges and _has_kernel() else None
     if widget_class is None:
         return {}, {}
 
-    def hear(widget: Any, message: object, _: object) -> None:  # Any: anywidget is optional
+    def reply_to(widget: Any, message: object, _: object) -> None:  # Any: anywidget is optional
         if (reply := at_hand.reply(message)) is not None:
             widget.send(reply)
 
-    widget = widget_class(content={**content.sent(), "grows": bool(at_hand)})
-    widget.on_msg(hear)
-    bundle, told = widget._repr_mimebundle_()
-    return {_VIEW: bundle[_VIEW]}, told
+    sent = {
+        **content._asdict(),
+        "nodes": [node._asdict() for node in content.nodes[:_MOST_NODES]],
+        "edges": drawn_edges(content.edges),
+        "paths": {node: drawn_edges(edges) for node, edges in content.paths.items()},
+        "tables": [table._asdict() for table in content.tables],
+        "grows": bool(at_hand),
+    }
+    widget = widget_class(content=sent)
+    widget.on_msg(reply_to)
+    bundle, metadata = widget._repr_mimebundle_()
+    return {_VIEW: bundle[_VIEW]}, metadata
 
 
 def drawn_edges(edges: Sequence[DrawnEdge]) -> list[dict[str, str]]:
-    """Return edges as a picture takes them; what joins a node with itself has no line."""
-    return [
-        {"source": source, "type": edge_type, "target": target}
-        for source, edge_type, target in edges
-        if source != target
-    ]
+    """Return edges for a picture, without those from a node to itself, which have no line."""
+    keys = ("source", "type", "target")
+    return [dict(zip(keys, edge, strict=True)) for edge in edges if edge[0] != edge[2]]
 
 
 def _has_kernel() -> bool:
-    """Return whether a notebook's kernel runs this: a terminal shows no pictures, and needs no widgets."""
+    """Return whether a notebook's kernel runs this process: a terminal shows no pictures and needs no widgets."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
@@ -144,7 +138,7 @@ def _has_kernel() -> bool:
 
 @cache
 def _widget_class() -> Any:  # Any: anywidget is optional
-    """Return the class of the widget; None where anywidget is not installed."""
+    """Return the class of the widget, or None if anywidget is not installed."""
     try:
         anywidget = import_module("anywidget")
     except ModuleNotFoundError as error:

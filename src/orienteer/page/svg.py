@@ -1,4 +1,4 @@
-"""Pictures as inline SVG, in the colours that the page sets for light and dark; every mark has its name beside it."""
+"""Plots as inline SVG, in the page's colours for light and dark, with a name next to every mark; pages by templates."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 LETTER, _LINE = 6.6, 14.0  # pixels of a letter and of a line of labels
 _LONGEST = 34  # characters of a label
 _NEAR = 9.0  # pixels from a mark to its label
-_ZERO = 46  # pixels for a cost of 0, which has no place on a logarithmic axis
+_ZERO = 46  # pixels for a cost of 0, which a logarithmic axis lacks
 _DECADES = 3  # up to this many, a logarithmic axis has ticks at 1, 2 and 5
 _SHADES = 8  # of a cloud
-_PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; if room is scarce, the first of them are named
+_PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; the first ones keep their labels if room is scarce
 _APART = 30.0  # pixels between the middles of two percentiles' names
 
 
 class Frame(NamedTuple):
-    """The size of a plot, and the pixels that its axes take at each side."""
+    """The size of a plot, and the pixels of its axes at each side."""
 
     width: int
     height: int
@@ -41,7 +41,7 @@ class Frame(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Return the pixel at which the horizontal axis ends."""
+        """Return the pixel of the horizontal axis's end."""
         return self.width - self.right
 
     @property
@@ -55,14 +55,14 @@ SMALL = Frame(420, 270, left=52, right=14, top=30, bottom=44)
 
 
 class LinearAxis(NamedTuple):
-    """A linear axis: values from `low` to `high` stand at the pixels from `start` to `end`."""
+    """A linear axis: values from `low` to `high` are at the pixels from `start` to `end`."""
 
     low: float
     high: float
     start: float
     end: float
     step: float
-    """The distance between two ticks, which stand at its multiples."""
+    """The distance between two ticks, which are its multiples."""
 
     @classmethod
     def between(cls, low: float, high: float, start: float, end: float, *, finest: float = 0.0) -> LinearAxis:
@@ -71,7 +71,7 @@ class LinearAxis(NamedTuple):
 
     @classmethod
     def around(cls, values: Iterable[float], frame: Frame) -> LinearAxis:
-        """Return an upright axis with round numbers at its ends, and room beyond the values; no share is above 1."""
+        """Return a vertical axis with round numbers at its ends, and room beyond the values; no share is above 1."""
         values = tuple(values)
         low, high = min(values), max(values)
         spread = max(high - low, 0.05 * max(abs(high), 0.2))
@@ -91,7 +91,7 @@ class LinearAxis(NamedTuple):
 
 
 class LogAxis:
-    """A logarithmic axis; 0 has a place of its own at the left."""
+    """A logarithmic axis with a separate place for 0 at the left."""
 
     def __init__(self, values: Sequence[float], frame: Frame) -> None:
         above = [value for value in values if value > 0]
@@ -137,18 +137,11 @@ class Scatter(NamedTuple):
 
 
 class _Label(NamedTuple):
-    """Where a label stands: the text's place and anchor, and the box that it fills."""
+    """The point and the anchor of a label's text."""
 
     x: float
     y: float
     anchor: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def meets(self, left: float, top: float, right: float, bottom: float) -> bool:
-        return self.left < right and left < self.right and self.top < bottom and top < self.bottom
 
 
 def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
@@ -159,7 +152,21 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
     )
     places = {point.name: (across.place(point.x), up.place(point.y)) for point in points}
     labels = _labels(places)
-    marks = [_axes(PLOT, up, x_name, y_name), *_log_ticks(across), _frontier(points, places)]
+    marks = [_axes(PLOT, up, x_name, y_name)]
+    for tick in across.ticks():
+        x = across.place(tick)
+        marks.append(_line(x, PLOT.floor, x, PLOT.floor + 4, "grid"))
+        marks.append(_text(x, PLOT.floor + 17, f"{tick:,.10g}", "middle", "tick"))
+    if across.has_zero:  # a line separates 0
+        marks.append(_text(across.place(0), PLOT.floor + 17, "none", "middle", "tick"))
+        marks.append(_line(PLOT.left + _ZERO, PLOT.top, PLOT.left + _ZERO, PLOT.floor, "break"))
+    # The frontier: the points for which no cheaper point is as good.
+    best, corners = -math.inf, []
+    for point in sorted(points, key=lambda point: (point.x, -point.y)):
+        if point.y > best:
+            best = point.y
+            corners.append(places[point.name])
+    marks.append(_polyline(corners, "frontier"))
     for point in sorted(points, key=lambda point: point.y):
         x, y = places[point.name]
         whisker = Markup()
@@ -173,7 +180,7 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
 
 
 def curves(lines: Mapping[str, Sequence[float]], colours: Mapping[str, str], x_name: str, y_name: str) -> Markup:
-    """Plot shares over steps, each line named at its end."""
+    """Plot shares over steps, with each line's name at its end."""
     longest = max(map(len, lines.values()))
     up = LinearAxis.around([0.0, *(value for line in lines.values() for value in line)], PLOT)
     right = PLOT.end - min(200, LETTER * max(min(len(name), _LONGEST) for name in lines) + 12)
@@ -182,7 +189,13 @@ def curves(lines: Mapping[str, Sequence[float]], colours: Mapping[str, str], x_n
     marks = [_axes(PLOT, up, x_name, y_name)]
     for step in range(0, longest, math.ceil(longest / 12)):
         marks.append(_text(steps[step], PLOT.floor + 16, str(step + 1), "middle", "tick"))
-    ends = _spread({name: up.place(line[-1]) for name, line in lines.items()})
+    # The names are moved apart, downwards as far as needed, then all up if they would leave the plot.
+    ends: dict[str, float] = {}
+    last = -math.inf
+    for name, line in sorted(lines.items(), key=lambda item: up.place(item[1][-1])):
+        ends[name] = last = max(up.place(line[-1]), last + _LINE)
+    excess = max(0.0, last - PLOT.floor)
+    ends = {name: y - excess for name, y in ends.items()}
     for name, line in lines.items():
         places = list(zip(steps, map(up.place, line), strict=False))
         marks.append(_polyline(places, "curve", stroke=colours[name]))
@@ -207,7 +220,7 @@ def bar(mean: float, low: float | None, high: float | None, *, colour: str, lowe
 
 
 def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | None) -> Markup:  # Any: JSON
-    """Draw how often a similarity takes each value; values above the threshold, which make edges, stand out.
+    """Draw a histogram of a similarity; values above the threshold, which make edges, are highlighted.
 
     The histogram has `edges` (one more than bins), `counts` (one a bin) and `percentiles`.
     """
@@ -218,7 +231,13 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         makes_edges = threshold is not None and (low + high) / 2 > threshold
         marks += _column(across, up, (low, high), count, f"{low:.2f} to {high:.2f}: {count:,} pairs", makes_edges)
-    marks += _percentiles(histogram["percentiles"], across)
+    named: list[float] = []
+    for percentile in _PERCENTILES:
+        x = across.place(histogram["percentiles"][str(percentile)])
+        marks.append(_line(x, SMALL.top - 6, x, SMALL.top, "mark"))
+        if all(abs(x - other) >= _APART for other in named):  # a label that would cover another is dropped
+            marks.append(_text(x, SMALL.top - 9, f"{percentile} %", "middle", "tick"))
+            named.append(x)
     if threshold is not None and edges[0] <= threshold <= edges[-1]:
         x = across.place(threshold)
         marks.append(_line(x, SMALL.top, x, SMALL.floor, "threshold"))
@@ -226,7 +245,7 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
 
 
 def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
-    """Draw how many have none, one, two ... of something; the bar at `most` also counts those with more."""
+    """Draw the numbers with none, one, two ... of something; the bar at `most` also counts those with more."""
     across = LinearAxis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end, finest=1)
     up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
     axis = f"{name} in one, {most} or more at the end" if len(counts) > most else f"{name} in one"
@@ -238,7 +257,7 @@ def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
 
 
 def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any: JSON
-    """Draw how often two similarities come together: the darker a place, the more pairs, on a logarithmic scale.
+    """Draw a joint histogram of two similarities: the darker a cell, the more pairs, on a logarithmic scale.
 
     The joint histogram has the edges of its columns in `x`, those of its rows in `y`, and `[column, row, count]` in
     `cells`.
@@ -259,7 +278,7 @@ def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any:
 
 
 def _axes(frame: Frame, up: LinearAxis, x_name: str, y_name: str, *, are_counts: bool = False) -> Markup:
-    """Return lines across at the ticks of the upright axis, with its labels, and the names of both axes."""
+    """Return grid lines at the ticks of the vertical axis, with its labels, and the names of both axes."""
     marks = []
     for tick in up.ticks():
         y = up.place(tick)
@@ -278,18 +297,6 @@ def _ticks(across: LinearAxis) -> Iterator[Markup]:
         yield _text(across.place(tick), SMALL.floor + 16, label, "middle", "tick")
 
 
-def _log_ticks(across: LogAxis) -> Iterator[Markup]:
-    """Yield the ticks of a logarithmic axis, and the line that sets 0 apart."""
-    floor = PLOT.floor
-    for tick in across.ticks():
-        x = across.place(tick)
-        yield _line(x, floor, x, floor + 4, "grid")
-        yield _text(x, floor + 17, f"{tick:,.10g}", "middle", "tick")
-    if across.has_zero:
-        yield _text(across.place(0), floor + 17, "none", "middle", "tick")
-        yield _line(PLOT.left + _ZERO, PLOT.top, PLOT.left + _ZERO, floor, "break")
-
-
 def _column(
     across: LinearAxis, up: LinearAxis, ends: tuple[float, float], count: int, title: str, makes_edges: bool = False
 ) -> Iterator[Markup]:
@@ -297,69 +304,33 @@ def _column(
     if not count:
         return
     (left, right), top = map(across.place, ends), up.place(count)
+    kind, width = "bar kept" if makes_edges else "bar", max(right - left - 1, 0.5)
     yield Markup(
         '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="{}"><title>{}</title></rect>'
-    ).format(
-        left + 0.5, top, max(right - left - 1, 0.5), SMALL.floor - top, "bar kept" if makes_edges else "bar", title
-    )
-
-
-def _percentiles(values: Mapping[str, float], across: LinearAxis) -> Iterator[Markup]:
-    """Yield a mark at some percentiles; a label that would cover another is left out."""
-    named: list[float] = []
-    for percentile in _PERCENTILES:
-        x = across.place(values[str(percentile)])
-        yield _line(x, SMALL.top - 6, x, SMALL.top, "mark")
-        if all(abs(x - other) >= _APART for other in named):
-            yield _text(x, SMALL.top - 9, f"{percentile} %", "middle", "tick")
-            named.append(x)
-
-
-def _frontier(points: Sequence[Point], places: Mapping[str, tuple[float, float]]) -> Markup:
-    """Return a line through the points for which no cheaper point is as good."""
-    best = -math.inf
-    corners = []
-    for point in sorted(points, key=lambda point: (point.x, -point.y)):
-        if point.y > best:
-            best = point.y
-            corners.append(places[point.name])
-    return _polyline(corners, "frontier")
+    ).format(left + 0.5, top, width, SMALL.floor - top, kind, title)
 
 
 def _labels(places: Mapping[str, tuple[float, float]]) -> dict[str, _Label]:
-    """Return where each label stands, clear of marks and other labels; a label without room is left out."""
+    """Return each label's position, clear of marks and other labels; a label without room is dropped."""
+    # Down and across from the mark, the best first: right and left of it, then above and below.
+    around = [(down, side) for down in (0.0, -12.0, 12.0) for side in ("start", "end")]
+    around += [(-15.0, "middle"), (15.0, "middle")]
     boxes = [(x - 6, y - 6, x + 6, y + 6) for x, y in places.values()]
     labels: dict[str, _Label] = {}
     for name, (x, y) in sorted(places.items(), key=lambda item: item[1][1]):
-        for label in _label_places(x, y, LETTER * len(cut(name, _LONGEST))):
-            inside = PLOT.left < label.left and label.right < PLOT.width
-            inside = inside and PLOT.top - 8 < label.top and label.bottom < PLOT.floor + 6
-            if inside and not any(label.meets(*box) for box in boxes):
-                boxes.append(label[3:])
-                labels[name] = label
+        width = LETTER * len(cut(name, _LONGEST))
+        for down, side in around:
+            begin = {"start": x + _NEAR, "end": x - _NEAR - width, "middle": x - width / 2}[side]
+            end, top, bottom = begin + width, y + down - _LINE / 2, y + down + _LINE / 2
+            inside = PLOT.left < begin and end < PLOT.width and PLOT.top - 8 < top and bottom < PLOT.floor + 6
+            if inside and not any(
+                begin < box[2] and box[0] < end and top < box[3] and box[1] < bottom for box in boxes
+            ):
+                boxes.append((begin, top, end, bottom))
+                at = {"start": begin, "end": x - _NEAR, "middle": x}[side]
+                labels[name] = _Label(at, y + down + 4, side)
                 break
     return labels
-
-
-def _label_places(x: float, y: float, width: float) -> Iterator[_Label]:
-    """Yield the places for a label around its mark, the best first."""
-    for down in (0.0, -12.0, 12.0):
-        top, base, bottom = y + down - _LINE / 2, y + down + 4, y + down + _LINE / 2
-        yield _Label(x + _NEAR, base, "start", x + _NEAR, top, x + _NEAR + width, bottom)
-        yield _Label(x - _NEAR, base, "end", x - _NEAR - width, top, x - _NEAR, bottom)
-    for down in (-15.0, 15.0):
-        top, base, bottom = y + down - _LINE / 2, y + down + 4, y + down + _LINE / 2
-        yield _Label(x, base, "middle", x - width / 2, top, x + width / 2, bottom)
-
-
-def _spread(places: Mapping[str, float]) -> dict[str, float]:
-    """Move labels in one column apart, downwards as far as needed, then all up if they would leave the plot."""
-    lower: dict[str, float] = {}
-    last = -math.inf
-    for name, y in sorted(places.items(), key=lambda item: item[1]):
-        lower[name] = last = max(y, last + _LINE)
-    excess = max(0.0, last - PLOT.floor)
-    return {name: y - excess for name, y in lower.items()}
 
 
 def _picture(frame: Frame, marks: Iterable[Markup], label: str) -> Markup:
@@ -400,9 +371,6 @@ def _round_step(rough: float) -> float:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= rough * (1 - 1e-9))
 
 
-# Figures as text: short, and all of one kind in the same way.
-
-
 NOTHING = "–"
 _ENOUGH = 100  # from here on, figures have no decimals
 
@@ -428,19 +396,16 @@ def without_zero(text: str) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-# Pages made from templates: every value is escaped as text, unless it is markup of ours.
-
-
 _TOGETHER = 200  # parts of a template that are written together
 
 
 def pieces(
     package: str, template: str, *, style: str, script: str | None = None, **values: Any
-) -> Iterator[str]:  # Any: what the template shows
-    """Yield the pieces of a page in order, each made when it is asked for.
+) -> Iterator[str]:  # Any: the template's values
+    """Yield the pieces of a page in order, each made at need.
 
-    Templates, style and script are files of the package. Texts are escaped where they enter the template. Characters
-    that would steer a reader's terminal or the direction of text are then removed from every piece, wherever they came
+    Templates, style and script are files of the package. Every value is escaped as text, unless it is our markup.
+    Characters that steer a terminal or the direction of text are then removed from every piece, wherever they came
     from. The page loads nothing and runs no script but this one.
     """
     values["style"] = Markup(_read(package, style))
@@ -454,7 +419,7 @@ def pieces(
 
 @cache
 def _environment(package: str) -> Environment:
-    """Return the jinja environment of a package's templates, which may build on those of `orienteer.page`."""
+    """Return the jinja environment of a package's templates, which may extend those of `orienteer.page`."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # here: most commands make no page
 
     environment = Environment(

@@ -9,7 +9,7 @@ from orienteer.reading.edge_words import SYNONYM
 from orienteer.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.reading.synonyms import IRREGULAR_VERBS, IS_A, MAKERS, NO_ROLES, ORGANISATIONS, ROLES, SYMMETRIC
 from orienteer.reading.words import SchemaHop
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.text import english
 
 SAME_WORD = 0.65
@@ -79,7 +79,7 @@ class EdgeLabels:
         called = {label.words for kind in types for label in self._vocabulary.node_labels[kind]}
         return any(label.words in called for label in self._vocabulary.edge_labels[edge])
 
-    @remembered(_MOST_KINDS)
+    @cached_method(_MOST_KINDS)
     def is_neutral(self, edge: int) -> bool:
         """Tell whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""
         for label in self._vocabulary.edge_labels[edge]:
@@ -106,7 +106,7 @@ class EdgeLabels:
         """Tell whether edges lead to or from whoever made things: an `artist` need not have them."""
         return not self.words(kind >> 1 for kind in kinds).isdisjoint(MAKERS)
 
-    @remembered(_MOST_KINDS)
+    @cached_method(_MOST_KINDS)
     def is_role(self, edge: int) -> bool:
         """Tell whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
         for label in self._vocabulary.edge_labels[edge]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from orienteer.reading.synonyms import CONVERSES, IRREGULAR_VERBS, IS_A, LIGHT_VERBS, RELATIONS
 from orienteer.reading.units import LIGHT_FIT, ConverseEdges, EdgeUnit
 from orienteer.reading.words import Label, QuestionWords, SchemaWords, alike
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 SYNONYM = 0.6  # likeness, below every likeness of the same word
 _OF_ASKING = ("give", "gave", "show")
@@ -92,7 +92,7 @@ class EdgeWords:
             last = after + 1
         return last, total / len(like.label.stems)
 
-    @remembered(8_192)
+    @cached_method(8_192)
     def _like(self, stem: str) -> tuple[_LabelPlace, ...]:
         """Return the words of labels that a stem may be."""
         groups = [group for group in self._groups if stem in group]

@@ -14,7 +14,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.options import Options
 from orienteer.reading.words import QuestionWords, SchemaWords, best_alike
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text import english
 
@@ -97,7 +97,7 @@ class PhraseLinker:
             first.setdefault(frozenset(node.row for node in anchor.candidates), anchor)
         return tuple(first.values())[:_MOST_ANCHORS]
 
-    @remembered(_REMEMBERED)  # the exact reading and the ranking ask for those of one question, one after the other
+    @cached_method(_REMEMBERED)  # the exact reading and the ranking ask for those of one question, one after the other
     def phrases(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
         """Return every phrase of a question that names nodes; they may overlap."""
         phrases = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
@@ -288,7 +288,7 @@ class Speller:
     def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._graph, self._vocabulary = graph, vocabulary
 
-    @remembered(4_096)
+    @cached_method(4_096)
     def corrections(self, word: str, is_name: bool) -> Corrections:
         """Return what a word may stand for that no node has, or, written as a name (`is_name`), that no name has."""
         if len(word) < _SHORTEST_SPELLED or word.isdigit() or not word.isascii():

@@ -12,7 +12,7 @@ from orienteer.reading.synonyms import PROPERTIES
 from orienteer.reading.thesaurus import ADJECTIVES, AGES
 from orienteer.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
 from orienteer.reading.words import QuestionWords, SchemaWords, alike, split_label
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.text.units import UNITS
 
 _SAMPLE = 200  # values of a property that tell what it holds
@@ -108,7 +108,7 @@ class PropertyWords:
                 if last < len(reading.words) and reading.words[last].text in GENERAL:
                     yield PropertyUnit(last + 1, facts.name, cost)
 
-    @remembered(8_192)
+    @cached_method(8_192)
     def _same(self, stem: str) -> frozenset[str]:
         """Return the stems of properties that a stem is, is like, or is of one group with."""
         return frozenset(own for facts in self.facts.values() for own in facts.stems if self._is_same(stem, own))

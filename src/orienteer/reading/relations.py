@@ -14,7 +14,7 @@ from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet
 from orienteer.reading.synonyms import IRREGULAR_VERBS
 from orienteer.reading.units import LIGHT_FIT, ConverseEdges
 from orienteer.reading.words import SchemaHop
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _SURE = 0.6  # below: a part of a label
@@ -87,7 +87,7 @@ class SchemaRelations:
         """Tell whether no node has two neighbours by edges of these kinds: nothing is in two of such."""
         return all(map(self._is_single, kinds))
 
-    @remembered(_MOST_KINDS)
+    @cached_method(_MOST_KINDS)
     def _is_single(self, kind: int) -> bool:
         arrays = self._lexicon.graph.arrays
         mask = np.zeros(2 * len(arrays.types.edges), np.bool_)

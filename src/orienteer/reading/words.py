@@ -12,7 +12,7 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Posting
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.retrieval.mentions import SHARED, Phrase, is_akin, type_words
 from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
@@ -220,7 +220,7 @@ class SchemaWords:
             return None
         return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
 
-    @remembered(_QUESTIONS)
+    @cached_method(_QUESTIONS)
     def read(self, text: str) -> QuestionWords:
         """Return the words of a question as they are written."""
         return read(text, self._tokenizer)
@@ -234,7 +234,7 @@ class SchemaWords:
                 reading = reading.respelled(place, other, other)
         return reading
 
-    @remembered(65_536)
+    @cached_method(65_536)
     def posting(self, word: str) -> Posting | None:
         """Return the postings of a word; None where no node has it."""
         return self._graph.arrays.text_index.posting(self._tokenizer.expand(word)[0])
@@ -249,7 +249,7 @@ class SchemaWords:
         """Return whether the edges of a kind have no direction."""
         return self._graph.arrays.types.edges[kind >> 1] in self._graph.schema.symmetric
 
-    @remembered(4_096)
+    @cached_method(4_096)
     def learned(self, stem: str) -> tuple[int, float] | None:
         """Return the node type whose texts alone use a word, with its share of such use; None where there is none."""
         posting = self._graph.arrays.text_index.posting(stem)

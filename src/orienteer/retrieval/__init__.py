@@ -14,10 +14,9 @@ __getattr__, __dir__, __all__ = face(
         "bases.table": "BASES, open_base, RankedBase",
         "evidence": "Evidence, render as render_evidence, Scored, UNPAID as UNPAID_NOTE",
         "expansion.incidence": "Incidence, open_incidence",
-        "expansion.relations": "Relations, ScoredRelation",
-        "expansion.votes": (
-            "first_of as first_of_lists, in_turns as lists_in_turns, MembershipIndex, PassageMembership, "
-            "vote as vote_for_passages"
+        "expansion.relations": (
+            "first_of as first_of_lists, in_turns as lists_in_turns, MembershipIndex, PassageMembership, Relations, "
+            "ScoredRelation, vote as vote_for_passages"
         ),
         "expansion.walk": (
             "carriers as carrier_names, Facts as FactFinder, GraphWalk, ListSums, NameWalk, Seeds as SeedFinder"
@@ -37,9 +36,7 @@ __getattr__, __dir__, __all__ = face(
             "occurrences as name_occurrences, Policy as LinkPolicy, spelled as rows_spelled, type_words, TypeLinker, "
             "word_shares"
         ),
-        "query": "GatherConfig, Query",
-        "reading": "worth_reading",
+        "query": "GatherConfig, Query, Spaces",
         "schema": "describe as describe_graph, examples as code_examples",
-        "spaces": "Spaces",
     },
 )

@@ -1,4 +1,4 @@
-"""The names in a question, its themes, and the type that it asks for: by names alone, or by one call of a model.
+"""The names and themes in a question, and the type it asks for: by names alone, or by one call of a model.
 
 LightRAG's low- and high-level keywords and MiniRAG's answer types, made once for all retrievers of a question.
 
@@ -35,8 +35,8 @@ MOST_NAMES, MOST_TYPES = 5, 3
 MOST_THEMES = 8
 _UNREAD = "the model's analysis could not be read, or names nothing: the query is analyzed by names"
 _WORD = re.compile(r"\w+")
+# A word, or a number with its points and commas.
 _SAID = re.compile(r"\w+(?:[.,:/]\d+)*")
-"""A word, or a number with its points and commas."""
 _MARK = re.compile(r"[^\w\s](?!\d)|(?<!\d)[^\w\s]")
 STOP = frozenset(
     " ".join(
@@ -51,6 +51,7 @@ STOP = frozenset(
     ).split()
 )
 """Words that say nothing about the topic of a question."""
+# Words of types that a question asks for by its first word.
 _ASKED: Mapping[str, frozenset[str]] = {
     word: frozenset(types.split())
     for words, types in (
@@ -60,9 +61,8 @@ _ASKED: Mapping[str, frozenset[str]] = {
     )
     for word in words.split()
 }
-"""Words of types that a question asks for by its first word."""
+# Edge types that say where nodes stand in documents, not how they relate.
 _STRUCTURAL = frozenset({"mentions", "titled", "states", "member", "shares_names", "similar", "synonym", "co_occurs"})
-"""Edge types that say where nodes stand in documents, not how they relate."""
 
 
 class AnalyzedConfig(GatherConfig):
@@ -73,7 +73,7 @@ class AnalyzedConfig(GatherConfig):
 
 
 def open_analyzer(graph: Graph, analysis: Analysis, model: LanguageModel | None = None) -> Analyzer:
-    """Return an analyzer of questions for a graph. Raises `BadOption` where it needs a model and there is none."""
+    """Return an analyzer of questions for a graph. Raises `BadOption` if it needs a model and has none."""
     if analysis == "names":
         return NameAnalyzer(graph)
     if model is None:
@@ -130,7 +130,7 @@ class NameAnalyzer:
         return list(names), rest
 
     def _themes(self, rest: str) -> Iterable[str]:
-        """Yield the runs of telling words, as they are written."""
+        """Yield the runs of content words, as they are written."""
         for part in _MARK.split(rest):
             run: list[str] = []
             for word in [*_SAID.findall(part), ""]:
@@ -141,7 +141,7 @@ class NameAnalyzer:
                     run = []
 
     def _answer_types(self, rest: str) -> tuple[str, ...]:
-        """Return the types that a question asks for: the first that it names, else those that its first word means."""
+        """Return the types that a question asks for: the first that it names, else those of its first word."""
         stems = self._stems(rest)
         if len(self._node_types) < 2:
             return ()
@@ -169,53 +169,53 @@ class ModelAnalyzer:
     def __init__(self, graph: Graph, model: LanguageModel) -> None:
         self._model, self._by_names = model, NameAnalyzer(graph)
         self._types = [name for name in graph.schema.node_types if name not in RESERVED]
+        strings = {"type": "array", "items": {"type": "string"}}
+        kind = {"type": "string", "enum": self._types} if self._types else {"type": "string"}
+        properties = {
+            "low": {**strings, "maxItems": MOST_NAMES},
+            "high": {**strings, "maxItems": MOST_THEMES},
+            "answer_types": {"type": "array", "items": kind, "maxItems": MOST_TYPES if self._types else 0},
+        }
+        self._schema: Mapping[str, Any] = {  # Any: a JSON schema
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
         self._known: KeyedCache[str, Query] = KeyedCache(Query)
 
     def analyze(self, text: str, run: Run) -> Query:
-        """Return what the model finds in a text, or what names alone give where its reply cannot be read.
+        """Return the model's analysis of a text, or the analysis by names if its reply cannot be read.
 
         The call is recorded with the query that it was made for, not with those that the same text gives later.
         """
         calls: list[Trajectory] = []
 
-        def asked(text: str) -> Query:
+        def ask_model(text: str) -> Query:
             _, reply, trajectory = ask_for(
                 self._model,
                 run,
                 prompt_of("analysis", "orienteer.retrieval"),
-                _schema(self._types),
+                self._schema,
                 question=text,
                 types=", ".join(self._types) or "none",
             )
-            if reply is None or not (_said(reply["low"]) or _said(reply["high"])):
+            if reply is None or not (_stripped(reply["low"]) or _stripped(reply["high"])):
                 calls.append(trajectory.model_copy(update={"notes": (_UNREAD,)}))
                 return self._by_names.analyze(text, run)
             calls.append(trajectory)
-            return Query(text, _said(reply["low"]), _said(reply["high"]), tuple(dict.fromkeys(reply["answer_types"])))
+            return Query(
+                text, _stripped(reply["low"]), _stripped(reply["high"]), tuple(dict.fromkeys(reply["answer_types"]))
+            )
 
-        return replace(self._known(text, asked), trajectories=tuple(calls))
-
-
-def _schema(types: Sequence[str]) -> Mapping[str, Any]:  # Any: a JSON schema
-    strings = {"type": "array", "items": {"type": "string"}}
-    kind = {"type": "string", "enum": list(types)} if types else {"type": "string"}
-    return {
-        "type": "object",
-        "properties": {
-            "low": {**strings, "maxItems": MOST_NAMES},
-            "high": {**strings, "maxItems": MOST_THEMES},
-            "answer_types": {"type": "array", "items": kind, "maxItems": MOST_TYPES if types else 0},
-        },
-        "required": ["low", "high", "answer_types"],
-        "additionalProperties": False,
-    }
+        return replace(self._known(text, ask_model), trajectories=tuple(calls))
 
 
-def _said(texts: Iterable[str]) -> tuple[str, ...]:
+def _stripped(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
 def _at(stems: Sequence[str], phrase: Sequence[str]) -> int:
-    """Return where a phrase begins in a text; -1 where it does not occur."""
+    """Return the index of a phrase in a text, or -1."""
     size = len(phrase)
     return next((at for at in range(len(stems) - size + 1) if tuple(stems[at : at + size]) == tuple(phrase)), -1)

@@ -1,8 +1,8 @@
-"""What a retriever gives for a question, passages and statements with their scores, and the text that a model reads."""
+"""Evidence for a question: passages and statements with scores, and their text for a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -16,10 +16,10 @@ from orienteer.text.sentences import tokens as count_tokens
 UNPAID = "The budget has no call left for a search by meaning: ranked by words."
 TOKENS = 6_000
 """What evidence may take of a prompt. LightRAG's context holds 6,000 of entities and 8,000 of relations."""
+# Of the budget; what a section leaves over goes to the one before it, so that the passages get the rest.
 _SHARES = {"passages": 0.55, "nodes": 0.15, "edges": 0.15, "paths": 0.15}
-"""Of the budget; what a section leaves over goes to the one before it, so that the passages get the rest."""
+# Tokens of a label in brackets, without its prefix.
 _LABEL = 4
-"""Tokens of a label in brackets, without its prefix."""
 _HEADINGS = {"passages": "Passages", "nodes": "Entities and facts", "edges": "Relations", "paths": "Paths"}
 
 _T = TypeVar("_T")
@@ -53,7 +53,7 @@ class Evidence:
         return bool(self.nodes or self.edges or self.paths)
 
     def semantic(self) -> Evidence:
-        """Return the passages; all nodes where none is a passage."""
+        """Return the passages, or all nodes if none is a passage."""
         passages = tuple(scored for scored in self.nodes if scored.item.type in PASSAGES)
         return Evidence(nodes=passages or self.nodes, reason=self.reason)
 
@@ -80,7 +80,7 @@ class Evidence:
 
 
 def ends(edge: Edge) -> tuple[str, str, str, str]:
-    """Return what tells an edge from others; parallel edges of one type differ in their text."""
+    """Return the identity of an edge; parallel edges of one type differ in their text."""
     return edge.source, edge.type, edge.target, edge.text
 
 
@@ -181,22 +181,15 @@ def _of_edge(edge: Edge, graph: Graph) -> _Piece:
 
 
 def _of_path(path: EdgePath, graph: Graph) -> _Piece:
-    ids = list(_walk(path))
+    # The walk begins at the end of its first edge that the second edge does not share.
+    after = {path[1].source, path[1].target} if len(path) > 1 else {path[0].target}
+    ids = [path[0].source if path[0].target in after else path[0].target]
     line = _name(graph, ids[0])
-    for edge, before, after in zip(path, ids, ids[1:], strict=False):
-        line += f" {arrow(edge.type, 'out' if edge.source == before else 'in')} {_name(graph, after)}"
-    return _Piece("\n".join([line, *(f"  {single_spaced(edge.text)}" for edge in path if edge.text)]), tuple(ids))
-
-
-def _walk(path: EdgePath) -> Iterator[str]:
-    """Yield the ids of a path's nodes in the order of the walk."""
-    first = path[0]
-    after = {path[1].source, path[1].target} if len(path) > 1 else {first.target}
-    here = first.source if first.target in after else first.target
-    yield here
     for edge in path:
-        here = edge.target if edge.source == here else edge.source
-        yield here
+        is_out = edge.source == ids[-1]
+        ids.append(edge.target if is_out else edge.source)
+        line += f" {arrow(edge.type, 'out' if is_out else 'in')} {_name(graph, ids[-1])}"
+    return _Piece("\n".join([line, *(f"  {single_spaced(edge.text)}" for edge in path if edge.text)]), tuple(ids))
 
 
 def _name(graph: Graph, node_id: str) -> str:

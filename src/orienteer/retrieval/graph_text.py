@@ -59,7 +59,7 @@ def kind_line(graph: Graph, kind: Kind) -> str:
 
 
 def partly(graph: Graph, type_name: str) -> str:
-    """Return what stands behind the count of a type: ` (partial)` where the graph holds only some of it, else nothing.
+    """Return the suffix of a type's count: ` (partial)` if the graph has only some of it, else nothing.
 
     PARTIAL says what it means.
     """
@@ -113,7 +113,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def indented(text: str) -> list[str]:
-    """Return the lines of a text, indented: none of them can pass for a line of ours."""
+    """Return the lines of a text, indented: none of them can be mistaken for one of ours."""
     return [f"  {line}" for line in plain_lines(text)]
 
 
@@ -124,7 +124,7 @@ def types_by_size(graph: Graph) -> list[str]:
 
 
 def triples_by_size(graph: Graph) -> list[Triple]:
-    """Return which node types each edge type joins, those with most edges first."""
+    """Return the triples of two node types and an edge type, those with most edges first."""
     counts = graph.schema.edges
     return sorted(counts, key=lambda triple: (-counts[triple], triple))
 
@@ -135,7 +135,7 @@ def triple_line(graph: Graph, triple: Triple, label: str) -> str:
 
 
 def _pointing(graph: Graph, edge_type: str) -> Direction | None:
-    """Return which way an edge points, seen from its source."""
+    """Return the direction of an edge, seen from its source."""
     return None if edge_type in graph.schema.symmetric else "out"
 
 
@@ -146,7 +146,7 @@ def type_names(graph: Graph) -> str:
 
 
 def schema_lines(graph: Graph) -> list[str]:
-    """Return the schema as a prompt shows it: node types, then each edge type with what it joins, most first."""
+    """Return the schema as a prompt shows it: node types, then each edge type with its ends, most first."""
     schema, types, triples = graph.schema, types_by_size(graph), triples_by_size(graph)
     more = f"; {len(types) - MOST_TYPES} more" if len(types) > MOST_TYPES else ""
     counts = (f"{name} {schema.node_types[name]}{partly(graph, name)}" for name in types[:MOST_TYPES])
@@ -192,11 +192,11 @@ class Presentation:
         )
 
     def _passage(self, row: int, *, score: float, votes: int | None, why: str) -> Ranked:
-        """Return a passage with the sentences or rows that fit best, and where they stand in its file."""
+        """Return a passage with the sentences or rows that fit best, and their place in its file."""
         arrays = self._graph.arrays
         properties, text = arrays.properties.of(row), arrays.texts[row]
         header = header_lines(properties, text)
-        part = excerpt(text, self._shown, header=header)
+        part = excerpt(text, self._terms, header=header)
         best = text.count("\n", 0, part.best)
         return Ranked(
             id=arrays.ids[row],
@@ -218,18 +218,18 @@ class Presentation:
         return {term: posting.idf for term in terms if (posting := index.posting(term))}
 
     @cached_property
-    def _shown(self) -> SnippetTerms:
+    def _terms(self) -> SnippetTerms:
         return snippet_terms(self._graph, telling_words(self._query))
 
 
 def header_lines(properties: Mapping[str, JsonValue], text: str) -> int:
-    """Return how many lines of a passage stand above the rows of its table: caption and header; 0 for prose."""
-    rows = _whole(properties.get("rows")) if "first_row" in properties else 0
-    return max(0, text.count("\n") + 1 - rows) if rows else 0
+    """Return the number of lines above the rows of a passage's table, caption and header; 0 for prose."""
+    rows = properties.get("rows") if "first_row" in properties else 0
+    return max(0, text.count("\n") + 1 - rows) if isinstance(rows, int) and rows else 0
 
 
 def place_in(graph: Graph, row: int, begin: int) -> Source:
-    """Return where a sentence or a row of a passage stands, that begins at this character of its text."""
+    """Return the place in its file of a sentence or row that begins at this character of a passage."""
     properties, text = graph.arrays.properties.of(row), graph.arrays.texts[row]
     header, line = header_lines(properties, text), text.count("\n", 0, begin)
     return _source(properties, line=line, row=line - header if header else None)
@@ -267,21 +267,22 @@ def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) ->
 
 
 def source_of(graph: Graph, row: int) -> Source | None:
-    """Return where in a person's files a chunk, a table or a document comes from; None in a graph of another kind."""
+    """Return the place of a chunk, a table or a document in its file, or None in a graph of another kind."""
     if not graph.arrays.is_made_of_documents:
         return None
     return _source(graph.arrays.properties.of(row))
 
 
 def _source(properties: Mapping[str, JsonValue], *, line: int = 0, row: int | None = None) -> Source:
-    """Return where a passage comes from; of a line of its text, and of a row of a table, counted from 0."""
+    """Return the place of a passage in its file; of a line of its text, and of a row of a table, counted from 0."""
     file, page, heading = properties.get("file"), properties.get("page"), properties.get("heading")
     lines, first_line = properties.get("lines"), properties.get("line")
     if isinstance(lines, list) and line < len(lines):
         first_line = lines[line]
     first, count = properties.get("first_row", properties.get("row")), properties.get("rows", 1)
-    if row is not None and isinstance(first_line, int) and isinstance(first, int) and _is_markdown(file):
-        first_line += first + row + 1  # a row a line, beneath the header and the line of dashes
+    is_markdown = isinstance(file, str) and file.casefold().endswith((".md", ".markdown", ".mdx", ".mkd"))
+    if row is not None and isinstance(first_line, int) and isinstance(first, int) and is_markdown:
+        first_line += first + row + 1  # a row a line, under the header and the line of dashes
     rows = None
     if isinstance(first, int) and isinstance(count, int) and count:
         rows = str(first) if count == 1 else f"{first}-{first + count - 1}"
@@ -295,14 +296,6 @@ def _source(properties: Mapping[str, JsonValue], *, line: int = 0, row: int | No
     )
 
 
-def _is_markdown(file: JsonValue) -> bool:
-    return isinstance(file, str) and file.casefold().endswith((".md", ".markdown", ".mdx", ".mkd"))
-
-
-def _whole(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0
-
-
 # What a person is shown of a passage: the part that fits a question best, whole sentences or rows of it.
 #
 # A text that is short enough is shown whole. Of a longer one it is the run of neighbouring sentences, or of rows
@@ -312,8 +305,8 @@ def _whole(value: JsonValue) -> int:
 LONGEST = 800
 """Characters of an excerpt. A paragraph has some 600."""
 _WORD = re.compile(r"[^\W_]+")
+# Characters of a line from which on it may have been wrapped, with at least five words.
 _WRAPPED = 40
-"""Characters of a line from which on it may have been wrapped, with at least five words."""
 
 
 class PassageExcerpt(NamedTuple):
@@ -347,8 +340,8 @@ class SnippetTerms:
     """The terms of a word."""
     _known: dict[str, Set[str]] = field(default_factory=dict)
 
-    def found(self, text: str) -> list[tuple[int, int, Set[str]]]:
-        """Return where words of the question stand in a text, and which of its terms each is."""
+    def spans(self, text: str) -> list[tuple[int, int, Set[str]]]:
+        """Return the begin and end of each word of the question in a text, with its terms."""
         known, places = self._known, []
         for word in _WORD.finditer(text):
             terms = known.get(word[0])
@@ -359,7 +352,7 @@ class SnippetTerms:
         return places
 
     def terms_in(self, text: str) -> frozenset[str]:
-        """Return the terms of the question that stand in a text."""
+        """Return the terms of the question in a text."""
         known, standing = self._known, set[str]()
         for word in _WORD.findall(text):  # without places that takes half the time of `found`
             terms = known.get(word)
@@ -370,12 +363,12 @@ class SnippetTerms:
         return frozenset(standing)
 
     def _terms_of(self, word: str) -> Set[str]:
-        """Return which terms of the question a word is, and remember it."""
+        """Return the terms of the question that a word has, and remember them."""
         terms = self._known[word] = self.weights.keys() & self.terms(word)
         return terms
 
     def weight(self, terms: Set[str]) -> float:
-        """Return what some terms weigh together."""
+        """Return the weight of some terms together."""
         return sum(self.weights[term] for term in sorted(terms))
 
 
@@ -384,16 +377,17 @@ def excerpt(text: str, shown: SnippetTerms, *, header: int = 0, longest: int = L
 
     The first `header` lines are those of a table, and stand above what is shown of it, as far as `longest` goes.
     """
-    above, body = _parted(text, header)
+    lines = text.split("\n", header)
+    above = "\n".join(lines[:header]) + "\n" if header and len(lines) > header else ""
     pieces = pieces_of(text, shown, begin=len(above))
     if not pieces:
         return PassageExcerpt(text[:longest], (0, min(len(text), longest)), (), 0)
     best = max(pieces, key=lambda piece: shown.weight(piece.terms))
-    begin, end = (len(above), len(text)) if len(body) <= longest else _window(pieces, best, shown, longest)
+    begin, end = (len(above), len(text)) if len(text) - len(above) <= longest else _window(pieces, best, shown, longest)
     begin, end = centred(text, (begin, end), shown, longest)
     cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
     text_shown = f"{above[:longest]}{cut}"
-    marks = tuple((start, stop) for start, stop, _ in shown.found(text_shown))
+    marks = tuple((start, stop) for start, stop, _ in shown.spans(text_shown))
     return PassageExcerpt(text_shown, (begin, end), marks, best.begin)
 
 
@@ -402,7 +396,7 @@ def centred(text: str, span: tuple[int, int], shown: SnippetTerms, longest: int)
     begin, end = span
     if end - begin <= longest:
         return span
-    places = [(-shown.weight(terms), start) for start, _, terms in shown.found(text[begin:end])]
+    places = [(-shown.weight(terms), start) for start, _, terms in shown.spans(text[begin:end])]
     first = max(begin, begin + min(places, default=(0.0, 0))[1] - longest // 3)
     first = min(first, end - longest)
     if first > begin and (space := text.find(" ", first, first + longest // 4)) >= 0:
@@ -437,17 +431,10 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _goes_on(line: str) -> bool:
-    """Say whether a line of prose may go on in the next."""
+    """Return whether a line of prose may continue in the next."""
     words = line.split()
     is_prose = len(words) >= 5 and sum(word.strip(",'\"()-").isalpha() for word in words) >= 0.7 * len(words)
     return is_prose and len(line.strip()) >= _WRAPPED and line.rstrip()[-1] not in ".!?:;|"
-
-
-def _parted(text: str, header: int) -> tuple[str, str]:
-    """Return the header of a table with its line end, and the rest."""
-    lines = text.split("\n", header)
-    above = "\n".join(lines[:header]) + "\n" if header and len(lines) > header else ""
-    return above, text[len(above) :]
 
 
 def _window(pieces: Sequence[TextPiece], best: TextPiece, shown: SnippetTerms, longest: int) -> tuple[int, int]:
@@ -479,7 +466,7 @@ ALIKE = 0.8
 
 
 class Folded(NamedTuple):
-    """Passages that a person reads, in order, and what was folded beneath each."""
+    """Passages for a person to read, in order, and those folded under each."""
 
     rows: list[int]
     alike: dict[int, list[int]]
@@ -497,7 +484,7 @@ def folded(graph: Graph, rows: Sequence[int], words_of: Callable[[int], Sequence
     alike: dict[int, list[int]] = {}
     for row in (rows[place] for place in order):
         own = shingles(words_of(row))
-        like = next((other for other, theirs in first if _jaccard(own, theirs) >= ALIKE), None)
+        like = next((other for other, theirs in first if _is_alike(own, theirs)), None)
         if like is None:
             first.append((row, own))
         else:
@@ -512,7 +499,7 @@ def shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(*(words[at:] for at in range(SHINGLE)), strict=False))
 
 
-def _jaccard(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
+def _is_alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
     if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):  # it could not be reached
-        return 0.0
-    return len(one & other) / len(one | other)
+        return False
+    return len(one & other) / len(one | other) >= ALIKE

@@ -93,19 +93,19 @@ def spelled(graph: Graph, name: str) -> list[int]:
 
 
 def near_name(graph: Graph, name: str, likeness: float = 0.0) -> str | None:
-    """Return the name of a node that is spelled most like this one; None where none is as alike as `likeness`."""
+    """Return the node name that is spelled most like this one, or None if none reaches `likeness`."""
     near = graph.arrays.near_names(name, most=1)
     return near[0] if near and letter_likeness(name, near[0]) >= likeness else None
 
 
 def letter_likeness(text: str, other: str) -> float:
-    """Return how alike two texts are letter by letter, case aside, from 0 to 1."""
+    """Return the likeness of two texts letter by letter, case aside, from 0 to 1."""
     return SequenceMatcher(None, text.casefold(), other.casefold(), autojunk=False).ratio()
 
 
 @lru_cache(maxsize=1 << 16)
 def is_akin(stem: str, other: str) -> bool:
-    """Return whether two stems begin alike, such as those of `director` and `directed`."""
+    """Return whether two stems begin alike, as those of `director` and `directed` do."""
     short, long = sorted((len(stem), len(other)))
     shared = next((at for at, (letter, twin) in enumerate(zip(stem, other, strict=False)) if letter != twin), short)
     return shared >= SHARED and shared >= 0.75 * short and shared >= 0.5 * long
@@ -150,7 +150,7 @@ class TypeLinker:
                 self._numbers.setdefault(tuple(map(self._tokenizer.stem, phrase)), []).append(number)
 
     def link(self, mention: str) -> Mask | None:
-        """Mark the node types that a mention names, with or without an article: (types,); None where it names none."""
+        """Mark the node types that a mention names, with or without an article: (types,); None if it names none."""
         words = type_words(mention, self._tokenizer)
         if len(words) > 1 and words[0] in _ARTICLES:
             words = words[1:]
@@ -158,7 +158,7 @@ class TypeLinker:
         return None if numbers is None else np.isin(np.arange(self._count), numbers)
 
     def has_article(self, mention: str) -> bool:
-        """Return whether a mention begins with an article or a similar word, as no name does."""
+        """Return whether a mention begins with an article or a similar word; names do not."""
         return next(iter(self._tokenizer.words(mention)), "") in _ARTICLES
 
 
@@ -188,12 +188,12 @@ def longest_names(count: int, longest: int, named: Callable[[int, int], Collecti
 
 
 def occurrences(name: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> Iterator[re.Match[str]]:
-    """Return the places of a name in a text where it is no part of a longer word, in their order."""
+    """Return the matches of a name in a text, in order, unless it is part of a longer word."""
     return re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags)
 
 
 def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:
-    """Return those of some rows whose name stands in an answer, in its order, no letter being part of two names."""
+    """Return the rows whose name occurs in an answer, in its order; no letter belongs to two names."""
     bare = _CITATION.sub(" ", answer)
     folded = bare.casefold()
     by_name: dict[str, list[int]] = {}
@@ -255,7 +255,7 @@ class AnswerLinker:
         return rows
 
     def _named(self, text: str, shown: Collection[int]) -> list[int]:
-        """Return the nodes of a name; with brackets behind it, of the name and of what they hold, or of one of them."""
+        """Return the nodes of a name; in `name (other)` those of both, or of one of them."""
         if _VALUE.fullmatch(text.strip(_AROUND + _BRACKETS)):
             return []
         if rows := link(self._graph, text, self._policy, shown):
@@ -269,7 +269,7 @@ class AnswerLinker:
         return [row for row in before if row in inner] or before or inner
 
     def _inside(self, text: str, shown: Collection[int]) -> list[int]:
-        """Return the nodes shown whose name stands in a sentence, in its order; of names in one another the longest."""
+        """Return the shown nodes whose name occurs in a sentence, in its order; of nested names the longest."""
         folded = text.casefold()
         places: list[tuple[int, int, int]] = []
         for row in shown:

@@ -1,4 +1,4 @@
-"""What a model reads about a graph before it explores it by code, from the graph's schema. GraphScout (003), B.4.2.
+"""The text about a graph that a model reads before it explores it by code. GraphScout (003), B.4.2.
 
 Node types, their properties, edge types with the node types that they join, and examples of code that run on this very
 graph. In a view all names are those of the view.
@@ -123,7 +123,7 @@ def examples(graph: Graph, view: View | None) -> list[str]:
     if walk is None:
         name = max(graph.schema.node_types, key=lambda node_type: graph.schema.node_types[node_type])
         return [_code(f"MATCH {wording.node('n', name)} RETURN n.id AS id, n.name AS name ORDER BY id LIMIT 5")]
-    first = walk.steps[0].near
+    first, name = walk.steps[0].near, graph.arrays.names[walk.row]
     begin = wording.node("a", first, " {id: $id}")
     return [
         "# what is around a node, by edge type\n"
@@ -135,7 +135,7 @@ def examples(graph: Graph, view: View | None) -> list[str]:
         + _code(
             "MATCH (n) WHERE toLower(n.name) CONTAINS toLower($word) "
             "RETURN n.id AS id, labels(n)[0] AS type, n.name AS name ORDER BY name LIMIT 5",
-            {"word": _word(graph.arrays.names[walk.row])},
+            {"word": max(re.findall(r"\w+", name), key=len, default=name)},
         ),
         _joining(wording, walk),
         _counted(wording, walk),
@@ -145,22 +145,22 @@ def examples(graph: Graph, view: View | None) -> list[str]:
 def _joining(wording: Wording, walk: _Walk) -> str:
     """Return code that finds what joins two nodes known by name, by any edge of theirs; of a short walk, one step."""
     step, *others = walk.steps
-    begin, parameters = _known(wording, "a", step.near, walk.row)
-    pattern = f"{begin}-[r{_either(wording, step)}]-{wording.node('b', step.far)}"
+    begin, parameters = _anchor_pattern(wording, "a", step.near, walk.row)
+    pattern = f"{begin}-[r{_any_type(wording, step)}]-{wording.node('b', step.far)}"
     if not others:
         found = "RETURN b.id AS id, b.name AS name, type(r) AS edge ORDER BY name LIMIT 10"
         return "# the neighbours of a node, and by which edge\n" + _code(f"MATCH {pattern} {found}", parameters)
     second = others[0]
-    end, other = _known(wording, "c", second.far, second.row, parameter="other")
+    end, other = _anchor_pattern(wording, "c", second.far, second.row, parameter="other")
     found = "RETURN b.id AS id, b.name AS name, type(r) AS first, type(s) AS second ORDER BY name LIMIT 10"
     return "# what joins two nodes, by any of several edge types\n" + _code(
-        f"MATCH {pattern}-[s{_either(wording, second)}]-{end} {found}", parameters | other
+        f"MATCH {pattern}-[s{_any_type(wording, second)}]-{end} {found}", parameters | other
     )
 
 
 def _counted(wording: Wording, walk: _Walk) -> str:
     """Return code that walks on from a node, and says which of the last nodes is met by most ways."""
-    path, parameters = _known(wording, "a", walk.steps[0].near, walk.row)
+    path, parameters = _anchor_pattern(wording, "a", walk.steps[0].near, walk.row)
     for variable, step in zip("bcd", walk.steps, strict=False):
         path += f"{wording.edge(step.triple, step.direction)}{wording.node(variable, step.far)}"
     far, before = "abcd"[len(walk.steps)], "abcd"[len(walk.steps) - 1]
@@ -170,7 +170,7 @@ def _counted(wording: Wording, walk: _Walk) -> str:
     return f"# {edges} away: which is met by most ways\n" + _code(f"MATCH {path} {counted}", parameters)
 
 
-def _known(
+def _anchor_pattern(
     wording: Wording, variable: str, node_type: str, row: int, *, parameter: str = "name"
 ) -> tuple[str, dict[str, str]]:
     """Return the pattern for a node that is given by its name, or by its id where the name is long, and its value."""
@@ -179,7 +179,7 @@ def _known(
     return wording.node(variable, node_type, f" {{{key}: ${parameter}}}"), {parameter: value}
 
 
-def _either(wording: Wording, step: _Step) -> str:
+def _any_type(wording: Wording, step: _Step) -> str:
     """Return the edge types that join the two node types of a step, whichever way, that of the step first: `:A|B`."""
     ends = {step.near, step.far}
     types = [triple.type for triple in triples_by_size(wording.graph) if {triple.source, triple.target} == ends]
@@ -225,13 +225,15 @@ def _code(query: str, parameters: dict[str, str] | None = None) -> str:
 
 
 def _walk(graph: Graph) -> _Walk | None:
-    """Return a walk for examples: along edge types of which several join two node types, if any, and common ones."""
+    """Return a walk for examples: along common edge types, with several between two node types if possible."""
     triples = triples_by_size(graph)
     pairs = Counter(frozenset((triple.source, triple.target)) for triple in triples)
     for first in sorted(triples, key=lambda triple: pairs[frozenset((triple.source, triple.target))] < 2):
         rows = _sources(graph, first)
         if len(rows):
-            row = _quick(graph, rows)
+            # The first node with few neighbours, else the first node.
+            few = (row for row in rows.tolist() if len(graph.arrays.adjacency.neighbors(row)) <= _FEW)
+            row = int(next(few, int(rows[0])))
             reached = graph.arrays.entries(np.array([row], np.int32), [first.target], [first.type], "out").neighbor
             begin = _Step(first, "out", int(reached[reached != row][0]))
             return _Walk(row, _longer(graph, triples, begin, row, np.unique(reached[reached != row])))
@@ -282,17 +284,6 @@ def _sources(graph: Graph, triple: Triple) -> Rows:
     except TooManyEdges:
         return rows[:0]
     return np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
-
-
-def _quick(graph: Graph, rows: Rows) -> int:
-    """Return the first node with few neighbours; without one, the first node."""
-    few = (row for row in rows.tolist() if len(graph.arrays.adjacency.neighbors(row)) <= _FEW)
-    return int(next(few, int(rows[0])))
-
-
-def _word(name: str) -> str:
-    """Return the longest word of a name; the name where it has no word."""
-    return max(re.findall(r"\w+", name), key=len, default=name)
 
 
 def _node_types(wording: Wording) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """A model's Python runs here, where it can only compute, print, and call the functions that it is given.
 
-    interpreter    the protocol: `Interpreter`, its `RunResult` and its `Limits`; the code's calls of our functions
+    tiers          the protocol: `Interpreter`, its `RunResult` and its `Limits`; the code's calls of our functions;
+                   the choice of a tier; the second tier, CPython in a process that is locked down (`worker`)
     monty          first tier: pydantic-monty, another interpreter, in a worker process
-    tiers          second tier: CPython in a process that is locked down (`worker`); the choice between the two
     workers        how processes are started, asked and ended
     confinement    what a process gives up for good: files, network, processes, memory
 
@@ -21,9 +21,8 @@ __getattr__, __dir__, __all__ = face(
             "launch_program, LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, server_program, SERVING, SOCKET, "
             "WRITE"
         ),
-        "interpreter": "Interpreter, Limits",
         "monty": "MontyInterpreter",
-        "tiers": "CPythonInterpreter, open_interpreter, unheld as missing_walls",
+        "tiers": "CPythonInterpreter, Interpreter, Limits, open_interpreter, unheld as missing_walls",
         "workers": (
             "DeadlinePassed, launched as launched_confined, NotReady as WorkerNotReady, packages as package_paths, "
             "PipeClosed, PipeError, PYTHON as PYTHON_FLAGS, tie as tie_lifetime, Worker"

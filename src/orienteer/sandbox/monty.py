@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.errors import Error, MissingExtra, UnsafeSandbox
-from orienteer.sandbox.interpreter import Functions, Limits, RunResult, Tier, serve
 from orienteer.sandbox.printout import Printout, error_text, trace_line
+from orienteer.sandbox.tiers import Functions, Limits, RunResult, Tier, serve
 from orienteer.sandbox.workers import launched, tie
 
 if TYPE_CHECKING:

@@ -18,7 +18,10 @@ __getattr__, __dir__, __all__ = face(
             "checked_k, FollowUp, KEYS as KEYS_VARIABLE, MOST_HITS, served_budget, served_method, served_methods, "
             "ServeOptions, Turn, understood_alone"
         ),
-        "graphs": "Answering, named_folders, ServedGraph, ServedGraphs",
+        "graphs": (
+            "Answering, interim_note as build_progress_of, named_folders, ServedGraph, ServedGraphs, "
+            "Stage as BuildStage"
+        ),
         "http.app": "application as http_application, page_files as read_page_files",
         "http.bodies": "AskBody, ChatBody, chore_reply, MOST_BYTES as MOST_BODY_BYTES",
         "http.guard": "Guard, MOST_OF_AN_ADDRESS, Problem, rules as guard_rules, UPKEEP",
@@ -37,7 +40,6 @@ __getattr__, __dir__, __all__ = face(
             "with_block as with_instructions, write_change"
         ),
         "install.plan": "BLOCK as INSTRUCTIONS_BLOCK, plan_install, plan_uninstall, SKILL as SKILL_TEXT",
-        "making": "Stage as BuildStage, told_of as build_progress_of",
         "mcp.http": "http_face as mcp_http_face, Sessions as McpSessions",
         "mcp.server": "serve as serve_stdio, server as mcp_server",
         "mcp.tools": (
@@ -45,10 +47,9 @@ __getattr__, __dir__, __all__ = face(
         ),
         "views.outside": "for_outside, machine_paths, message_outside",
         "views.pages": (
-            "ask as ask_page, beneath as relative_paths, facets as facets_page, info as graph_info, "
-            "intersect as intersect_page, list_groups as groups_page, list_nodes as nodes_page, "
-            "neighbors as neighbors_page, node as node_page, node_named, paths as paths_page, schema as schema_page, "
-            "search as search_page, search_by as search_page_by, searcher as searcher_of, subgraph as subgraph_page"
+            "facets as facets_page, info as graph_info, intersect as intersect_page, list_nodes as nodes_page, "
+            "neighbors as neighbors_page, node as node_page, node_named, paths as paths_page, relative_paths, "
+            "schema as schema_page, search as search_page, searcher as searcher_of, subgraph as subgraph_page"
         ),
         "views.records": "NeighborsPage",
         "word_search": "Search as WordSearch",

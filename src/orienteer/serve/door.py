@@ -1,7 +1,7 @@
-"""What a network face lets in: how much one request may ask for, and which methods it may name.
+"""The rules that all network interfaces share: limits of a request, allowed methods, and follow-up questions.
 
-`package.module:CARD` is a method, too, and naming it imports code. So a face resolves names by the table alone, and of
-these serves by default the ones that run no program that a model writes.
+`package.module:CARD` names a method, too, and importing it would run code. So an interface resolves names only by the
+table of methods, and by default serves those that run no program of a model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from orienteer.records import JsonValue, Result, Usage
 from orienteer.settings import Settings
 
 KEYS = "ORIENTEER_SERVE_KEYS"
-"""The variable that holds the keys of a server, with commas between them. The model's key is another one."""
+"""The variable with the keys of a server, separated by commas. The model's key is another one."""
 LEAST_KEY = 16
 """Characters of a key."""
 MOST_HITS = 200
@@ -31,15 +31,15 @@ LONGEST_QUESTION = 8_000
 LONGEST_QUERY = 4_000
 """Characters."""
 QUESTION_CALLS = 30
-"""Calls of a model for one question, unless whoever runs the server says otherwise."""
+"""Model calls for one question, unless the operator sets another limit."""
 QUESTION_SECONDS = 45.0
-"""The same of time: hosts of tools give up after some 60 seconds, and get what was found until then."""
+"""The same for time: hosts of tools give up after some 60 seconds, and get the hits until then."""
 _NAMED = 12  # methods that a refusal lists
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 
 
 RUNNING, WAITING = 4, 8
-"""Questions that run at once, and that wait in line, unless whoever runs the server says otherwise."""
+"""Questions that run at once, and that wait in line, unless the operator sets other numbers."""
 
 
 class ServeOptions(Options):
@@ -50,22 +50,21 @@ class ServeOptions(Options):
     port: int = Field(default=8321, ge=0, le=65_535)
     """0 is any free one."""
     keys: tuple[str, ...] = Field(default=(), repr=False)
-    """What opens the server; the environment's win."""
+    """Keys that open the server; the environment's win."""
     allow_hosts: tuple[str, ...] = ()
     """Further names that the server answers to."""
     allow_origins: tuple[str, ...] = ()
     """Sites whose pages may ask."""
     methods: tuple[str, ...] | None = None
-    """Those that are served; None is all that run no code of a model."""
+    """None is all that run no code of a model."""
     running: int = Field(default=RUNNING, ge=1, le=64)
     """Questions that run at once: each has a thread, and asks the model."""
     waiting: int = Field(default=WAITING, ge=0, le=1_000)
     """Questions in line for a place; further ones are turned away."""
     workers: int = Field(default=1, ge=1, le=64)
-    """Processes, each with places for so many questions of its own; with several there is no `/metrics`."""
+    """Processes, each with its own slots for questions; with several there is no `/metrics`."""
     budget: Budget = Budget()
-    """What a question that somebody asks here may take; what is not said is that of `[budget]`, 30 calls and 45 seconds
-    at the most."""
+    """The budget of a question; limits that are not set are those of `[budget]`, at most 30 calls and 45 seconds."""
     cypher: bool = False
     """Whether Cypher is answered."""
     list_methods: bool = False
@@ -73,13 +72,13 @@ class ServeOptions(Options):
     metrics: bool = True
     """Whether `/metrics` has counters for Prometheus."""
     log_questions: bool = False
-    """Whether the log has what is asked and searched for."""
+    """Whether the log has questions and searches."""
 
 
 def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the methods that a face serves: those named, else `auto` and all that run no code of a model.
+    """Return the methods that an interface serves: by default `auto` and all that run no code of a model.
 
-    Raises `BadOption` for a name that is not in the table.
+    Raises `BadOption` for an unknown name.
     """
     if names is None:
         return (AUTO, *(name for name, card in METHODS.items() if not card.runs_code))
@@ -90,7 +89,7 @@ def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:
 
 
 def served_method(name: str, served: Collection[str]) -> str:
-    """Return the name of a method that a request names: a served one, or one over another as `sage:ark`.
+    """Return the method of a request: a served one, or one over another such as `sage:ark`.
 
     Raises `BadOption` for any other, and imports nothing.
     """
@@ -105,33 +104,33 @@ def served_method(name: str, served: Collection[str]) -> str:
 
 
 def checked_k(k: int) -> int:
-    """Return how many hits a request asks for. Raises `BadOption` for more than a face gives."""
+    """Return the number of hits of a request. Raises `BadOption` for more than an interface gives."""
     if not 0 <= k <= MOST_HITS:
         raise BadOption(f"k is {k}: it must be 0 to {MOST_HITS}")
     return k
 
 
 def served_budget(settings: Settings, own: Budget | None = None, **flags: float | None) -> Budget:
-    """Return what one question may spend: what the settings allow, but no more than a face does.
+    """Return the budget of one question: that of the settings, within the limits of an interface.
 
-    What a face's `own` settings choose wins, and over it flags that are not None, for whoever runs the server has set
-    them. Raises `BadOption`.
+    The operator's choices win: the interface's `own` settings, and over them flags that are not None.
+    Raises `BadOption`.
     """
     allowed = settings.limits()
     calls = min(allowed.calls or QUESTION_CALLS, QUESTION_CALLS)
     seconds = min(allowed.seconds or QUESTION_SECONDS, QUESTION_SECONDS)
-    chosen = {**({} if own is None else own.chosen)}
-    chosen |= {name: value for name, value in flags.items() if value is not None}
-    return Budget.read({**allowed.chosen, "calls": calls, "seconds": seconds, **chosen}, where="budget.")
+    chosen = {} if own is None else own.chosen
+    given = {name: value for name, value in flags.items() if value is not None}
+    return Budget.read({**allowed.chosen, "calls": calls, "seconds": seconds, **chosen, **given}, where="budget.")
 
 
-# A question that follows others, in words that can be understood alone: for the chat, and for clients of a server.
+# A question that follows others, in words that can be understood alone: for the chat and for clients of a server.
 
 
 PACKAGE = "orienteer.serve"
 _TURNS = 6  # messages before the question that are read with it
 _LONGEST_TURN = 1_500  # characters
-_CALLS, _SECONDS = 2, 15.0  # that putting it in words may take: one call, and a repair
+_CALLS, _SECONDS = 2, 15.0  # of rewording it: one call, and a repair
 _SCHEMA: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"question": {"type": "string"}},
@@ -152,11 +151,11 @@ class FollowUp(NamedTuple):
 
     question: str
     note: str | None = None
-    """What was done to it, or could not be done."""
+    """How it was reworded, or why it was not."""
     usage: Usage = Usage()
 
-    def told_in(self, result: Result) -> Result:
-        """Return the result of the question with what was done to it, and what that took."""
+    def added_to(self, result: Result) -> Result:
+        """Return the result of the question with its note and usage added."""
         if self.note is None and not self.usage.calls:
             return result
         notes = result.notes if self.note is None else (self.note, *result.notes)
@@ -166,10 +165,10 @@ class FollowUp(NamedTuple):
 def understood_alone(
     question: str, before: Sequence[Turn], model: LanguageModel | None, budget: Budget | None = None
 ) -> FollowUp:
-    """Return a question put in words that need none of what was said before, the earliest first.
+    """Return a question reworded so that it needs none of the turns before it (the earliest first).
 
-    Without a model, and where the model fails, it stays as it is, and a note says so. `budget` is that of the question:
-    a call of it is left to be answered with.
+    Without a model, or if the model fails, it stays unchanged, and a note says so. `budget` is that of the question:
+    one call of it is left for the answer.
     """
     if not before:
         return FollowUp(question)

@@ -1,9 +1,9 @@
-"""The graphs that a server gives out, by name: each opened again where another generation of it was published.
+"""The graphs that a server answers from, by name. Each is reopened when a new generation of it is published.
 
-The pointer file is looked at once a second at the most. Who asks takes the generation of that moment, and keeps it: the
-old one goes with its last request. A graph may be opened at its first request, for a host of tools waits for a list of
-them and not for a graph. Or it is still made when the server begins: until it is there, what was read so far answers,
-or the graph as it was before its sources changed, and every answer says so.
+The pointer file is checked at most once a second. A request takes the current generation and keeps it: an old one is
+freed with its last request. A graph may be opened at its first request, because a host of tools waits for a list of
+them and not for a graph. Or it is still being built when the server starts: until then the files read so far answer,
+or the graph from before its sources changed, and every answer says so.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 
-from orienteer.display import Count
+from orienteer.display import Count, format_duration, seconds_left
 from orienteer.errors import BadOption, Error, Refused, Unknown, UsageError, nearest, without_paths
 from orienteer.graph.format import POINTER, read_pointer
 from orienteer.llm.budget import Budget
-from orienteer.serve.making import Stage, told_of
 from orienteer.serve.views.outside import machine_paths, message_outside
 from orienteer.settings import Settings
 
-if TYPE_CHECKING:  # a server that lists its tools loads no graph
+if TYPE_CHECKING:  # a server that lists its tools loads no graph, and no reader of documents
     from orienteer.agents.events import Event
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
@@ -41,18 +40,58 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Between two looks at a pointer file."""
-_JOINED = ("auto", "documents")
-"""Methods that go over names, which a part of a graph does not have: finding them takes as long as reading."""
-WORDS_ALONE = "documents:bm25"
-"""What answers in their place."""
-_MOST_KEPT = 32  # retrievers of a generation
+_BY_NAMES = ("auto", "documents")
+"""Methods that use the names in a graph, which a partial graph lacks: finding them takes as long as reading."""
+_BY_WORDS = "documents:bm25"
+"""The method that answers in their place."""
+_MOST_RETRIEVERS = 32  # of a generation
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
-_COME_AGAIN = "2"  # seconds, while a graph is made
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The progress of a build."""
+
+    text: str
+    done: int = 0
+    of: int | None = None
+    """The total, or None if unknown."""
+    began: float = field(default_factory=time.monotonic)
+
+    def __str__(self) -> str:
+        total = "" if self.of is None else f" of {self.of:,}"
+        return (f"{self.text}: {self.done:,}{total}" if self.done else self.text) + self.left
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time that the rest takes at the pace so far, or None if unknown."""
+        if self.of is None:
+            return None
+        return seconds_left(Count(self.done, of=self.of), time.monotonic() - self.began)
+
+    @property
+    def left(self) -> str:
+        """The same as the end of a sentence."""
+        return "" if (seconds := self.seconds_left) is None else f", about {format_duration(seconds)} left"
+
+
+def interim_note(interim: Interim, stage: Stage | None) -> str:
+    """Return the note that a graph answers during its build, from which files, and about how long that will last."""
+    left = "" if stage is None else stage.left
+    if interim.files is None:
+        return f"the sources have changed and are being read again{left}: answers come from the graph as it was before"
+    if interim.files == interim.of:
+        return f"all {interim.files:,} files are read, and answer by words: what joins them is being found{left}"
+    total = "" if interim.of is None else f" of {interim.of:,}"
+    return (
+        f"{interim.files:,}{total} files are read so far{left}: answers come from these, "
+        "and what is not found may be in the others"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What answers questions: the model, what each may spend, and the settings."""
+    """The settings of all questions: the model, and the budget of each."""
 
     settings: Settings
     budget: Budget
@@ -61,103 +100,101 @@ class Answering:
 
 @dataclass(slots=True)
 class Generation:
-    """One generation of a graph, with what was made for it. Safe to share among threads."""
+    """One generation of a graph, with the retrievers made for it. Safe to share among threads."""
 
     name: str
-    """What the graph is called here."""
+    """The graph's name on this server."""
     graph: Graph
     answering: Answering
-    tell_interim: Callable[[], str | None] = lambda: None
-    """Says from what it answers while the graph that was asked for is being made; None of that graph itself."""
+    interim_note: Callable[[], str | None] = lambda: None
+    """Returns the note of answers during a build; None once the graph is complete."""
     is_part: bool = False
-    """Whether it holds what was read so far, without what joins it."""
-    _searchers: dict[str, Retriever] = field(default_factory=dict)
+    """Whether it holds only the files read so far, without the edges between them."""
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
+    _searchers: dict[str, Retriever] = field(default_factory=dict)
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """What of this machine sentences about the graph may name."""
+        """Paths of this machine that sentences about the graph may name."""
         return machine_paths(self.graph, self.answering.model)
 
+    def read(self, view: Callable[[Generation], _R]) -> _R:
+        """Return the record of a view, with a note if the graph is not complete yet. Every look-up goes this way."""
+        with self.explained():
+            return self.noted(view(self))
+
     def noted(self, record: _R) -> _R:
-        """Return a record that has notes with a first one that says from what it was answered, unless from all."""
-        told = self.tell_interim()
-        if told is None or "notes" not in type(record).model_fields:
+        """Return a record that has notes with the note of an incomplete graph first."""
+        note = self.interim_note()
+        if note is None or "notes" not in type(record).model_fields:
             return record
-        return record.model_copy(update={"notes": (told, *getattr(record, "notes", ()))})
+        return record.model_copy(update={"notes": (note, *getattr(record, "notes", ()))})
 
     def noted_event(self, event: Event) -> Event:
         """Return an event; the last one with its result noted."""
         return event.model_copy(update={"result": self.noted(event.result)}) if event.kind == "done" else event
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Have an error about a name say that not all is there yet, where that is so.
+    def explained(self) -> Iterator[None]:
+        """Have an error about an unknown name say that the graph is not complete yet.
 
-        Near names are looked for here, while whoever asked waits, and not where its message is read.
+        Near names are searched here, while the client waits, and not when its message is read.
         """
         try:
             yield
         except Unknown as error:
             error.complete()
-            if (told := self.tell_interim()) is not None:
-                error.add(told)
+            if (note := self.interim_note()) is not None:
+                error.add(note)
             raise
 
     def searcher(self, mode: Mode) -> Retriever:
-        """Return what searches by names and words, or by meaning. Raises `BadOption` for a mode that there is not."""
+        """Return a retriever for searches by words or by meaning. Raises `BadOption` for an unknown mode."""
         from orienteer.serve.views import pages
 
-        return self._kept(self._searchers, mode, lambda: pages.searcher(self.graph, mode))
+        return self._made(self._searchers, mode, lambda: pages.searcher(self.graph, mode))
 
     def retriever(self, method: str | None = None) -> Retriever:
-        """Return what answers by a method, which the door has let in; None is that of the settings.
+        """Return the retriever of a method that this server allows; None is the method of the settings.
 
-        Raises `BadOption` where it needs a model.
+        Raises `BadOption` if it needs a model.
         """
         from orienteer.retriever import Retriever
 
         ask = self.answering
-        if self.is_part and ask.model is None and (method or ask.settings.method) in _JOINED:
-            method = WORDS_ALONE
-        return self._kept(
+        if self.is_part and ask.model is None and (method or ask.settings.method) in _BY_NAMES:
+            method = _BY_WORDS
+        return self._made(
             self._retrievers,
             method or "",
             lambda: Retriever(self.graph, method, model=ask.model, budget=ask.budget, settings=ask.settings),
         )
 
     @staticmethod
-    def _kept(made: dict[str, Retriever], key: str, make: Callable[[], Retriever]) -> Retriever:
+    def _made(made: dict[str, Retriever], key: str, make: Callable[[], Retriever]) -> Retriever:
         retriever = made.get(key)
         if retriever is None:
-            if len(made) >= _MOST_KEPT:
+            if len(made) >= _MOST_RETRIEVERS:
                 made.clear()
             retriever = made.setdefault(key, make())
         return retriever
 
 
-class _Meanwhile(NamedTuple):
-    """What answers while a graph is being made."""
-
-    interim: Interim
-    generation: Generation
-
-
 class ServedGraph:
-    """A graph by its name."""
+    """A graph of a server."""
 
     def __init__(self, name: str, answering: Answering, *, count_reload: Callable[[], None] | None = None) -> None:
         self.name = name
         self.answering = answering
         self.stage: Stage | None = Stage("waiting")
-        """How far its making has come; None once it answers."""
+        """The progress of its build; None once it is complete."""
         self.failure: Error | None = None
-        """Why it could not be made."""
+        """Why its build failed."""
         self.vectors_left: Callable[[Graph], float | None] = lambda graph: None
-        """Returns in how many seconds its vectors will be there; None where they are not being made."""
+        """Returns the seconds until its vectors are built; None if none are being built."""
         self._count_reload = count_reload
         self._generation: Generation | None = None
-        self._interim: _Meanwhile | None = None
+        self._partial: tuple[Interim, Generation] | None = None
         self._folder, self._source = Path(), Path()
         self._stamp: tuple[int, int] | None = None
         self._looked = 0.0
@@ -165,8 +202,8 @@ class ServedGraph:
         self._is_decided = threading.Event()
         """Set once it answers, or never will."""
 
-    def lie_at(self, folder: Path) -> None:
-        """Say where the graph lies, to be opened by its first request. Raises `NotAGraph`."""
+    def set_directory(self, folder: Path) -> None:
+        """Set the graph directory; the first request opens it. Raises `NotAGraph`."""
         read_pointer(folder)
         self._folder = folder.absolute()
         self.stage = None
@@ -177,82 +214,80 @@ class ServedGraph:
         read_pointer(folder)
         self._folder = folder.absolute()
         self._generation = self._opened()
-        self.stage = None
-        self._is_decided.set()
+        self.set_directory(folder)
 
     def make(self, source: Path, directory: Callable[[Progress, HearInterim], Path]) -> None:
-        """Begin to make the graph of some sources in a thread of its own.
-
-        `directory` does it, and tells how far it is, and of graphs that answer meanwhile.
-        """
+        """Build the graph of some sources in a thread. `directory` does it; it reports progress and partial graphs."""
         self._source = source.resolve()
 
         def work() -> None:
             try:
-                self.open(directory(self._hear, self._hear_interim))
-                self._interim = None
+                self.open(directory(self._on_progress, self._on_interim))
+                self._partial = None
             except Error as error:
                 logger.warning("%s: %s", self.name, error)
                 self.failure = error
-            except Exception as error:  # no caller waits for it: whoever asks is told
+            except Exception as error:  # no caller waits for it: requests report it
                 logger.error("%s could not be made", self.name, exc_info=error)
                 self.failure = Error("the server failed, which is its own fault: its log says how")
-
             finally:
                 self._is_decided.set()
 
         threading.Thread(target=work, name="orienteer-make", daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Wait until it answers or could not be made, but no longer than that."""
+        """Wait until it answers or its build has failed, at most `seconds`."""
         self._is_decided.wait(seconds)
 
     @property
     def is_ready(self) -> bool:
-        """Whether it answers from all that it is to be made of."""
+        """Whether it answers from all of its sources."""
         return self.stage is None
 
     @property
     def interim(self) -> Interim | None:
-        """What it answers from while it is made; None where it does not answer, or is ready."""
-        meanwhile = self._interim
-        return None if meanwhile is None or self.is_ready or self.failure is not None else meanwhile.interim
+        """The partial graph that answers during its build, or None."""
+        partial = self._partial
+        return None if partial is None or self.is_ready or self.failure is not None else partial[0]
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """What of this machine sentences about it may name."""
+        """Paths of this machine that sentences about it may name."""
         named = machine_paths(None, self.answering.model)
         return tuple(path for path in (*named, self._folder, self._source) if path != Path())
 
     def current(self) -> Generation:
-        """Return the latest generation; while the graph is made, what answers meanwhile.
+        """Return the latest generation; during a build, the partial graph.
 
-        Raises `Refused` where nothing does yet, or it could not be made; `NotAGraph` where it cannot be opened.
+        Raises `Refused` if there is none yet, or if the build failed; `NotAGraph` if it cannot be opened.
         """
-        meanwhile = self._interim
+        partial = self._partial
         if not self.is_ready:
-            if meanwhile is None or self.failure is not None:
-                raise self._not_there()
-            return meanwhile.generation
+            if self.failure is not None:
+                why = message_outside(self.failure, self.paths)
+                raise Refused(500, f"the graph {self.name!r} could not be made: {why}")
+            if partial is None:
+                raise Refused(
+                    503,
+                    f"the graph {self.name!r} is still being made ({self.stage}): come again in a moment",
+                    value=self.name,
+                    headers={"retry-after": "2"},
+                )
+            return partial[1]
         generation = self._generation
         if generation is None:
-            return self._first()
+            with self._looking:  # opened once, however many ask at the same time
+                self._generation = self._generation or self._opened()
+                return self._generation
         if time.monotonic() - self._looked < LOOK_SECONDS or not self._looking.acquire(blocking=False):
             return generation
         try:
-            return self._looked_again(generation)
+            return self._reopened(generation)
         finally:
             self._looking.release()
 
-    def _first(self) -> Generation:
-        """Open the graph, once, whoever asks at the same time."""
-        with self._looking:
-            if self._generation is None:
-                self._generation = self._opened()
-            return self._generation
-
-    def _looked_again(self, generation: Generation) -> Generation:
-        """Return the generation that is published now; the one before where that cannot be opened."""
+    def _reopened(self, generation: Generation) -> Generation:
+        """Return the generation that is published now; the previous one if that cannot be opened."""
         self._looked = time.monotonic()
         try:
             if self._pointer_stamp() == self._stamp:
@@ -270,51 +305,39 @@ class ServedGraph:
     def _opened(self) -> Generation:
         from orienteer.graph.store import Graph
 
-        stamp = self._pointer_stamp()  # before the graph is opened: what is published meanwhile is seen next time
+        stamp = self._pointer_stamp()  # before the graph is opened: a later generation is seen next time
         graph = Graph.open(self._folder, embedder=self.answering.settings.open_embedder)
         self._stamp, self._looked = stamp, time.monotonic()
         return Generation(self.name, graph, self.answering)
 
     def _pointer_stamp(self) -> tuple[int, int] | None:
-        """Return what tells a graph's pointer from the one before; None where it is gone."""
+        """Return the identity of a graph's pointer file, or None if it is gone."""
         try:
             status = (self._folder / POINTER).stat()
         except OSError:
             return None
         return status.st_mtime_ns, status.st_ino
 
-    def _hear(self, text: str, count: int) -> None:
+    def _on_progress(self, text: str, count: int) -> None:
         of = count.of if isinstance(count, Count) else None
-        told, before = without_paths(text, self.paths), self.stage
-        is_new = before is None or before.text.partition(",")[0] != told.partition(",")[0]
+        text, before = without_paths(text, self.paths), self.stage
+        is_new = before is None or before.text.partition(",")[0] != text.partition(",")[0]
         began = time.monotonic() if before is None or is_new else before.began
-        self.stage = Stage(told, int(count), of, began)
+        self.stage = Stage(text, int(count), of, began)
 
-    def _hear_interim(self, interim: Interim) -> None:
-        """Answer from a graph until the next one is there."""
+    def _on_interim(self, interim: Interim) -> None:
+        """Answer from a partial graph until the next one comes."""
         from orienteer.graph.store import Graph
 
         try:
             graph = Graph.open(interim.path, embedder=self.answering.settings.open_embedder)
-        except Error as error:  # the one before is damaged: it is being made anew
+        except Error as error:  # the previous graph is damaged: it is being rebuilt
             logger.warning("%s: %s", self.name, error)
             return
         is_part = interim.files is not None
-        generation = Generation(self.name, graph, self.answering, lambda: told_of(interim, self.stage), is_part)
-        self._interim = _Meanwhile(interim, generation)
+        generation = Generation(self.name, graph, self.answering, lambda: interim_note(interim, self.stage), is_part)
+        self._partial = interim, generation
         self._is_decided.set()
-
-    def _not_there(self) -> Refused:
-        if self.failure is not None:
-            return Refused(
-                500, f"the graph {self.name!r} could not be made: {message_outside(self.failure, self.paths)}"
-            )
-        return Refused(
-            503,
-            f"the graph {self.name!r} is still being made ({self.stage}): come again in a moment",
-            value=self.name,
-            headers={"retry-after": _COME_AGAIN},
-        )
 
 
 class ServedGraphs:
@@ -335,7 +358,7 @@ class ServedGraphs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, in the order in which they were given."""
+        """The names, in the order in which they were added."""
         return tuple(self._graphs)
 
     @property
@@ -351,20 +374,20 @@ class ServedGraphs:
             return next(iter(self))
         if name not in self._graphs:
             near = nearest(name[:_LONGEST_NAME], self.names, most=1) or self.names
-            told = f"no graph {name[:_LONGEST_NAME]!r} is served here: take {', '.join(near)}"
-            raise Refused(404, told, value=name)
+            message = f"no graph {name[:_LONGEST_NAME]!r} is served here: take {', '.join(near)}"
+            raise Refused(404, message, value=name)
         return self._graphs[name]
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """What of this machine sentences about any of them may name."""
+        """Paths of this machine that sentences about any of them may name."""
         return tuple(path for graph in self for path in graph.paths)
 
 
 def named_folders(folders: Sequence[Path], named: Sequence[str]) -> dict[str, Path]:
-    """Return the folders to serve by name: some by their own names, some as `NAME=DIR` says.
+    """Return the folders to serve by name: `folders` by their own names, `named` as `NAME=DIR`.
 
-    Raises `UsageError` where there is none, where two have one name, and for a text of another form.
+    Raises `UsageError` for no folder, for two with the same name, and for a text of another form.
     """
     pairs = [(folder.resolve().name, folder) for folder in folders]
     for text in named:
@@ -377,7 +400,7 @@ def named_folders(folders: Sequence[Path], named: Sequence[str]) -> dict[str, Pa
     by_name: dict[str, Path] = {}
     for name, folder in pairs:
         if name in by_name:
-            told = f"{by_name[name]} and {folder} are both called {name!r}: name one with --name NAME={folder}"
-            raise UsageError(told)
+            both = f"{by_name[name]} and {folder} are both called {name!r}"
+            raise UsageError(f"{both}: name one with --name NAME={folder}")
         by_name[name] = folder
     return by_name

@@ -1,4 +1,4 @@
-"""What a person's search ranks by words: names first, then texts, then values of properties. No method of a paper."""
+"""The search by words: names first, then texts, then values of properties. No method of a paper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orienteer.retrieval.graph_text import Presentation
 
 
 class Search:
-    """Nodes that the words name, then nodes that share words with them, then nodes with the words as a value."""
+    """Ranks nodes with matching names, then nodes with matching texts, then nodes with the words as a value."""
 
     name = "search"
 
@@ -26,7 +26,7 @@ class Search:
         self._search, self._values = WordSearch(graph.arrays), ValueSearch(graph.arrays)
 
     def retrieve(self, question: Question, run: Run) -> Result:
-        """Return the nodes that the words name, those whose texts have them, and those with them as a value."""
+        """Return the nodes whose names, texts or values match the words."""
         started = time.perf_counter()
         arrays = self._graph.arrays
         mask = arrays.mask(question.node_types or arrays.text_types or None, question.where)
@@ -50,7 +50,7 @@ class Search:
             yield show(row, score=score, why="; ".join(filter(None, parts)))
 
     def _notes(self, ranking: WordRanking, mask: Mask | None) -> Iterator[str]:
-        """Yield the words that the graph lacks, what shares a name, and what the query is where it is no name."""
+        """Yield notes: words that the graph lacks, names of several nodes, and a command if the query is a value."""
         arrays, names, values = self._graph.arrays, ranking.names, ranking.values
         of_values = {word for value in values for word in arrays.tokenizer.words(value.value)}
         if unknown := [word for word in ranking.words.unknown if word not in of_values]:
@@ -64,5 +64,5 @@ class Search:
 
 
 CARD = MethodCard(name="search", target="orienteer.serve.word_search:Search", summary="names first, then words")
-"""Its card. It stands in no table: the command `search` names it here."""
+"""Its card. It is in no table: the command `search` uses it."""
 PATH = "orienteer.serve.word_search:CARD"

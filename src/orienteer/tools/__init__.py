@@ -1,4 +1,4 @@
-"""What an agent may call: data (name, JSON schema) and a function each, over one session."""
+"""The tools of an agent: data (name, JSON schema) and a function each, over one session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ __getattr__, __dir__, __all__ = face(
             "CodeConfig, CodeInterpreter, DIALECT as CODE_DIALECT, lowered as lowered_limits_of_code, ServedCypher, "
             "SPEC as CODE_SPEC"
         ),
-        "evidence": "arguments_of as evidence_arguments, GatherEvidence, matching_arguments, MatchTriples",
+        "evidence": (
+            "arguments_of as evidence_arguments, GatherEvidence, matching_arguments, MatchTriples, worth_reading"
+        ),
         "node_ids": "MOST_QUERIES, MOST_TOPK, NodeIdRetriever, SPEC as NODE_IDS_SPEC",
         "search": "ListNodes, PLAIN as PLAIN_PARAMETERS, SearchInGraph, SearchInNeighborhood",
         "select": "AGGREGATES, COMPARISONS, RunCypher, Select",
@@ -23,7 +25,7 @@ __getattr__, __dir__, __all__ = face(
             "texts as texts_argument"
         ),
         "toolbox": (
-            "code_config, Course as DecodingState, LONGEST_TEXT, lowered_limits, MOST_NAMED, "
+            "code_config, DecodingState, LONGEST_TEXT, lowered_limits, MOST_NAMED, "
             "names_in as names_in_argument, NamesOfQuestion, offered as offered_tools, open_compact, open_passages, "
             "open_plain, open_scouting, open_stateless, open_toolbox, PackageTool, STATELESS_TOKENS, Toolbox"
         ),

@@ -1,4 +1,4 @@
-"""`code_interpreter`: a model's Python, run in a sandbox, with read-only Cypher over the graph inside it.
+"""`code_interpreter`: runs a model's Python in a sandbox, with read-only Cypher over the graph inside it.
 
 Paper 003, appendix B.4.1: the name, the one parameter and `cypher(query, params=None, limit=None)` are the paper's, so
 that traces made for its tool run here; `find(text, k=2)`, the node retriever within the code, is ours. What is
@@ -25,8 +25,7 @@ from orienteer.graph.store import Graph
 from orienteer.options import Options
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.evidence import UNPAID
-from orienteer.sandbox.interpreter import Functions, Interpreter, Limits, RunResult, Tier
-from orienteer.sandbox.tiers import Choice, open_interpreter
+from orienteer.sandbox.tiers import Choice, Functions, Interpreter, Limits, RunResult, Tier, open_interpreter
 from orienteer.tools import texts
 from orienteer.tools.node_ids import MOST_TOPK, TOPK, NodeIdRetriever
 from orienteer.tools.session import Session
@@ -102,11 +101,14 @@ class CodeInterpreter:
         return tuple(f"sandbox {interpreter.tier}" for interpreter in self._opened)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return what the code printed and its error with the line; the nodes are those whose ids it showed."""
+        """Return the printed text and the error with its line, and the nodes whose ids were shown."""
         code = texts.text(arguments, "code")
         if code is None:
             return Observation("There is no code to run.", error="CodeError")
-        code = _unfenced(code)
+        # Models write the fence of a Markdown block; lines keep their numbers without it.
+        fence, *lines = code.rstrip().split("\n")
+        if fence.lstrip().startswith(_FENCE) and lines and lines[-1].strip() == _FENCE:
+            code = "\n".join(["", *lines[:-1]])
         notes: list[str] = []
         ran = self._run(code)
         if ran.missing is not None and self.config.retry_cpython and self.tier == "monty":
@@ -122,14 +124,14 @@ class CodeInterpreter:
     def _open(self, tier: Choice) -> None:
         """Open a tier and start it: only then is it known whether this machine can contain it."""
         functions: Functions = {
-            "cypher": _kept(self._served.cypher, self._away),
-            "find": _kept(self._found.find, self._away),
+            "cypher": _noting(self._served.cypher, self._away),
+            "find": _noting(self._found.find, self._away),
         }
         self._opened.append(open_interpreter(tier, functions, self.config.limits))
         self._opened[-1].run("")
 
     def _run(self, code: str) -> RunResult:
-        """Run code. Raises `DatabaseAway` where it asked a database that does not answer."""
+        """Run code. Raises `DatabaseAway` if it asked a database that does not answer."""
         self._served.begin(self.config.seconds)
         self._found.begin()
         ran = self._opened[-1].run(code)
@@ -158,40 +160,27 @@ class CodeInterpreter:
         return ran
 
     def _reply(self, ran: RunResult, notes: list[str]) -> Observation:
+        # The kind of error that the run ended in, if any.
+        error = "CodeStopped" if ran.is_lost else "MissingFeature" if ran.missing is not None else None
+        error = error or (None if ran.error is None else "CodeError")
         parts = [part for part in (ran.printed.rstrip("\n"), ran.error) if part] or [_SILENT]
         lines = [*parts, *(f"Note: {note}" for note in (*self._served.notes, *self._found.notes, *notes))]
         nodes = self._shown.nodes(ran.printed, self._served.returned)
-        return Observation("\n".join(lines), nodes, error=_kind(ran))
+        return Observation("\n".join(lines), nodes, error=error)
 
 
-def _unfenced(code: str) -> str:
-    """Return code without the fence of a Markdown block, which models write. Lines keep their numbers."""
-    first, *lines = code.rstrip().split("\n")
-    is_fenced = first.lstrip().startswith(_FENCE) and bool(lines) and lines[-1].strip() == _FENCE
-    return "\n".join(["", *lines[:-1]]) if is_fenced else code
-
-
-def _kind(ran: RunResult) -> str | None:
-    """Return the kind of error that a run ended in; None where it ended well."""
-    if ran.is_lost:
-        return "CodeStopped"
-    if ran.missing is not None:
-        return "MissingFeature"
-    return None if ran.error is None else "CodeError"
-
-
-def _kept(look_up: Callable[..., list[JsonValue]], away: list[DatabaseAway]) -> Callable[..., list[JsonValue]]:
-    """Return a function of the code that keeps word of a database that went away: the code may catch the error."""
+def _noting(look_up: Callable[..., list[JsonValue]], away: list[DatabaseAway]) -> Callable[..., list[JsonValue]]:
+    """Wrap a function for the code so that it notes a database that went away: the code may catch the error."""
 
     @wraps(look_up)
-    def asked(*arguments: JsonValue, **named: JsonValue) -> list[JsonValue]:
+    def look_up_noting(*arguments: JsonValue, **named: JsonValue) -> list[JsonValue]:
         try:
             return look_up(*arguments, **named)
         except DatabaseAway as error:
             away.append(error)
             raise
 
-    return asked
+    return look_up_noting
 
 
 def _close(opened: Sequence[Interpreter]) -> None:
@@ -214,7 +203,7 @@ class ServedCypher:
         """The answers that the run got; of very many, the first ones."""
 
     def begin(self, seconds: float) -> None:
-        """Forget the run before, and give the next one so many seconds."""
+        """Forget the run before; the next one ends after `seconds`."""
         self._ends = time.monotonic() + seconds
         self._number = 0
         self._characters = 0
@@ -230,18 +219,19 @@ class ServedCypher:
         rest = self._ends - time.monotonic()
         if rest < _LEAST_SECONDS:
             raise QueryStopped("the code has no time left for a query")
+        if not isinstance(query, str):
+            raise BadOption(f"cypher(query, params=None, limit=None): query must be text, not {type(query).__name__}")
+        if not isinstance(params, dict | None):
+            raise BadOption(f"params must be a dict of values by name, not {type(params).__name__}")
         table = Cypher(self._graph).query(
-            _text(query), _parameters(params), limit=wanted, seconds=min(rest * _SHARE, SECONDS), view=self._view
+            query, params or {}, limit=wanted, seconds=min(rest * _SHARE, SECONDS), view=self._view
         )
         self._note(table, wanted, is_own=limit is not None and wanted < self._rows)
-        self._keep(table)
-        return [dict(zip(table.columns, map(_flat, row), strict=True)) for row in table.rows]
-
-    def _keep(self, table: QueryTable) -> None:
-        """Keep an answer if there is room: a run may ask for the largest one hundreds of times."""
+        # An answer is kept if there is room: a run may ask for the largest one hundreds of times.
         self._characters += len(json.dumps(table.rows))
         if self._characters <= _MOST_KEPT:
             self.returned.append(table)
+        return [dict(zip(table.columns, map(_flat, row), strict=True)) for row in table.rows]
 
     def _limit(self, limit: JsonValue) -> int:
         if limit is None:
@@ -271,7 +261,7 @@ class ServedFind:
         """What the run did not get as it was asked for, each once."""
 
     def begin(self) -> None:
-        """Forget the run before."""
+        """Forget the notes of the run before."""
         self.notes = []
 
     def find(self, text: JsonValue, k: JsonValue = TOPK) -> list[JsonValue]:
@@ -288,22 +278,8 @@ class ServedFind:
         return found
 
 
-def _text(query: JsonValue) -> str:
-    if not isinstance(query, str):
-        raise BadOption(f"cypher(query, params=None, limit=None): query must be text, not {type(query).__name__}")
-    return query
-
-
-def _parameters(params: JsonValue) -> dict[str, JsonValue]:
-    if params is None:
-        return {}
-    if not isinstance(params, dict):
-        raise BadOption(f"params must be a dict of values by name, not {type(params).__name__}")
-    return params
-
-
 def _flat(value: JsonValue) -> JsonValue:
-    """Return a value whose nodes and edges have their properties beside their names, as Neo4j's drivers give them.
+    """Return a value whose nodes and edges have their properties next to their names, as Neo4j's drivers give them.
 
     Code that is written for those asks `row["d"].get("year")`, and would take its own mistake for a missing year.
     """
@@ -398,7 +374,8 @@ class ShownNodes:
 
         A bare number is no id: `250` rather says how many there are than which one.
         """
-        values = list(dict.fromkeys(_texts(returned)))
+        rows = (row for table in returned for row in table.rows)
+        values = list(dict.fromkeys(text for row in rows for value in row for text in _texts(value)))
         printed_nodes: dict[str, None] = {}
         for word in dict.fromkeys(_words(printed, values)):
             printed_nodes.update(dict.fromkeys(self._named(word)))
@@ -420,7 +397,7 @@ class ShownNodes:
 
 
 def _words(printed: str, values: Iterable[str]) -> Iterator[str]:
-    """Return what may be an id in a text, in order: quoted text, as in lists and dicts, words, and values."""
+    """Yield the possible ids in a text, in order: quoted text, as in lists and dicts, words, and values."""
     places = [(match.start(), match[1] or match[2]) for match in _QUOTED.finditer(printed)]
     for match in _WORD.finditer(printed):
         places += [(match.start(), word) for word in (match[0], match[0].strip(_AROUND)) if not word.isdigit()]
@@ -439,21 +416,11 @@ def _places(value: str, printed: str) -> Iterator[int]:
         at = printed.find(value, at + 1)
 
 
-def _texts(returned: Sequence[QueryTable]) -> Iterator[str]:
-    """Yield every text of the rows that may be an id: a value, one in a list or a map, the `id` of a node."""
-    for table in returned:
-        for row in table.rows:
-            for value in row:
-                yield from _text_of(value)
-
-
-def _text_of(value: JsonValue) -> Iterator[str]:
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield every text of a value that may be an id: itself, one in a list or a map, the `id` of a node."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _text_of(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if key not in _NO_IDS:
-                yield from _text_of(item)
+    elif isinstance(value, list | dict):
+        items = value if isinstance(value, list) else (item for key, item in value.items() if key not in _NO_IDS)
+        for item in items:
+            yield from _texts(item)

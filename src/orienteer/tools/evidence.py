@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast, get_args
 
 from pydantic import ValidationError
 
 from orienteer.errors import BadOption
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.budget import Allowance
@@ -18,18 +19,19 @@ from orienteer.plugins import registered
 from orienteer.records import JsonValue, Observation, Question, ToolCall, ToolSpec
 from orienteer.retrieval.bases.table import BASES, open_base
 from orienteer.retrieval.evidence import TOKENS, UNPAID, Evidence, render, unpaid
+from orienteer.retrieval.graph_text import folded
 from orienteer.retrieval.matching.bindings import TriplePattern
 from orienteer.retrieval.matching.matcher import TripleMatcher
-from orienteer.retrieval.query import AUTO, OF_ANSWERS, GatherConfig, Part, Query
-from orienteer.retrieval.reading import worth_reading
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.matching.predicate import stating_types
+from orienteer.retrieval.query import AUTO, OF_ANSWERS, GatherConfig, Part, Query, Spaces
+from orienteer.text.tokenizer import Tokenizer
 from orienteer.tools.session import Session
 
 GATHER = "gather_evidence"
+# Options with which a retriever asks a model about what it finds.
 _ASK = (("filter", True), ("reports", "model"))
-"""Options with which a retriever asks a model about what it finds."""
+# Options of a call that a retriever has from the question.
 _OF_QUESTION = ("k", "node_types", "where")
-"""Options of a call that a retriever has from the question."""
 _LIST = {"type": "array", "items": {"type": "string"}}
 _SPEC = ToolSpec(
     name=GATHER,
@@ -65,7 +67,7 @@ class GatherEvidence:
         self._graph, self._session = graph, session
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Gather again what a trajectory has gathered, without a model.
+        """Repeat the gathering of a trajectory, without a model.
 
         Raises `BadOption` for an unknown retriever or option, and for a call that took a model.
         """
@@ -99,7 +101,7 @@ def _query(text: str, limits: Mapping[str, Any]) -> Query:  # Any: JSON
 
 
 def is_of_method(call: ToolCall) -> bool:
-    """Tell whether a call's evidence came from a method that is no retriever, so that it cannot be gathered again."""
+    """Return whether a method that is no retriever gathered a call's evidence: it cannot be gathered again."""
     try:
         arguments = decode(call.arguments)
     except ValueError:
@@ -112,6 +114,26 @@ def is_of_method(call: ToolCall) -> bool:
 def part_of(evidence: Evidence, part: Part) -> Evidence:
     """Return the text part or the graph part of evidence, or all of it."""
     return {"all": evidence, "text": evidence.semantic(), "graph": evidence.relational()}[part]
+
+
+def worth_reading(evidence: Evidence, graph: Graph, most: int, *, without: Collection[str] = ()) -> Evidence:
+    """Return the evidence that is worth a reader's time, with at most `most` passages.
+
+    It lacks the nodes of the ids `without`, passages that nearly repeat a better one, and edges and paths that only
+    connect texts.
+    """
+    stating = stating_types(graph)
+    nodes = [scored for scored in evidence.nodes if scored.item.id not in without]
+    # The first passages that differ, contents pages last, and all other nodes after them.
+    passages = {graph.arrays.row(scored.item.id): scored for scored in nodes if scored.item.type in PASSAGES}
+    others = [scored for scored in nodes if scored.item.type not in PASSAGES]
+    distinct = folded(graph, list(passages), lambda row: Tokenizer.words(graph.arrays.texts[row])).rows
+    return replace(
+        evidence,
+        nodes=(*(passages[row] for row in distinct[:most]), *others),
+        edges=tuple(scored for scored in evidence.edges if scored.item.type in stating),
+        paths=tuple(scored for scored in evidence.paths if all(edge.type in stating for edge in scored.item)),
+    )
 
 
 def arguments_of(
@@ -150,7 +172,7 @@ def observed(evidence: Evidence, graph: Graph, tokens: int = TOKENS) -> Observat
 
 
 class MatchTriples:
-    """Finds what matches triples of subject, predicate and object. `?x` and the like stand for anything."""
+    """Matches triples of subject, predicate and object. `?x` and the like are variables."""
 
     spec = ToolSpec(
         name=MATCH,
@@ -171,7 +193,7 @@ class MatchTriples:
         self._graph = graph
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Match again what a trajectory has matched."""
+        """Repeat the match of a trajectory."""
         triples = [TriplePattern(*triple) for triple in cast(list[list[str]], arguments["triples"])]
         spaces = Spaces(self._graph, cast(Mode, arguments.get("mode", AUTO)))
         match = TripleMatcher(self._graph, spaces).match(triples, run=Allowance())

@@ -11,7 +11,7 @@ from itertools import islice
 from orienteer.display import clean
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
-from orienteer.records import JsonValue, Ranked, Result
+from orienteer.records import JsonValue, Result
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.text.sentences import one_line
 from orienteer.tools.session import ReplyLines
@@ -28,7 +28,7 @@ def plain_functions(graph: Graph, ask: Callable[[str, int], Result]) -> tuple[Ca
 
     def call(tool: str, **arguments: JsonValue | Sequence[str]) -> str:
         given = {name: value for name, value in arguments.items() if value is not None}
-        return _told(lambda: open_stateless(graph).call(tool, given).text)  # type: ignore[arg-type]  # lists of texts
+        return _reply_of(lambda: open_stateless(graph).call(tool, given).text)  # type: ignore[arg-type]  # lists of texts
 
     def search_graph(query: str, node_types: list[str] | None = None, k: int = 10) -> str:
         """Find nodes of the knowledge graph by words of their names and texts.
@@ -71,13 +71,13 @@ def plain_functions(graph: Graph, ask: Callable[[str, int], Result]) -> tuple[Ca
         Args:
             question: The whole question, in words.
         """
-        return _told(lambda: _reply(graph, ask(question, _HITS)))
+        return _reply_of(lambda: _reply(graph, ask(question, _HITS)))
 
     return search_graph, graph_neighbors, ask_graph
 
 
-def _told(run: Callable[[], str]) -> str:
-    """Return a reply without what steers a terminal; of an error of ours its sentence, without this machine's paths."""
+def _reply_of(run: Callable[[], str]) -> str:
+    """Return a reply without control characters; for an error of ours its sentence, without paths of this machine."""
     try:
         return clean(run())
     except Error as error:
@@ -90,7 +90,15 @@ def _reply(graph: Graph, result: Result) -> str:
     reply.say_all(_heading(result))
     if not result.hits:
         reply.say("Nothing was found. Try other words.")
-    reply.list(range(len(result.hits)), _hits(result, reply.snippets(len(result.hits)).width))
+    width = reply.snippets(len(result.hits)).width
+    is_read = result.reading is not None and result.reading.complete
+    nearby = next((hit for hit in result.hits if is_read and not hit.complete), None)
+    lines = []
+    for hit in result.hits:  # above the first that meets only part of the question there is a heading
+        why = " | ".join(filter(None, (one_line(hit.why, _WHY), one_line(hit.text, width))))
+        heading = "nearby, meeting only some of it:\n" if hit is nearby else ""
+        lines.append(f"{heading}{hit_title(hit)}{f': {why}' if why else ''}")
+    reply.list(range(len(result.hits)), lines)
     return reply.text()
 
 
@@ -104,18 +112,3 @@ def _heading(result: Result) -> Iterator[str]:
         yield f"answer: {one_line(answer, _ANSWER)}"
     for note in islice((note for note in result.notes if note != result.meeting), 5):
         yield f"note: {one_line(note, _NOTE)}"
-
-
-def _hits(result: Result, width: int) -> Iterator[str]:
-    """Yield a line for each hit; above the first that meets only some of the question stands that it does."""
-    is_read = result.reading is not None and result.reading.complete
-    nearby = next((hit for hit in result.hits if is_read and not hit.complete), None)
-    for hit in result.hits:
-        yield f"{'nearby, meeting only some of it:' + chr(10) if hit is nearby else ''}{_hit(hit, width)}"
-
-
-def _hit(hit: Ranked, width: int) -> str:
-    """Return a hit as a line: its id, name and type, why it is there, and so many characters of its text."""
-    told = (one_line(hit.why, _WHY), one_line(hit.text, width))
-    why = " | ".join(text for text in told if text)
-    return f"{hit_title(hit)}{f': {why}' if why else ''}"

@@ -98,7 +98,7 @@ class NodeIdRetriever:
         if topk != wanted:
             notes.append(f"topk is {wanted}: it must be 1 to {MOST_TOPK}; {topk} is taken.")
         queries = queries[:MOST_QUERIES]
-        hits_by_query = [self._found(f"query {place}", query, topk, notes) for place, query in enumerate(queries, 1)]
+        hits_by_query = [self._search(f"query {place}", query, topk, notes) for place, query in enumerate(queries, 1)]
         if self._identifiers is None and arguments.get("topk") is None:
             hits_by_query = [
                 _exact_alone(query, hits, notes) for query, hits in zip(queries, hits_by_query, strict=True)
@@ -111,13 +111,13 @@ class NodeIdRetriever:
         What could not be done as asked is added to the notes.
         """
         what = repr(one_line(text, _LONGEST_KEY))
-        shown = map(self._shown, self._found(what, text, k, notes, number="k"))
+        shown = map(self._node_json, self._search(what, text, k, notes, number="k"))
         return [
             {"id": hit["node_id"], "type": hit["node_type"], "name": hit["name"], "score": hit["score"]}
             for hit in shown
         ]
 
-    def _found(self, what: str, query: str, topk: int, notes: list[str], *, number: str = "topk") -> list[ScoredNode]:
+    def _search(self, what: str, query: str, topk: int, notes: list[str], *, number: str = "topk") -> list[ScoredNode]:
         """Return the nodes of one query, best first; notes call the query `what`, and its `topk` by `number`."""
         begin = what[0].upper() + what[1:]
         text = " ".join(query[:_LONGEST_QUERY].split())
@@ -127,7 +127,8 @@ class NodeIdRetriever:
         if len(query) > _LONGEST_QUERY:
             notes.append(f"{begin} is long: its first {_LONGEST_QUERY} characters were searched for.")
         session = self._session
-        named = self._called(text)
+        # Nodes of exactly this name; of names that differ in punctuation, the nearest.
+        named = link(session.graph, text, Policy(identifiers=self._identifiers))
         sure, left = named[:topk], topk - len(named)
         if left < 0:
             notes.append(f"{begin}: {len(named)} nodes are called just so; raise {number} to see all.")
@@ -143,10 +144,6 @@ class NodeIdRetriever:
             notes.append(f"Nothing in this graph is like {what}: try other words.")
         return [*(ScoredNode(row, _SURE) for row in sure), *others]
 
-    def _called(self, text: str) -> list[int]:
-        """Return the rows of just this name, alias or identifier; of names that differ in punctuation, the nearest."""
-        return link(self._session.graph, text, Policy(identifiers=self._identifiers))
-
     def _by_meaning(self, mode: Mode, text: str, k: int) -> list[ScoredNode]:
         rows, scores = self._session.graph.arrays.searcher(mode).search(text, k)
         most = 2 / (RRF_CONSTANT + 1) if ranking_of(mode).fusion == "rrf" else 1.0  # first in both lists
@@ -159,9 +156,9 @@ class NodeIdRetriever:
         self, topk: int, queries: Sequence[str], hits_by_query: Sequence[Sequence[ScoredNode]], notes: list[str]
     ) -> Observation:
         """Return as many places of every list as there is room for, at least one, best first."""
-        shown = [[self._shown(hit) for hit in hits] for hits in hits_by_query]
+        shown = [[self._node_json(hit) for hit in hits] for hits in hits_by_query]
 
-        def written(places: int) -> str:
+        def rendered(places: int) -> str:
             firsts = [hits[:places] for hits in shown]
             if self._identifiers is not None:
                 return repr({"topk": topk, "results": firsts})
@@ -169,17 +166,17 @@ class NodeIdRetriever:
 
         room = self._session.reply_characters - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)
-        while places > 1 and len(written(places)) > room:
+        while places > 1 and len(rendered(places)) > room:
             places -= 1
         left_out = sum(max(0, len(hits) - places) for hits in shown)
         if left_out:
             notes.append(f"{left_out} nodes did not fit into this reply: {places} are shown of each query.")
-        results = written(places)
+        results = rendered(places)
         graph = self._session.graph
         nodes = dict.fromkeys(graph.arrays.ids[hit.row] for hits in hits_by_query for hit in hits[:places])
         return Observation("\n".join((results, *dict.fromkeys(notes))), tuple(nodes))
 
-    def _shown(self, hit: ScoredNode) -> dict[str, JsonValue]:
+    def _node_json(self, hit: ScoredNode) -> dict[str, JsonValue]:
         graph, identifiers = self._session.graph, self._identifiers
         node_type = graph.arrays.type_at(hit.row)
         return {
@@ -191,7 +188,7 @@ class NodeIdRetriever:
 
 
 def _keys(queries: Sequence[str]) -> list[str]:
-    """Return what stands before the nodes of each query: its text in one line, with its place where another has it."""
+    """Return the keys of the reply: each query in one line, numbered if another query has the same line."""
     taken: dict[str, str] = {}
     keys = []
     for place, query in enumerate(queries, 1):
@@ -201,7 +198,7 @@ def _keys(queries: Sequence[str]) -> list[str]:
 
 
 def _exact_alone(query: str, hits: list[ScoredNode], notes: list[str]) -> list[ScoredNode]:
-    """Return the nodes of just this name where there are any, and note it; else all of them."""
+    """Return the nodes of exactly this name, with a note; all nodes if there are none."""
     exact = [hit for hit in hits if hit.score == _SURE]
     if not exact or len(exact) == len(hits):
         return hits
@@ -232,6 +229,6 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
 
 
 def _alike(graph: Graph, folded: str, row: int) -> float:
-    """Return how alike a text and the nearest of a node's names are, letter by letter, from 0 to 1."""
+    """Return the likeness of a text and the nearest of a node's names, letter by letter, from 0 to 1."""
     names = (graph.arrays.names[row], *graph.arrays.aliases_at(row))
     return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)

@@ -6,14 +6,14 @@ By meaning too where the graph has vectors. ARK, section 3.1.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
 from orienteer.graph.listing import ListedGroup, grouped, matching, ordered
-from orienteer.graph.search import Coverage, NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
+from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Direction, JsonValue, Observation
@@ -90,26 +90,25 @@ class SearchInGraph:
             rows, weak = self._best_of_names(words, values, until, within, mask)
         else:
             rows = self._best(words, until, within, mask)
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         self._say_values(reply, words, values)
         if len(rows) <= offset:
             nothing = "No node has any of these words. Try other words, or fewer filters."
             reply.say(shown_range(offset, 0, len(rows)) if len(rows) else nothing)
-            return Observation(reply.text())
+            return reply.observation()
         self._list(reply, words, rows[offset : offset + k], weak, offset=offset, of=len(rows))
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
     def _list(self, reply: ReplyLines, words: QueryWords, rows: Rows, weak: int, *, offset: int, of: int) -> None:
-        """Save the rows and list them: those from an offset on, of so many that were found."""
+        """Save the rows and list one page of them; `of` is how many rows the search has found."""
         graph, coverages = self._session.graph, words.coverages(rows)
         name = self._session.save(rows)
         full = sum(coverage.is_full for coverage in coverages)
         few = "none of them" if coverages[0].of == 1 else "one of them or none"
         left_out = f" {weak} more, with {few}, left out." if weak else ""
         head = f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words."
-        told = _told(reply, words, rows)
-        lines = (f"{title(graph, row)}{part}" for row, part in zip(rows.tolist(), told, strict=True))
+        snippets = _snippets(reply, words, rows)
+        lines = (f"{title(graph, row)}{part}" for row, part in zip(rows.tolist(), snippets, strict=True))
         if self._session.offers_offset:
             reply.page(rows.tolist(), lines, lambda shown: f"{head} {shown_range(offset, shown, of)}{left_out}")
             return
@@ -117,7 +116,7 @@ class SearchInGraph:
         reply.list(rows.tolist(), lines)
 
     def _say_values(self, reply: ReplyLines, words: QueryWords, values: Sequence[ValueMatch]) -> None:
-        """Say which words the graph does not hold, and what a query is that is the value of a property."""
+        """Report the words that the graph lacks, and the properties that have the query as a value."""
         arrays = self._session.graph.arrays
         of_values = {word for value in values for word in arrays.tokenizer.words(value.value)}
         if unknown := [word for word in words.absent if word not in of_values]:
@@ -139,7 +138,7 @@ class SearchInGraph:
     def _best_of_names(
         self, words: QueryWords, values: Sequence[ValueMatch], k: int, among: Rows | None, mask: Mask | None
     ) -> BestRows:
-        """Return what the query names, then the best rows by words, then those with it as a value.
+        """Return the nodes that the query names, then the best by words, then those with it as a value.
 
         Rows by words stand in the order of `_in_phrases`, and those with hardly any of the words are left out.
         """
@@ -155,8 +154,12 @@ class SearchInGraph:
         sure = {*named, *of_values}
         rows = zip(best.tolist(), coverages, strict=True)
         least = 1 if most or not words.common else 0  # by common words alone rows are found where none has others
-        keeps = [row in sure or not _is_weak(coverage, most, least) for row, coverage in rows]
-        return BestRows(best[np.array(keeps, np.bool_)], keeps.count(False))
+        # A row is weak with fewer words than the least, or with one of many if another row has more.
+        weak = [
+            bool(has.of) and (has.number < least or (has.number == 1 < most and has.of >= _MANY)) and row not in sure
+            for row, has in rows
+        ]
+        return BestRows(best[~np.array(weak, np.bool_)], weak.count(True))
 
     def _in_phrases(self, words: QueryWords, rows: Rows) -> Rows:
         """Put the rows with all words first, then the few that hold the heaviest phrase of the query word by word."""
@@ -177,20 +180,15 @@ class BestRows(NamedTuple):
     """How many were left out because they have hardly any of the words."""
 
 
-def _is_weak(coverage: Coverage, most: int, least: int) -> bool:
-    """Tell whether a row has fewer words than the least, or one of many where another row has more."""
-    return bool(coverage.of) and (coverage.number < least or (coverage.number == 1 < most and coverage.of >= _MANY))
-
-
-def _told(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]:
-    """Yield for each row which of the words it has, and the part of its text with them; after the first rows nothing.
+def _snippets(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]:
+    """Yield by row the query's words in it and the part of its text with them; nothing after the first rows.
 
     Without words it is nothing for all of them.
     """
     first, width = reply.snippets(len(rows))
     for place, (row, coverage) in enumerate(zip(rows.tolist(), words.coverages(rows), strict=True)):
-        is_told = words.terms and place < first
-        yield f"{coverage_note(coverage)}: {words.snippet(row, width=width)}" if is_told else ""
+        has_snippet = words.terms and place < first
+        yield f"{coverage_note(coverage)}: {words.snippet(row, width=width)}" if has_snippet else ""
 
 
 def _distinct(rows: Iterable[int]) -> Rows:
@@ -229,7 +227,7 @@ class SearchInNeighborhood:
         notes: list[str] = []
         reference = texts.text(arguments, "node") or ""
         node_types, edge_types = self._types(reference, arguments, notes)
-        direction = _direction(arguments)
+        direction = cast(Direction | None, arguments.get("direction"))  # checked against the schema
         mask = graph.arrays.mask(node_types, texts.texts(arguments, "where") or ())
         kinds = graph.arrays.kind_mask(edge_types, direction)
         start = session.rows(reference, notes, mask=mask, kinds=kinds)
@@ -237,16 +235,15 @@ class SearchInNeighborhood:
         if mask is not None:
             entries = entries.where(mask[entries.neighbor])
         rows = distinct(entries.neighbor)
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         if not len(rows):
             reply.say("0 neighbours pass these filters.")
             if len((around := graph.arrays.adjacency.entries(start)).neighbor):
                 reply.say(f"Without filters there are: {counts_line(graph, graph.arrays.counts(around))}")
-            return Observation(reply.text())
+            return reply.observation()
         reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.arrays.counts(entries))}")
         self._page(reply, arguments, rows, entries, start)
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
     def _types(
         self, reference: str, arguments: Mapping[str, JsonValue], notes: list[str]
@@ -281,28 +278,20 @@ class SearchInNeighborhood:
             reply.say("0 have all words; best partial matches:")
         name = session.save(rows, first=page)
         what = f"{name}: all {len(rows)}. " if name else ""
-        told = _told(reply, words, page)
+        snippets = _snippets(reply, words, page)
         reply.page(
             page.tolist(),
-            (f"{self._line(row, entries, start)}{part}" for row, part in zip(page.tolist(), told, strict=True)),
+            (f"{self._line(row, entries, start)}{part}" for row, part in zip(page.tolist(), snippets, strict=True)),
             lambda shown: f"{what}{shown_range(offset, shown, len(rows), pages=self._pages)}",
         )
 
     def _line(self, row: int, entries: Entries, start: Rows) -> str:
         graph = self._session.graph
         edges = graph.arrays.edges_to(entries, row)
-        if len(start) > 1:
-            at = np.flatnonzero(entries.neighbor == row)
-            touched = f" touches {len(np.unique(entries.owner[at]))} of {len(start)}"
-        else:
-            touched = ""
+        owners = np.unique(entries.owner[entries.neighbor == row]) if len(start) > 1 else start
+        touched = f" touches {len(owners)} of {len(start)}" if len(start) > 1 else ""
         is_start = " (start)" if row in start else ""
         return f"{edge_note(graph, edges, graph.arrays.ids[row])} {title(graph, row)}{is_start}{touched}"
-
-
-def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:
-    value = arguments.get("direction")
-    return "out" if value == "out" else "in" if value == "in" else None
 
 
 # `list_nodes`: nodes by type and property without words, counted, sorted, grouped. For agents that ask for it.
@@ -334,7 +323,7 @@ class ListNodes:
         self.spec = texts.spec(LIST_NODES, _DESCRIPTION, properties)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return how many nodes pass the filters, and a page of them or of their groups."""
+        """Return the number of nodes that pass the filters, and a page of them or of their groups."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         types = texts.texts(arguments, "node_types")
@@ -343,8 +332,7 @@ class ListNodes:
         sort, group_by = texts.text(arguments, "sort"), texts.text(arguments, "group_by")
         descending = arguments.get("descending") is True
         k, offset = texts.number(arguments, "k", texts.NEIGHBORS_K), texts.number(arguments, "offset", 0)
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         if group_by is not None:
             groups = grouped(graph.arrays, rows, group_by, sort=sort, descending=descending)
             session.save(rows)
@@ -358,9 +346,9 @@ class ListNodes:
         reply.page(
             page.tolist(),
             (f"{title(graph, row)}{self._value(row, sort)}" for row in page.tolist()),
-            lambda shown: f"{what}{_shown(shown, offset, len(rows))}",
+            lambda shown: f"{what}{_page_range(shown, offset, len(rows))}",
         )
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
     def _say_groups(self, reply: ReplyLines, groups: Sequence[ListedGroup], *, total: int, k: int, offset: int) -> None:
         page = groups[offset : offset + k]
@@ -372,17 +360,17 @@ class ListNodes:
                 f"{'(no value)' if group.value is None else one_line(value_text(group.value), _VALUE)}: {group.count}"
                 for group in page
             ),
-            lambda shown: f"{what}{_shown(shown, offset, len(groups))}",
+            lambda shown: f"{what}{_page_range(shown, offset, len(groups))}",
         )
 
     def _value(self, row: int, sort: str | None) -> str:
-        """Return the property that nodes are sorted by, of this one; empty where it has none."""
+        """Return the sort property of a node as text, empty if it has none."""
         arrays = self._session.graph.arrays
         field = {name.casefold(): name for name in arrays.properties.names}.get((sort or "").casefold())
         value = None if field is None else arrays.properties.of(row).get(field)
         return "" if value is None else f" {field}: {one_line(value_text(value), _VALUE)}"
 
 
-def _shown(rows: int, offset: int, of: int) -> str:
-    """Return which rows a page of so many shows, where they are not all."""
+def _page_range(rows: int, offset: int, of: int) -> str:
+    """Return the range of a page, unless it shows all rows."""
     return "." if rows == of else f". {shown_range(offset, rows, of)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, cast
 
@@ -78,7 +78,7 @@ class Select:
         self.spec = texts.spec("select", _DESCRIPTION, properties)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return how many nodes are left, the first of them, and the set that they are saved as."""
+        """Return the number of nodes left, the first of them, and the name of the saved set."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         until = time.monotonic() + self._seconds
@@ -88,18 +88,21 @@ class Select:
             assert mask is not None, "there are types"
             rows = rows[mask[rows]]
         for condition in cast(list[dict[str, Any]], arguments.get("where") or []):
-            rows = self._meeting(rows, condition, until)
+            comparison, wanted = condition["comparison"], condition["value"]
+            values = self._values(rows, condition["property"], until)
+            rows = rows[
+                np.array([value is not None and meets(value, comparison, wanted) for value in values], np.bool_)
+            ]
         if order := cast(dict[str, Any], arguments.get("order") or {}):
             rows = self._ordered(rows, order, notes, until)
         chosen = rows[: texts.number(arguments, "limit", len(rows))]
         name = session.save(chosen)
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         cut = f" of {len(rows)}" if len(chosen) < len(rows) else ""
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(chosen), 'node')}{cut}")
         shown = chosen[:_SHOWN].tolist()
         reply.list(shown, (title(graph, row) for row in shown))
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
     def _base(self, arguments: Mapping[str, JsonValue], notes: list[str]) -> Rows:
         """Return the rows to begin with, a set in its own order. Raises `UnknownNode`, `BadOption`."""
@@ -115,12 +118,6 @@ class Select:
         first = np.array(session.ranked(references[0], notes), np.int32)
         others = [session.rows(reference, notes) for reference in references[1:]]
         return first if not others else first[np.isin(first, reduce(np.intersect1d, others))]
-
-    def _meeting(self, rows: Rows, condition: Mapping[str, Any], until: float) -> Rows:
-        values = self._values(rows, condition["property"], until)
-        comparison, wanted = condition["comparison"], condition["value"]
-        keep = [value is not None and meets(value, comparison, wanted) for value in values]
-        return rows[np.array(keep, np.bool_)]
 
     def _values(self, rows: Rows, name: str, until: float) -> list[JsonValue]:
         """Return a property of each node, None for a node without it. Raises `UnknownProperty`, `BadOption`."""
@@ -150,12 +147,12 @@ class Select:
             return rows[np.array(sort_places(values, descending=descending), np.intp)]
         if how != "count" and not name:
             raise BadOption(f"the aggregate {how!r} needs a property of the neighbours")
-        numbers = self._around(rows, order, notes, until)
+        numbers = self._aggregates(rows, order, notes, until)
         lowest = np.nan_to_num(-numbers if descending else numbers, nan=np.inf, posinf=np.inf, neginf=-np.inf)
         return rows[np.argsort(lowest, kind="stable")]
 
-    def _around(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
-        """Return for each row the aggregate over its distinct neighbours: (len(rows),) float64, NaN for none."""
+    def _aggregates(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
+        """Return by row the aggregate over its distinct neighbours: (len(rows),) float64, NaN for none."""
         session, graph = self._session, self._session.graph
         edges, types = order.get("edge_types"), order.get("node_types")
         entries = graph.arrays.entries(
@@ -181,16 +178,16 @@ def property_of(graph: Graph, name: str) -> str:
     names: Sequence[str] = (*graph.arrays.properties.names, *OWN)
     if name in names:
         return name
-    same = [other for other in names if _bare(other) == _bare(name)]
+
+    def bare(written: str) -> str:
+        return "".join(letter for letter in written.casefold() if letter.isalnum())
+
+    same = [other for other in names if bare(other) == bare(name)]
     if len(same) == 1:
         return same[0]
     near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
     raise UnknownProperty(f"No node has a property {name[:200]!r}.{hint} In this graph: {', '.join(names[:40])}.", near)
-
-
-def _bare(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 # `cypher`: a read-only statement over the graph, for what the other tools cannot ask in one call.
@@ -220,7 +217,7 @@ class RunCypher:
         self.spec = texts.spec("cypher", _CYPHER_DESCRIPTION, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the rows that fit, how many there are, and a set of the nodes in the first column that has any."""
+        """Return the rows with their total number, and a set of the nodes in the first column that has any."""
         query = texts.text(arguments, "query") or ""
         table = Cypher(self._session.graph).query(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
         rows = self._nodes(table)
@@ -237,7 +234,10 @@ class RunCypher:
             reply.page(range(len(shown)), lines, lambda rows: f"{head}{_rest(rows, table.total)}")
         else:
             reply.say(head)
-            _say_rows(reply, lines, len(shown))
+            for place, line in enumerate(lines):
+                if not reply.say(line):
+                    reply.say(f"... {len(shown) - place} more rows did not fit into this reply")
+                    break
         ids = dict.fromkeys(self._session.graph.arrays.ids[row] for row in rows)
         return Observation(reply.text(), tuple(ids))
 
@@ -279,14 +279,6 @@ class RunCypher:
         return value_text(value)
 
 
-def _say_rows(reply: ReplyLines, lines: Iterable[str], number: int) -> None:
-    """Say so many rows, and how many of them did not fit."""
-    for place, line in enumerate(lines):
-        if not reply.say(line):
-            reply.say(f"... {number - place} more rows did not fit into this reply")
-            return
-
-
 def _rest(shown: int, total: int) -> str:
-    """Say how a reply goes on that shows so many rows of all, where no set keeps them."""
+    """Return the hint for the rows after the first `shown`, because no set keeps them."""
     return f". Shown 1-{shown}; SKIP {shown} in the statement for more." if shown < total else ""

@@ -26,7 +26,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode
 from orienteer.protocols import Run
-from orienteer.records import Usage
+from orienteer.records import Observation, Usage
 from orienteer.retrieval.evidence import UNPAID
 from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text.english import LANGUAGES
@@ -52,27 +52,24 @@ class Payment:
         self._graph = graph
 
     def payable(self, mode: Mode, query: str, notes: list[str], *, passages: Sequence[str] = ()) -> Mode:
-        """Return how a search can rank: in this mode, its vector made and paid for; else by words, with a note."""
-        if mode == "lexical" or not query.strip() or self._paid(query, passages):
+        """Return the mode that a search can afford: this one, with its vector paid for, or lexical with a note."""
+        if mode == "lexical" or not query.strip():
             return mode
+        try:
+            if self.run is not None:
+                self.spent += self._graph.arrays.searcher.vectors.pay(self.run, query, passages)
+            if self.run is not None or not self.goes_by_words:
+                return mode
+        except BudgetExhausted:
+            pass
         self.unpaid += 1
         notes.append(UNPAID)
         return "lexical"
 
-    def _paid(self, query: str, passages: Sequence[str]) -> bool:
-        if self.run is None:
-            return not self.goes_by_words
-        try:
-            self.spent += self._graph.arrays.searcher.vectors.pay(self.run, query, passages)
-        except BudgetExhausted:
-            return False
-        return True
-
     def unpaid_notes(self) -> list[str]:
-        """Say in a note how many searches went by words because the budget could not pay for their vectors."""
-        number = self.unpaid
-        what = f"{number} search{'es' * (number != 1)} went by words"
-        return [f"{what}: the budget had no call left to embed what was searched for"] if number else []
+        """Return a note with the number of searches that went by words because vectors could not be paid for."""
+        what = f"{self.unpaid} search{'es' * (self.unpaid != 1)} went by words"
+        return [f"{what}: the budget had no call left to embed what was searched for"] if self.unpaid else []
 
 
 REPLY_TOKENS = 1_200
@@ -140,11 +137,11 @@ class Session:
 
     @property
     def reply_characters(self) -> int:
-        """How many characters a reply can have."""
+        """The characters that a reply can have."""
         return int(self.reply_tokens * self.characters_a_token)
 
     def save(self, rows: Rows, *, first: Rows | None = None) -> str:
-        """Save a whole result and return its name; empty where this session saves none.
+        """Save a whole result and return its name, or an empty string if this session saves none.
 
         `first` holds the rows that were shown, best first.
         """
@@ -193,29 +190,27 @@ class Session:
         """
         text = reference.strip()
         if self._is_set(text):
-            return self._set(text)
-        candidates = self._named(text, notes)
+            number = self._number(text)
+            if not 1 <= number <= len(self.sets):
+                names = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
+                raise BadOption(f"There is no saved set {text}; there are {names}.")
+            return self.sets[number - 1]
+        arrays, candidates = self.graph.arrays, self._named(text, notes)
         if len(candidates) > 1:
             if self.mends_names:
                 candidates = self._with_edges(candidates, mask, kinds)
             if len(candidates) > 1:
-                self._refuse_ambiguous(text, candidates)
-            arrays, row = self.graph.arrays, candidates[0]
+                ids, nodes = [arrays.ids[row] for row in candidates], "; ".join(map(self._described, candidates[:8]))
+                raise AmbiguousNode(f"{text!r} names {len(ids)} nodes: {nodes}. Use an id.", ids)
+            row = candidates[0]
             notes.append(f"{text!r} is read as {arrays.ids[row]} ({arrays.type_at(row)})")
-        elif (sharing := shared_name(self.graph.arrays, text)) is not None:
-            notes.append(f"{sharing}. Read as {self.graph.arrays.ids[candidates[0]]}; for another use its id")
+        elif (sharing := shared_name(arrays, text)) is not None:
+            notes.append(f"{sharing}. Read as {arrays.ids[candidates[0]]}; for another use its id")
         return np.array(candidates, np.int32)
 
     def _is_set(self, text: str) -> bool:
-        """Return whether a reference means a saved set; a node may have an id that looks like one."""
+        """Return whether a reference is the name of a saved set; a node may have an id that looks like one."""
         return self.saves_sets and bool(_SET.fullmatch(text)) and self.graph.arrays.ids.find(text) is None
-
-    def _set(self, text: str) -> Rows:
-        number = self._number(text)
-        if not 1 <= number <= len(self.sets):
-            names = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
-            raise BadOption(f"There is no saved set {text}; there are {names}.")
-        return self.sets[number - 1]
 
     @staticmethod
     def _number(text: str) -> int:
@@ -237,7 +232,7 @@ class Session:
         raise unknown_node(graph, inner)
 
     def _typed(self, text: str, notes: list[str]) -> list[int]:
-        """Return the candidates for `name (Type)`; none where the brackets hold no type."""
+        """Return the candidates for `name (Type)`, none if the brackets hold no type."""
         name, _, rest = text.rpartition(" (")
         if not name or not rest.endswith(")"):
             return []
@@ -249,7 +244,7 @@ class Session:
         return [row for row in self.graph.arrays.candidates(name) if wanted[self.graph.arrays.node_types[row]]]
 
     def _with_edges(self, rows: Sequence[int], mask: Mask | None, kinds: KindMask | None) -> list[int]:
-        """Return the rows that have an edge which passes the filters; all rows where none has."""
+        """Return the rows with an edge that passes the filters, or all rows if none has one."""
         passing = []
         for row in rows:
             entries = self.graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
@@ -258,16 +253,9 @@ class Session:
                 passing.append(row)
         return passing or list(rows)
 
-    def _refuse_ambiguous(self, text: str, rows: Sequence[int]) -> None:
-        """Raise `AmbiguousNode`, which lists the nodes that a name may mean."""
-        graph = self.graph
-        listed = "; ".join(
-            f"[{graph.arrays.ids[row]}] {one_line(graph.arrays.names[row])} ({graph.arrays.type_at(row)})"
-            for row in rows[:8]
-        )
-        raise AmbiguousNode(
-            f"{text!r} names {len(rows)} nodes: {listed}. Use an id.", [graph.arrays.ids[row] for row in rows]
-        )
+    def _described(self, row: int) -> str:
+        arrays = self.graph.arrays
+        return f"[{arrays.ids[row]}] {one_line(arrays.names[row])} ({arrays.type_at(row)})"
 
     def all_rows(
         self, references: Sequence[str], notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None
@@ -278,17 +266,13 @@ class Session:
 
     def node_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
         """Return the node types of these names; a near form is corrected, with a note. Raises `UnknownType`."""
-        return [
-            self._type(name, notes, self.graph.arrays.types.node_numbers, self.graph.arrays.types.nodes)
-            for name in names
-        ]
+        types = self.graph.arrays.types
+        return [self._type(name, notes, types.node_numbers, types.nodes) for name in names]
 
     def edge_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
         """Return the edge types of these names; a near form is corrected, with a note. Raises `UnknownType`."""
-        return [
-            self._type(name, notes, self.graph.arrays.types.edge_numbers, self.graph.arrays.types.edges)
-            for name in names
-        ]
+        types = self.graph.arrays.types
+        return [self._type(name, notes, types.edge_numbers, types.edges) for name in names]
 
     def _type(
         self, name: str, notes: list[str], look_up: Callable[[list[str]], list[int]], types: Sequence[str]
@@ -311,7 +295,7 @@ class Session:
 
 
 def _by_words(name: str, types: Mapping[str, str]) -> str | None:
-    """Return the one type, of codes with their labels, that has all words of a name, in whatever form.
+    """Return the one type, of codes with their labels, that has all words of a name, in any form.
 
     None where none has, or several: `works` is `worked_at`, and `gene` is `gene/protein`.
     """
@@ -327,7 +311,7 @@ def _stems(name: str) -> frozenset[str]:
 
 
 def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> UnknownNode:
-    """Return the error about a name that no node bears, with the names that are spelled most like it."""
+    """Return the error about an unknown name, with the names that are spelled most like it."""
 
     def hint() -> Hint:
         near = graph.arrays.near_names(name)
@@ -357,16 +341,18 @@ class Snippets(NamedTuple):
 class ReplyLines:
     """The lines of a reply, under a budget of tokens. Its last line is the state of the answer."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, notes: Iterable[str] = ()) -> None:
+        """A reply begins with the notes."""
         self._session = session
         self._lines: list[str] = []
         self._left = session.reply_characters - _REST
         if session.saves_sets:
             self._left -= len(state(session)) + 1
         self.shown: list[int] = []
+        self.say_all(notes)
 
     def say(self, line: str) -> bool:
-        """Add a line where there is room; return whether there was."""
+        """Add a line if there is room; return whether there was."""
         if len(line) + 1 > self._left:
             return False
         self._left -= len(line) + 1
@@ -381,11 +367,11 @@ class ReplyLines:
 
     @property
     def room(self) -> int:
-        """How many characters a further line can have."""
+        """The characters that a further line can have."""
         return self._left - 1
 
     def snippets(self, rows: int) -> Snippets:
-        """Return how many of so many rows are shown with a part of their text, and how wide these parts can be.
+        """Return the number of rows that get a part of their text, and its width.
 
         Where sets are saved, the rows after the first are names alone, so that the parts keep their size.
         """
@@ -404,7 +390,7 @@ class ReplyLines:
             self.shown.append(int(row))
 
     def page(self, rows: Sequence[int], lines: Iterable[str], head: Callable[[int], str]) -> None:
-        """List rows under a head, which is told how many of them are shown: it says the true range."""
+        """List rows under a head, which gets the number of rows shown, so that its range is true."""
         at, before, kept = len(self._lines), len(self.shown), len(head(len(rows))) + _MORE
         self._left -= kept
         self.list(rows, lines)
@@ -419,6 +405,10 @@ class ReplyLines:
             lines.append(state(self._session))
         return "\n".join(lines)
 
+    def observation(self) -> Observation:
+        """Return the whole reply with the ids of the rows that it shows."""
+        return Observation(self.text(), tuple(self._session.graph.arrays.ids[row] for row in self.shown))
+
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, which gets an s unless the number is 1."""
@@ -426,7 +416,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def shown_range(offset: int, shown: int, of: int, *, pages: bool = True) -> str:
-    """Return which rows of so many a page shows, and where the next one begins if there are pages."""
+    """Return the range that a page shows, and the offset of the next one if there are pages."""
     end = offset + shown
     if not shown:
         return f"None from {offset} on."
@@ -434,7 +424,7 @@ def shown_range(offset: int, shown: int, of: int, *, pages: bool = True) -> str:
 
 
 def state(session: Session) -> str:
-    """Return the line that says what is in the answer."""
+    """Return the line with the state of the answer."""
     chosen = session.answer
     names = "; ".join(one_line(session.graph.arrays.names[row], 60) for row in chosen[:3])
     more = "; ..." if len(chosen) > 3 else ""

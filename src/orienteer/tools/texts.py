@@ -1,4 +1,4 @@
-"""`read_node`, `schema` and `search_passages`: nodes in full, what the graph is made of, passages whole."""
+"""`read_node`, `schema` and `search_passages`: whole nodes, the graph's types, whole passages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.sentences import value_text
 from orienteer.tools.session import ReplyLines, Session, counted
 
@@ -50,8 +50,7 @@ class ReadNode:
         references = parameter_references(arguments, "node")
         rows = list(dict.fromkeys(session.all_ranked(references, notes)))
         offset = number(arguments, "offset", 0)
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         if len(rows) == 1:
             reply.say_all(self._lines(rows[0], offset, reply.room))
             return Observation(reply.text(), (graph.arrays.ids[rows[0]],))
@@ -60,10 +59,10 @@ class ReadNode:
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'node')}")
         share = reply.room // max(len(rows), 1)
         reply.list(rows, ("\n".join(self._lines(row, offset, share)) for row in rows))
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
     def _lines(self, row: int, offset: int, room: int) -> Iterator[str]:
-        """Yield what is shown of a node in about so many characters: its text first, then properties."""
+        """Yield the lines about a node, in about `room` characters: its text first, then properties."""
         graph = self._session.graph
         node = graph.arrays.node_at(row)
         counts = counts_line(graph, graph.arrays.counts(graph.arrays.adjacency.entries(np.array([row], np.int32))))
@@ -83,7 +82,7 @@ class ReadNode:
             yield line
 
     def _page(self, text: str, offset: int, room: int) -> str:
-        """Return a text from a place on, and how it goes on where it is cut."""
+        """Return a text from an offset on, with a hint at the rest if it is cut."""
         most = self._session.reply_characters // 2
         whole = min(_WHOLE, most)
         size, left = max(whole, min(_PAGE, most, room)), len(text) - offset
@@ -132,14 +131,13 @@ class SearchPassages:
         node_types, where = (tuple(texts(arguments, name) or ()) for name in ("node_types", "where"))
         spaces = Spaces(graph, mode)
         rows = spaces.search(query, k, spaces.answers(node_types, where)).rows.tolist()
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         if not rows:
             reply.say("No passage has any of these words. Try others.")
         reply.list(
             rows, ("\n".join([title(graph, row), *indented(graph.arrays.texts[row][:_LONGEST])]) for row in rows)
         )
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
 
 # The parameters that several tools share, as JSON schema, and how the arguments of a call are read.
@@ -190,17 +188,17 @@ MODE: dict[str, Any] = {
 
 
 def node(*, saves_sets: bool) -> dict[str, Any]:
-    """Return the schema of a node, or where sets are saved of one of them."""
+    """Return the schema of a node; if sets are saved, a set may replace it."""
     return {"type": "string", "description": _reference(saves_sets)}
 
 
 def nodes(*, saves_sets: bool) -> dict[str, Any]:
-    """Return the schema of a list of nodes, or where sets are saved of these too."""
+    """Return the schema of a list of nodes; if sets are saved, of sets too."""
     return {**PLAIN_NODES, "description": f"Each one {_reference(saves_sets)}"}
 
 
 def node_or_nodes(*, saves_sets: bool) -> dict[str, Any]:
-    """Return the schema of a node or a list of them, or where sets are saved of these too."""
+    """Return the schema of a node or a list of them; if sets are saved, of sets too."""
     return {**PLAIN_NODES, "type": ["string", "array"], "description": f"{_reference(saves_sets)}; or a list of them"}
 
 
@@ -210,7 +208,7 @@ def _reference(saves_sets: bool) -> str:
 
 
 def query(mode: Mode) -> dict[str, Any]:
-    """Return the schema of `query` where searches rank in this way."""
+    """Return the schema of `query` for searches of this mode."""
     return {"type": "string", "description": _RANKED[ranking_of(mode).kind]}
 
 
@@ -220,7 +218,7 @@ def count(default: int) -> dict[str, Any]:
 
 
 def offset(unit: str = "Rows") -> dict[str, Any]:
-    """Return the schema of `offset`, which counts in such units."""
+    """Return the schema of `offset`, which counts in these units."""
     return {"type": "integer", "minimum": 0, "description": f"{unit} to skip; default 0"}
 
 
@@ -233,7 +231,7 @@ def spec(name: str, description: str, properties: Mapping[str, Any], required: S
 
 
 def texts(arguments: Mapping[str, JsonValue], name: str) -> list[str] | None:
-    """Return a list argument; None where it is absent or empty. The schema has checked its items."""
+    """Return a list argument, or None if it is absent or empty. The schema has checked its items."""
     value = arguments.get(name)
     return cast(list[str], value) if value else None  # checked against the schema before the tool runs
 
@@ -245,13 +243,13 @@ def parameter_references(arguments: Mapping[str, JsonValue], name: str) -> list[
 
 
 def text(arguments: Mapping[str, JsonValue], name: str) -> str | None:
-    """Return a text argument; None where it is absent or blank."""
+    """Return a text argument, or None if it is absent or blank."""
     value = arguments.get(name)
     return value if isinstance(value, str) and value.strip() else None
 
 
 def mode(arguments: Mapping[str, JsonValue], default: Mode) -> Mode:
-    """Return how a search is to rank. The schema has checked the name."""
+    """Return the mode of a search. The schema has checked the name."""
     return cast(Mode, arguments.get("mode") or default)  # checked against the schema before the tool runs
 
 

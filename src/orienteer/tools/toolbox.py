@@ -1,4 +1,4 @@
-"""The tools of one agent, and the toolboxes there are: a method opens one, and so does a trajectory by its name."""
+"""The tools of one agent, and the named toolboxes: a method opens one, and so does a trajectory."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Toolbox:
         self.session, self.spec = session, spec
         self._tools = {tool.spec.name: tool for tool in tools}
         self._asked: set[str] = set()
-        self._course = Course()
+        self._decoding = DecodingState()
 
     @classmethod
     def full(
@@ -126,7 +126,11 @@ class Toolbox:
 
             tools = (*tools, Select(session))
         own = {tool.spec.name for tool in tools}
-        return cls(session, (*tools, *(_further(name, session, own) for name in more)), spec)
+        for name in more:  # ours that agents have on request alone, or one of an installed package
+            is_ours = name == LIST_NODES and name not in own
+            tool = ListNodes(session) if is_ours else package_tool(name, session, {*own, LIST_NODES})
+            tools = (*tools, tool)
+        return cls(session, tools, spec)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -135,7 +139,7 @@ class Toolbox:
 
     def offered(self, names: NamesOfQuestion) -> tuple[ToolSpec, ...]:
         """Return the tools as they can be called now, for a model whose reply is held to a call (`offer`)."""
-        return offered(self.specs, self.session, names, self._course)
+        return offered(self.specs, self.session, names, self._decoding)
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> Observation:
         """Run a tool on arguments that fit its schema. Raises `Error` where they cannot be met."""
@@ -161,11 +165,11 @@ class Toolbox:
             raise
         except Error as error:
             if isinstance(error, UnknownNode | AmbiguousNode):
-                self._course.refused = True
-                self._course.told = [*error.near, *self._course.told]
+                self._decoding.refused = True
+                self._decoding.error_names = [*error.near, *self._decoding.error_names]
             return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
-        self._course.has_looked = True
-        self._course.shown = list(dict.fromkeys((*observation.nodes, *self._course.shown)))
+        self._decoding.has_looked = True
+        self._decoding.shown = list(dict.fromkeys((*observation.nodes, *self._decoding.shown)))
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:
@@ -189,13 +193,6 @@ class Toolbox:
         return Observation(reply.text(), error=error)
 
 
-def _further(name: str, session: Session, taken: Collection[str]) -> Tool:
-    """Return a tool that agents have on request alone: ours, or one of an installed package. Raises `BadOption`."""
-    if name == LIST_NODES and name not in taken:
-        return ListNodes(session)
-    return package_tool(name, session, {*taken, LIST_NODES})
-
-
 def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> Toolbox:
     """Return ARK's tools as its paper has them. `parameters` are those of its second search, which needs some."""
     session = Session(graph, saves_sets=False, mode=mode)
@@ -207,7 +204,7 @@ def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> To
 
 
 def open_compact(graph: Graph, mode: Mode) -> Toolbox:
-    """Return what a small model can learn to use: a walk, an intersection, a search, and the end; short replies."""
+    """Return the tools that a small model can learn: a walk, an intersection, a search, and the end; short replies."""
     session = Session(graph, COMPACT_TOKENS, mode=mode)
     tools = (Follow(session), IntersectNodes(session), SearchInGraph(session), AddToAnswer(session), Finish(session))
     return Toolbox(session, tools, ToolboxSpec(name=COMPACT, options={"mode": mode}))
@@ -320,7 +317,7 @@ def open_toolbox(graph: Graph, spec: ToolboxSpec, *, trusts_limits: bool = False
 
 
 def code_config(trajectory: Trajectory) -> CodeConfig:
-    """Return how the code of a trajectory was run, and in which view; the default where no code was run.
+    """Return the code configuration of a trajectory, the default if no code was run.
 
     Raises `BadInput` where the trajectory does not say so in a form that can be read.
     """
@@ -329,7 +326,7 @@ def code_config(trajectory: Trajectory) -> CodeConfig:
 
 
 def lowered_limits(trajectory: Trajectory) -> LoweredLimits:
-    """Return how to run the code of a trajectory whose limits are not trusted. Raises as `code_config` does."""
+    """Return the code configuration of an untrusted trajectory, with lower limits. Raises as `code_config` does."""
     return lowered(code_config(trajectory))
 
 
@@ -358,7 +355,7 @@ _OPENERS: Mapping[str, Callable[..., Toolbox]] = {
 
 @cache
 def _checked(name: str) -> Callable[..., Toolbox]:
-    """Return the opener of a toolbox, which checks the types of its options: somebody else may have written them."""
+    """Return the opener of a toolbox, which checks the types of its options: a third party may have written them."""
     check = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
     return check(_OPENERS[name])
 
@@ -379,10 +376,10 @@ LONGEST_TEXT, LONGEST_LIST = 160, 8
 """Characters and members of what is not named: a small model that may go on does so until it is cut off."""
 _MOST_SHOWN = 20  # ids of replies that are offered, the last first
 _FOLLOW, _INTERSECT, _ADD, _REMOVE = "follow", "intersect", "add_to_answer", "remove_from_answer"
+# The parameters that name nodes.
 _NODES = ("nodes", "except", "start", "node", "a", "b")
-"""The parameters that name nodes."""
+# Words of a name.
 _LONGEST_NAME = 24
-"""Words of a name."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"  # Thai to Han: no spaces between words
 _WORD = rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+"  # compiled by the first who asks: it takes 2 ms
 _MARKS = string.punctuation + "“”‘’"
@@ -390,7 +387,7 @@ _SMALL = LANGUAGES["en"] | REQUESTS
 
 
 class NamesOfQuestion(NamedTuple):
-    """What a question may name nodes by, each as it is written there."""
+    """The names and possible names of nodes in a question, as it writes them."""
 
     known: Mapping[str, int] = {}
     """The longest names of nodes in it, and how many nodes each means; `name (Type)` too, where several bear one."""
@@ -399,23 +396,23 @@ class NamesOfQuestion(NamedTuple):
 
 
 @dataclass(slots=True)
-class Course:
-    """What a course has come to, as far as it bears on what may be said next."""
+class DecodingState:
+    """The parts of a course so far that decide which calls are possible next."""
 
     has_looked: bool = False
     """Whether some call was run."""
     refused: bool = False
-    """Whether a name was refused: from then on only names that the graph has are offered, and those `told`."""
-    told: list[str] = field(default_factory=list)
+    """Whether a name was refused: from then on only names that the graph has are offered, and those of errors."""
+    error_names: list[str] = field(default_factory=list)
     """Names or ids that stood in refusals: near a name that is not there, or of nodes that share one."""
     shown: list[str] = field(default_factory=list)
     """Ids of nodes that replies have shown, the last reply first."""
 
 
 def offered(
-    tools: Sequence[ToolSpec], session: Session, names: NamesOfQuestion, course: Course
+    tools: Sequence[ToolSpec], session: Session, names: NamesOfQuestion, course: DecodingState
 ) -> tuple[ToolSpec, ...]:
-    """Return the tools of a session that can be called now, with the names that their arguments may have.
+    """Return the tools that can be called now, with the names that their arguments may have.
 
     A walk begins at what the question names, at what was told or found; an answer is made of what was found alone.
     """
@@ -425,6 +422,7 @@ def offered(
     sets = [f"@{number}" for number in range(len(session.sets), 0, -1) if len(session.sets[number - 1])]
     found = [*sets, *course.shown[:_MOST_SHOWN]]
     named = _named(names, course, found)
+    nodes_of = {True: dict.fromkeys(_NODES, found), False: {} if named is None else dict.fromkeys(_NODES, named)}
     of_tools = {"node_types": types, "type": types, "edge_types": edges, "edge": edges, "among": sets}
     is_idle = {
         _FOLLOW: named == [],
@@ -434,38 +432,32 @@ def offered(
         FINISH: not course.has_looked and not session.answer,
     }
     return tuple(
-        tool.model_copy(
-            update={
-                "parameters": _held(tool.parameters, {**of_tools, **_of_nodes(found if tool.name == _ADD else named)})
-            }
-        )
+        tool.model_copy(update={"parameters": _limited(tool.parameters, {**of_tools, **nodes_of[tool.name == _ADD]})})
         for tool in tools
         if not is_idle.get(tool.name, False)
     )
 
 
-def _of_nodes(named: Sequence[str] | None) -> Names:
-    return {} if named is None else dict.fromkeys(_NODES, named)
-
-
-def _named(names: NamesOfQuestion, course: Course, found: Sequence[str]) -> list[str] | None:
-    """Return the names that a walk may begin at; None for any text, where they are too many to be listed."""
+def _named(names: NamesOfQuestion, course: DecodingState, found: Sequence[str]) -> list[str] | None:
+    """Return the names that a walk may begin at, or None (any text) if there are too many to list."""
     if course.refused:
         known = [name for name, count in names.known.items() if count == 1]
-        return list(dict.fromkeys((*known, *course.told, *found)))[:MOST_NAMED]
+        return list(dict.fromkeys((*known, *course.error_names, *found)))[:MOST_NAMED]
     named = list(dict.fromkeys((*names.known, *found, *names.possible)))
     return named if len(named) <= MOST_NAMED else None
 
 
 def names_in(question: str, graph: Graph) -> NamesOfQuestion:
-    """Return what a question may name nodes by."""
+    """Return the names and possible names of nodes in a question."""
     words = [match.span() for match in re.finditer(_WORD, question)]
     known: dict[str, int] = {}
     taken: set[int] = set()
 
     def rows_of(begin: int, end: int) -> list[int]:
         stretch = question[words[begin][0] : words[end - 1][1]]
-        return [] if _is_small(stretch, is_first=not begin) else graph.arrays.candidates(stretch)
+        # Words like `of` and `find`, none with a capital letter of its own, name nothing.
+        is_small = set(Tokenizer.words(stretch)) <= _SMALL and (stretch if begin else stretch[1:]).islower()
+        return [] if is_small else graph.arrays.candidates(stretch)
 
     for span in longest_names(len(words), _LONGEST_NAME, rows_of):
         name = _as_spelled(question, words[span.begin][0], words[span.end - 1][1], graph)
@@ -475,13 +467,15 @@ def names_in(question: str, graph: Graph) -> NamesOfQuestion:
     for begin, end in combinations(range(len(words) + 1), 2):
         if end - begin <= _LONGEST_NAME and taken.isdisjoint(range(begin, end)):
             stretch = question[words[begin][0] : words[end - 1][1]]
-            if _may_name(stretch) and (not taken or _looks_named(stretch if begin else stretch[1:])):
+            parts = Tokenizer.words(stretch)
+            may_name = bool(parts) and not {parts[0], parts[-1]} & _SMALL  # neither `of` nor `find` at its ends
+            if may_name and (not taken or _looks_named(stretch if begin else stretch[1:])):
                 possible[stretch] = None
     return NamesOfQuestion(known, tuple(possible))
 
 
 def _as_spelled(question: str, begin: int, end: int, graph: Graph) -> str:
-    """Return a name with the marks around it that are part of it, as in `C++` and `.NET`."""
+    """Return a name with the marks around it that belong to it, as in `C++` and `.NET`."""
     before = len(question[:begin]) - len(question[:begin].rstrip(_MARKS))
     after = len(question[end:]) - len(question[end:].lstrip(_MARKS))
     forms = (
@@ -491,23 +485,11 @@ def _as_spelled(question: str, begin: int, end: int, graph: Graph) -> str:
 
 
 def _with_types(name: str, graph: Graph) -> dict[str, int]:
-    """Return a name and, where several nodes bear it, `name (Type)` for each type, with how many nodes each means."""
+    """Return a name, and `name (Type)` for each type of its nodes if there are several, with the number of nodes."""
     rows = graph.arrays.candidates(name)
     types = [graph.arrays.type_at(row) for row in rows] if len(rows) > 1 else []
     of_types = {f"{name} ({type_})": types.count(type_) for type_ in sorted(set(types)) if "(" not in type_}
     return {name: len(rows), **of_types}
-
-
-def _is_small(stretch: str, *, is_first: bool) -> bool:
-    """Return whether a stretch is nothing but words like `of` and `find`, none with a capital letter of its own."""
-    words = Tokenizer.words(stretch)
-    return set(words) <= _SMALL and (stretch[1:] if is_first else stretch).islower()
-
-
-def _may_name(stretch: str) -> bool:
-    """Return whether a stretch of a question may be a name: neither `of` nor `find` stands at its ends."""
-    words = Tokenizer.words(stretch)
-    return bool(words) and not {words[0], words[-1]} & _SMALL
 
 
 def _looks_named(stretch: str) -> bool:
@@ -515,8 +497,8 @@ def _looks_named(stretch: str) -> bool:
     return any(letter.isupper() or letter.isdigit() for letter in stretch) or bool(re.search(f"[{_UNSPACED}]", stretch))
 
 
-def _held(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
-    """Return the schema of an object whose members are held to names, or to a length.
+def _limited(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
+    """Return the schema of an object whose members are limited to names, or to a length.
 
     What there is nothing to name by is left out where it is not required.
     """
@@ -533,7 +515,7 @@ def _member(member: JsonSchema, named: Sequence[str], names: Names) -> JsonSchem
     if "enum" in member or "const" in member:
         return member
     if "properties" in member:
-        return _held(member, names)
+        return _limited(member, names)
     kinds = member.get("type")
     if isinstance(kinds, list):  # one of several, or a list of them
         return {"anyOf": [_member({**member, "type": kind}, named, names) for kind in kinds]}
@@ -603,6 +585,6 @@ class PackageTool:
 
 
 def failure_notes(steps: Iterable[Step]) -> list[str]:
-    """Return a note for each tool of a package that failed in some steps, as the model was told."""
+    """Return a note for each failed call of a package's tool."""
     observations = (observation for step in steps for observation in step.observations)
     return [seen.text.partition("\n")[0] for seen in observations if seen.error == ToolFailed.__name__]

@@ -1,4 +1,4 @@
-"""`follow`, `intersect` and `paths`: walks along named edges, and what lies between several nodes."""
+"""`follow`, `intersect` and `paths`: walks along named edges, and the nodes between several nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
-from orienteer.records import Edge, JsonValue, Observation, Path
+from orienteer.records import JsonValue, Observation, Path
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
 from orienteer.tools import texts
@@ -115,24 +115,24 @@ class Follow:
             walked.append(WalkedStep(before, reached.rows, hop))
         assert start is not None  # the schema asks for a step
         order = np.lexsort((-reached.paths, -reached.members))  # stable: what is tied stays in the order of rows
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         is_one = len(references) == 1 and len(start) == 1
         began = references[0] if is_one else f"{counted(len(start), 'node')}{self._members(start)}"
         reply.say(" -> ".join([began, *self._trail(walked, reached.rows[order])]))
         if not len(reached.rows):
             reply.say(f"0 nodes are reached. {self._around_the_end(walked)}")
-            return Observation(reply.text())
+            return reply.observation()
         return self._ranked(reply, reached, order[: texts.number(arguments, "k", texts.NEIGHBORS_K)], start)
 
     def _trail(self, walked: Sequence[WalkedStep], best: Rows) -> Iterator[str]:
-        """Save what each step reached, the last with its best rows first, and say what it is."""
+        """Save the set of each step, the last with its best rows first, and yield its description."""
         for place, (before, rows, hop) in enumerate(walked, 1):
             is_last = place == len(walked)
             name = self._session.save(rows, first=best if is_last else None)
             members = "" if is_last else self._members(rows)  # those of the last are listed
             why = f": {_nothing(before, hop)}" if len(before) and not len(rows) else ""
-            yield f"{f'{name} ' if name else ''}{_what(len(rows), hop.get('type'))}{members}{why}"
+            size = f"{len(rows)} {hop['type']}" if hop.get("type") else counted(len(rows), "node")
+            yield f"{f'{name} ' if name else ''}{size}{members}{why}"
 
     def _members(self, rows: Rows) -> str:
         """Return the names of a set of a few."""
@@ -140,7 +140,7 @@ class Follow:
         return f" ({'; '.join(one_line(names[row], 60) for row in rows.tolist())})" if 0 < len(rows) <= _NAMED else ""
 
     def _around_the_end(self, walked: Sequence[WalkedStep]) -> str:
-        """Say what edges there are where a walk could not go on."""
+        """Describe the edges of the nodes where a walk stopped."""
         graph = self._session.graph
         last = next(walk.before for walk in walked if not len(walk.rows))
         if not len(last):
@@ -165,7 +165,7 @@ class Follow:
         )
 
     def _ranked(self, reply: ReplyLines, reached: StepResult, order: NDArray[np.int64], start: Rows) -> Observation:
-        """List the first of what is reached, in this order; where the walk began is marked."""
+        """List the first nodes that are reached, in this order; those where the walk began are marked."""
         graph = self._session.graph
         best = int((reached.members == reached.members.max()).sum())
         if best > 1 and best < len(reached.rows):
@@ -186,7 +186,7 @@ class Follow:
                 )
             ),
         )
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
 
 class WalkedStep(NamedTuple):
@@ -201,16 +201,11 @@ class WalkedStep(NamedTuple):
 
 
 def _nothing(before: Rows, hop: Mapping[str, str]) -> str:
-    """Say what a step looked for in vain."""
+    """Describe the neighbours that a step did not find."""
     whose = "it has no" if len(before) == 1 else f"none of the {len(before)} has any"
     by = f" by {hop['edge']}" if hop.get("edge") else ""
     way = f" ({hop['direction']})" if hop.get("direction") else ""
     return f"{whose} {hop.get('type') or ''} neighbour{by}{way}".replace("  ", " ")
-
-
-def _what(count: int, node_type: str | None = None) -> str:
-    """Return how many nodes there are, of a type by its own name."""
-    return f"{count} {node_type}" if node_type else counted(count, "node")
 
 
 class IntersectNodes:
@@ -233,7 +228,7 @@ class IntersectNodes:
         )
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the nodes that touch all groups, with the edges; where there are none, those that touch most."""
+        """Return the nodes that touch all groups, with the edges; if there are none, those that touch most."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         types, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
@@ -245,8 +240,7 @@ class IntersectNodes:
         if mask is not None:
             around = [near[mask[near]] for near in around]
         rows, counts = graph.arrays.touching(around)
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         reply.say(
             "; ".join(
                 f"{reference}: {counted(len(near), 'neighbour')}"
@@ -255,7 +249,7 @@ class IntersectNodes:
         )
         if not len(rows):
             reply.say("No node touches two of them under these filters.")
-            return Observation(reply.text())
+            return reply.observation()
         most = int(counts.max())
         best = rows[counts == most]
         name = session.save(best)
@@ -270,10 +264,10 @@ class IntersectNodes:
         else:
             reply.say(head)
             reply.list(rows_shown, lines)
-        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+        return reply.observation()
 
     def _edges(self, row: int, groups: Sequence[Rows], kinds: NDArray[np.bool_] | None) -> str:
-        """Return the edges that join a node to each group: they tell one match from another."""
+        """Return the edges that join a node to each group: they distinguish one match from another."""
         graph = self._session.graph
         entries = graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
         parts = []
@@ -289,7 +283,8 @@ class IntersectNodes:
                     if len(at) == 1 or len(group) == 1
                     else f"{len(at)} members"
                 )
-                notes = dict.fromkeys(edge_note(graph, [edge], _end(edge, graph.arrays.ids[row])) for edge in edges)
+                ends = (edge.target if edge.source == graph.arrays.ids[row] else edge.source for edge in edges)
+                notes = dict.fromkeys(edge_note(graph, [edge], end) for edge, end in zip(edges, ends, strict=True))
                 parts.append(f"{' '.join(notes)} {other}")
         return "; ".join(parts)
 
@@ -310,12 +305,11 @@ class FindPaths:
         self.spec = texts.spec("paths", _PATHS, properties, ["a", "b"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the shortest paths, or that there are none of this length."""
+        """Return the shortest paths, or a sentence that there are none of this length."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         ends = [session.rows(texts.text(arguments, end) or "", notes) for end in ("a", "b")]
-        reply = ReplyLines(session)
-        reply.say_all(notes)
+        reply = ReplyLines(session, notes)
         if any(len(end) != 1 for end in ends):
             reply.say("paths joins two single nodes: name one node at each end.")
             return Observation(reply.text(), error="BadOption")
@@ -325,7 +319,7 @@ class FindPaths:
         paths = graph.paths(a, b, longest, k=k + session.offers_offset)  # one too many tells whether there are more
         if not paths:
             reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
-            return Observation(reply.text())
+            return reply.observation()
         has_more, paths = len(paths) > k, paths[:k]
         rows = np.unique(np.array([graph.arrays.row(node) for path in paths for node in path.nodes], np.int32))
         name = session.save(rows)
@@ -350,11 +344,6 @@ def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:
     if not len(group):
         return np.zeros(len(rows), np.bool_)
     return np.asarray(group.take(group.searchsorted(rows), mode="clip") == rows)
-
-
-def _end(edge: Edge, node_id: str) -> str:
-    """Return the other end of an edge."""
-    return edge.target if edge.source == node_id else edge.source
 
 
 # Values of properties compared as people mean them: numbers, dates and prices by size, texts by their words.
@@ -389,7 +378,7 @@ def quantity(value: JsonValue) -> float:
 
 
 def is_price(value: JsonValue) -> bool:
-    """Return whether a value is a text with an amount of a currency."""
+    """Return whether a value is a text with an amount of money."""
     return isinstance(value, str) and len(value) <= _LONGEST and bool(_CURRENCY.search(value) and _PRICE.match(value))
 
 
@@ -399,7 +388,7 @@ def is_date(value: JsonValue) -> bool:
 
 
 def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool:
-    """Return whether a property's value meets a comparison. Of a list one item has to; for `!=` all have to.
+    """Return whether a property's value meets a comparison. One item of a list is enough, except for `!=`.
 
     A year stands for every date of that year. Texts are compared without regard to case.
     """

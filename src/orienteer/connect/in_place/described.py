@@ -1,7 +1,6 @@
-"""What statements may ask of a database: its types and properties by our names, from its labels and some of its nodes.
+"""The types and properties that statements may use in a database, from its labels and a sample of its nodes and edges.
 
-All keys of nodes are counted; what kind of values they hold, and what is an import's name or text, some nodes tell. Of
-edges some are looked at, and no more.
+All keys of nodes are counted; the kinds of their values, and which keys are names or texts, come from the sample.
 """
 
 from __future__ import annotations
@@ -26,27 +25,27 @@ from orienteer.ingest.tables.values import plain
 from orienteer.records import JsonValue, Schema
 
 LOOKED_AT = 300
-"""Nodes of a type, and edges of a type, whose properties are looked at."""
+"""The sample of each node type, and of each edge type."""
 FEW = 20
-"""Nodes with a property that no other node looked at has."""
+"""The sample of the nodes with a property that no sampled node has."""
 MOST_SELDOM = 200
-"""Such properties that are looked for; others are left out."""
+"""Properties with such a sample; further ones are left out."""
 OWN = ("id", "name")
 
 
 class Described(NamedTuple):
-    """What is known of the properties in a database."""
+    """The properties of a database."""
 
     names: ServerNames
     """For statements."""
     having: Mapping[str, Mapping[str, Rows]]
-    """Of each property of nodes, by node type, rows of some that have it."""
+    """Rows of some nodes with a property, by property and node type."""
     shown: frozenset[str]
-    """Properties that a node in an answer has."""
+    """Properties that answers show of a node."""
 
 
 def describe(server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes) -> Described:
-    """Look at a database. Raises `DatabaseAway`, `DatabaseRefused`."""
+    """Examine a database. Raises `DatabaseAway`, `DatabaseRefused`."""
     look = _Look(server, schema, facts, seen, type_labels(facts.counts))
     names = look.names()
     having = {
@@ -57,7 +56,7 @@ def describe(server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes) 
 
 
 def type_labels(counts: DatabaseCounts) -> TypeLabels:
-    """Return how the labels of the nodes of a database tell their types."""
+    """Return the mapping from labels to node types."""
     types = {labels: type_of(labels, counts) for labels in counts.sets}
     rivals: dict[str, set[str]] = {}
     for labels, own in types.items():
@@ -75,7 +74,7 @@ def type_labels(counts: DatabaseCounts) -> TypeLabels:
 
 
 class _Look:
-    """Looks at a database once."""
+    """One examination of a database."""
 
     def __init__(self, server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes, labels: TypeLabels) -> None:
         self._server, self._schema, self._facts, self._seen, self._labels = server, schema, facts, seen, labels
@@ -83,18 +82,17 @@ class _Look:
             schema, _catalog(schema, {}, {}, {}), labels, Fields("", False, {}, frozenset(), None)
         )
         self._keys: dict[str, dict[str, None]] = {node_type: {} for node_type in schema.node_types}
-        """The properties that nodes of each type have there."""
+        """The database's properties by node type."""
         self._values: dict[str, dict[str, list[JsonValue]]] = {}
-        """Of each property of ours its values by node type."""
+        """Values by property and node type, as an import has them; so are the rows below."""
         self.having: dict[str, dict[str, list[int]]] = {}
-        """Of each property of ours the rows that have it, by node type."""
         self.shown: set[str] = set()
-        """Those of which an answer shows the values: they are of one kind, and short."""
+        """Properties that answers show: their values are of one kind, and short."""
         self._times: set[str] = set()
         self._no_texts: set[str] = set()
-        """Properties that hold something else than texts."""
+        """Properties with values other than texts."""
         self._others: dict[str, str] = {"text": "texts are for search"}
-        """Properties that statements cannot ask for, each with the reason."""
+        """Properties that statements cannot use, with the reasons."""
 
     def names(self) -> ServerNames:
         """Return the names for statements."""
@@ -115,7 +113,7 @@ class _Look:
         return ServerNames(self._schema, catalog, self._labels, fields)
 
     def _look_at(self, node_type: str, condition: str, most: int) -> None:
-        """Keep what some nodes of a type have."""
+        """Sample the nodes of a type."""
         is_plain = self._tests.is_plain(node_type)
         pattern = f"(n:{quoted(node_type)})" if is_plain else "(n)"
         tests = [*([] if is_plain else [self._tests.has_type("n", [node_type])]), *([condition] if condition else [])]
@@ -141,11 +139,11 @@ class _Look:
                     self._times.add(name)
 
     def _look_for_seldom_ones(self) -> None:
-        """Look at nodes with properties that none of those looked at has."""
+        """Sample nodes with properties that no sampled node has."""
         counted = "MATCH (n) UNWIND keys(n) AS key RETURN labels(n) AS labels, key, count(*) AS count"
         try:
             found = [(type_of(labels, self._facts.counts), key) for labels, key, _ in self._server.rows(counted)]
-        except QueryStopped:  # too many nodes for the time that the server gives: those looked at must do
+        except QueryStopped:  # too many nodes for the server's time limit: the sample must do
             return
         seldom = [(node_type, key) for node_type, key in dict.fromkeys(found) if key not in self._keys[node_type]]
         for node_type, key in seldom[:MOST_SELDOM]:
@@ -153,7 +151,7 @@ class _Look:
         self._others |= dict.fromkeys((key for _, key in seldom[MOST_SELDOM:]), "few nodes have it")
 
     def _columns(self) -> dict[str, PropertyColumn]:
-        """Return the properties of nodes whose values are of one kind."""
+        """Return the properties of nodes with values of one kind."""
         columns = {}
         for name, by_type in self._values.items():
             if name in OWN:
@@ -169,7 +167,7 @@ class _Look:
         return columns
 
     def _edges(self) -> tuple[dict[str, PropertyColumn], dict[str, str]]:
-        """Return the properties of edges, and those that are left out with the reason."""
+        """Return the properties of edges, and the reasons why others are left out."""
         values: dict[str, dict[str, list[JsonValue]]] = {}
         for edge_type in self._schema.edge_types:
             statement = f"MATCH ()-[r:{quoted(edge_type)}]->() RETURN properties(r) AS properties LIMIT $most"
@@ -209,7 +207,7 @@ def _catalog(
 
 
 def _name_properties(keys: Iterable[str], roles: NodeRoles) -> NameProperties:
-    """Return which of the properties of a type are its names, as an import reads them."""
+    """Return the properties that an import would read as names of nodes of a type."""
     found = [(*roles.of(key), key) for key in keys]
     whole = sorted((rank, key) for role, rank, key in found if role == "name")
     parts = sorted((rank, key) for role, rank, key in found if role == "name part")

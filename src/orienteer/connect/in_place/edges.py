@@ -1,4 +1,4 @@
-"""The edges of nodes of a database, as the store's adjacency gives them."""
+"""Edges and full-text search of a database in place, with the interfaces of the store's adjacency and indexes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server, quoted
-from orienteer.connect.in_place.seen import NODE_COLUMNS, SeenNodes, StandIn
+from orienteer.connect.in_place.seen import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
 from orienteer.connect.opencypher.names import ServerNames
 from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
@@ -25,10 +25,9 @@ from orienteer.index.names import ALIKE, SHORTEST_SPELLED, Link, NameKind
 from orienteer.records import Node
 from orienteer.text.tokenizer import Tokenizer
 
-# Conditions on properties (`year >= 2000`): the server leaves out what cannot meet them, and what it sends is tested.
-#
-# The test is the store's own. The server is asked only for what it compares as the store does: numbers, and whether the
-# property is there at all; a text may be a date to the store, and counts whatever its case.
+# Conditions on properties (`year >= 2000`): the server filters first, and the store's own test decides. The server is
+# asked only for what it compares as the store does: numbers, and whether a node has the property. To the store a text
+# may be a date, and case does not count.
 
 
 _NUMBERS = frozenset({"integer", "float"})
@@ -39,17 +38,17 @@ class Conditions(NamedTuple):
     """Conditions that must all be met."""
 
     tests: tuple[Condition, ...] = ()
-    """With the properties as the database spells them."""
+    """With the database's spelling of properties."""
     asked: tuple[str, ...] = ()
-    """What the server is asked of them, with `{node}` for a node's variable."""
+    """The server's part in Cypher, with `{node}` for a node's variable."""
     parameters: Mapping[str, Any] = {}  # Any: values of the database
 
     def are_met(self, node: Node) -> bool:
-        """Tell whether a node meets them all."""
+        """Return whether a node meets them all."""
         return all(meets(node.properties.get(test.property), test) for test in self.tests)
 
     def where(self, node: str) -> str:
-        """Return what the server is asked of a node as ` AND ...`; empty for nothing."""
+        """Return the server's part as ` AND ...`; empty if there is none."""
         return "".join(f" AND {text.format(node=node)}" for text in self.asked)
 
 
@@ -57,7 +56,7 @@ EVERY = Conditions()
 """Conditions that every node meets."""
 
 
-class MaskInPlace(StandIn):
+class MaskInPlace(UnsupportedInPlace):
     """Marks the nodes of some types that meet some conditions."""
 
     def __init__(self, server: Server, types: Mask | None, conditions: Conditions, seen: SeenNodes) -> None:
@@ -93,12 +92,12 @@ def conditions_of(tests: Sequence[Condition], names: ServerNames, properties: Se
 
 
 MOST_ENDS = 50_000
-"""Edge ends of one question to the server. More are refused, never cut short in silence."""
+"""Edge ends of one request to the server. More are refused, never truncated silently."""
 REMEMBERED = 64
-"""Neighbourhoods that are kept: a tool asks for the same one several times."""
+"""Neighbourhoods that are cached: a tool asks for the same one several times."""
 
 
-class EdgesInPlace(StandIn):
+class EdgesInPlace(UnsupportedInPlace):
     """Asks the server for edges. Safe to share among threads."""
 
     def __init__(self, server: Server, seen: SeenNodes, types: Sequence[str]) -> None:
@@ -110,14 +109,14 @@ class EdgesInPlace(StandIn):
         self._lock = Lock()
 
     def entries(self, rows: Rows, kinds: KindMask | None = None, conditions: Conditions = EVERY) -> Entries:
-        """Return the edges of these rows, as `Adjacency.entries` does, without those that the server can leave out.
+        """Return the edges of these rows, as `Adjacency.entries` does; `conditions` filter their neighbours.
 
-        `conditions` are those on their neighbours. Raises `TooManyEdges`.
+        The server's part of the conditions alone is applied. Raises `TooManyEdges`.
         """
         key = (rows.tobytes(), b"" if kinds is None else kinds.tobytes(), conditions.tests)
         with self._lock:
             if key not in self._known:
-                self._known[key] = self._fetched(rows, kinds, conditions)
+                self._known[key] = self._fetch_edges(rows, kinds, conditions)
                 while len(self._known) > REMEMBERED:
                     self._known.popitem(last=False)
             self._known.move_to_end(key)
@@ -132,14 +131,14 @@ class EdgesInPlace(StandIn):
         statement = (
             "UNWIND $ids AS id MATCH (n)-[r]-(m) WHERE elementId(n) = id AND elementId(m) = $other AND id <> $other "
         )
-        return self._asked(statement, np.array([row], np.int32), None, other=self._seen.element_ids[other])
+        return self._fetch(statement, np.array([row], np.int32), None, other=self._seen.element_ids[other])
 
     def extras(self, at: int) -> dict[str, Any]:  # Any: values of the database
         """Return the properties of the edge of an entry."""
         return self._extras[at]
 
-    def _fetched(self, rows: Rows, kinds: KindMask | None, conditions: Conditions) -> Entries:
-        """Ask for the edges of some rows. Of kinds that all point one way no others are sent."""
+    def _fetch_edges(self, rows: Rows, kinds: KindMask | None, conditions: Conditions) -> Entries:
+        """Fetch the edges of some rows; if all kinds point one way, only edges of that direction."""
         if not len(rows) or (kinds is not None and not kinds.any()):
             return self._sorted(rows, [], kinds)
         left = right = "-"
@@ -151,9 +150,9 @@ class EdgesInPlace(StandIn):
             left, right = ("<-" if not ways[:, 0].any() else "-"), ("->" if not ways[:, 1].any() else "-")
         where = f"WHERE elementId(n) = id{conditions.where('m')} "
         statement = f"UNWIND $ids AS id MATCH (n){left}[r{names}]{right}(m) {where}"
-        return self._asked(statement, rows, kinds, **conditions.parameters)
+        return self._fetch(statement, rows, kinds, **conditions.parameters)
 
-    def _asked(self, statement: str, rows: Rows, kinds: KindMask | None, **parameters: Any) -> Entries:  # Any: as above
+    def _fetch(self, statement: str, rows: Rows, kinds: KindMask | None, **parameters: Any) -> Entries:  # Any: as above
         ids = [self._seen.element_ids[row] for row in rows.tolist()]
         returned = (
             "RETURN id, elementId(startNode(r)) = id AS leaves, type(r) AS type, elementId(m) AS other, "
@@ -168,7 +167,7 @@ class EdgesInPlace(StandIn):
         return self._sorted(rows, records, kinds)
 
     def _sorted(self, rows: Rows, records: Sequence[Sequence[Any]], kinds: KindMask | None) -> Entries:
-        """Return records as entries: in the order of the rows, then by neighbour and kind, without loops."""
+        """Return records as entries, without loops, in the order of the rows, then by neighbour and kind."""
         records = [record for record in records if record[0] != record[3] and record[2] in self._numbers]
         place = {self._seen.element_ids[row]: number for number, row in enumerate(rows.tolist())}
         rows_there = self._seen.rows_by_element([record[3] for record in records])
@@ -183,28 +182,26 @@ class EdgesInPlace(StandIn):
         return entries if kinds is None else entries.where(kinds[entries.kind])
 
 
-# Search by words: the server's full-text index finds nodes of the whole graph; a few nodes are ranked here.
-#
-# Those few are ranked by the same BM25 as the store's, with how rare the server says that a word is, and a mean length
-# that is taken from some of the nodes.
+# Search by words: the server's full-text index searches the whole graph. A few given nodes are ranked here, by the
+# store's BM25 with the server's counts of words, and a mean length from a sample of nodes.
 
 
 MOST_HITS = 10_000
-"""Nodes that are looked at where filters leave few."""
+"""Nodes that are fetched at most if filters drop many."""
 MOST_WITH_WORD = 1_000
-"""Nodes with a word that are looked at for the other words."""
+"""Nodes with a word that are fetched for a search of several words."""
 MOST_NAMED = 100
-"""Nodes with all words of a name that are looked at for the name."""
+"""Nodes with all words of a name that are compared with the name."""
 MOST_WORDS = 64
-"""Words of a query that are sent: of a thousand an index of Lucene's refuses."""
+"""Words of a query that are sent: Lucene refuses a thousand."""
 MOST_PAIRS = 10_000
-"""Pairs of words that are remembered."""
+"""Pairs of words that are cached."""
 SAMPLED = 500
 """Nodes whose texts give the mean length."""
 
 
 class FullTextIndex(NamedTuple):
-    """The index that searches go to."""
+    """The index for searches."""
 
     name: str
     labels: tuple[str, ...]
@@ -212,7 +209,7 @@ class FullTextIndex(NamedTuple):
 
 
 def full_text_index(server: Server) -> FullTextIndex:
-    """Return the full-text index of a database that covers the most labels. Raises `BadInput` where there is none."""
+    """Return the full-text index that covers the most labels. Raises `BadInput` if there is none."""
     statement = "SHOW FULLTEXT INDEXES YIELD name, labelsOrTypes, properties, entityType"
     found = [
         FullTextIndex(name, tuple(labels), tuple(properties))
@@ -227,7 +224,7 @@ def full_text_index(server: Server) -> FullTextIndex:
     return max(found, key=lambda index: (len(index.labels), len(index.properties), index.name))
 
 
-class TextInPlace(StandIn):
+class TextInPlace(UnsupportedInPlace):
     """Ranks nodes by words, as `TextIndex` does. Safe to share among threads."""
 
     def __init__(self, server: Server, seen: SeenNodes, index: FullTextIndex, count: int) -> None:
@@ -238,7 +235,7 @@ class TextInPlace(StandIn):
         self.mean_length = max(1.0, float(np.mean([seen.terms(row).total() for row in rows.tolist()])))
 
     def posting(self, term: str) -> Posting | None:
-        """Return how many nodes have a term, as the server counts them; None for a term that none has."""
+        """Return the server's count of the nodes with a term, or None if there are none."""
         if term not in self._postings:
             statement = "CALL db.index.fulltext.queryNodes($index, $words) YIELD node RETURN count(node) AS count"
             nodes = self._server.rows(statement, index=self.index.name, words=term)[0][0]
@@ -247,7 +244,7 @@ class TextInPlace(StandIn):
         return self._postings[term]
 
     def idf(self, count: int) -> float:
-        """Return the inverse document frequency of a term that this many nodes have."""
+        """Return the inverse document frequency of a term of `count` nodes."""
         return math.log1p((self.count - count + 0.5) / (count + 0.5))
 
     def postings(self, terms: Sequence[str]) -> list[Posting]:
@@ -256,17 +253,17 @@ class TextInPlace(StandIn):
         return sorted(postings, key=lambda posting: (-posting.bound, posting.term))
 
     def rows_of(self, posting: Posting) -> Rows:
-        """Return the nodes that have a term, the best of them where they are many: (n,) int32, ascending."""
+        """Return the nodes with a term, only the best if there are many: (n,) int32, ascending."""
         return np.sort(self._hits(posting.term, MOST_WITH_WORD).rows)
 
     def having(self, posting: Posting, rows: Rows) -> Rows:
-        """Keep the rows that have a term; `rows` has to ascend, and so does the result."""
+        """Return the rows that contain the term, ascending like `rows`."""
         return rows[np.array([posting.term in self._seen.terms(row) for row in rows.tolist()], np.bool_)]
 
     def search(
         self, terms: Sequence[str], k: int, *, among: Rows | None = None, mask: Mask | None = None
     ) -> ScoredRows:
-        """Return the `k` best rows that have one of the terms, of the whole graph or of `among`."""
+        """Return the `k` best rows with one of the terms, of the whole graph or of `among`."""
         if k < 1 or not terms or (among is not None and not len(among)):
             return ScoredRows(np.zeros(0, np.int32), np.zeros(0))
         if among is not None:
@@ -288,7 +285,7 @@ class TextInPlace(StandIn):
             most = min(most * 8, MOST_HITS)
 
     def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
-        """Return BM25 of each of some rows: (rows,), 0 where a row has none of the terms."""
+        """Return the BM25 scores of rows: (rows,), 0 for a row without any of the terms."""
         postings = self.postings(terms)
         scores = np.zeros(len(rows))
         for place, row in enumerate(rows.tolist()):
@@ -300,8 +297,8 @@ class TextInPlace(StandIn):
         return scores
 
     def _hits(self, words: str, most: int, conditions: Conditions = EVERY) -> ScoredRows:
-        """Ask the index. `words` are our own terms: nothing in them is syntax of the index."""
-        limit = ", {limit: $most}" if not conditions.asked else ""  # else it would be of nodes that are left out
+        """Query the index. `words` are terms of the tokenizer, without any syntax of the index."""
+        limit = ", {limit: $most}" if not conditions.asked else ""  # it would count nodes that conditions drop
         statement = (
             f"CALL db.index.fulltext.queryNodes($index, $words{limit}) YIELD node, score "
             f"WITH node AS n, score WHERE true{conditions.where('n')} "
@@ -314,16 +311,16 @@ class TextInPlace(StandIn):
         return ScoredRows(rows[order], scores[order])
 
     def nearly(self, word: str) -> Rows:
-        """Return the best nodes that have a word which differs from this one in two letters at the most: (n,)."""
+        """Return the best nodes with a word that differs from this one in at most two letters: (n,)."""
         return self._hits(f"{word}~", MOST_NAMED).rows
 
     def with_all(self, words: Sequence[str]) -> Rows:
-        """Return the best nodes that have all of some words: (n,), best first."""
+        """Return the best nodes with all of the words: (n,), best first."""
         return self._hits(" ".join(f"+{word}" for word in words), MOST_NAMED).rows
 
 
-class NamesInPlace(StandIn):
-    """Finds nodes by their whole names, by way of the full-text index."""
+class NamesInPlace(UnsupportedInPlace):
+    """Finds nodes by their whole names, through the full-text index."""
 
     def __init__(self, server: Server, text: TextInPlace, seen: SeenNodes, tokenizer: Tokenizer) -> None:
         super().__init__(server)
@@ -331,15 +328,15 @@ class NamesInPlace(StandIn):
         self._meeting: dict[tuple[str, str], bool] = {}
 
     def called(self, phrase: str) -> list[Link]:
-        """Return the nodes that have the words of a phrase for a name or an alias."""
+        """Return the nodes whose name or alias is the phrase."""
         return self.links(self._tokenizer.words(phrase))
 
     def links(self, phrase: Sequence[str]) -> list[Link]:
-        """Return what `exact_links` does: a full-text index knows no stems of whole names."""
+        """Return the exact links: a full-text index has no stems of whole names."""
         return self.exact_links(phrase)
 
     def exact_links(self, phrase: Sequence[str]) -> list[Link]:
-        """Return the nodes that have just these words for a name or an alias."""
+        """Return the nodes whose name or alias has exactly these words."""
         words = list(phrase)
         if not 0 < len(words) <= MOST_WORDS or not all(self._meet(pair) for pair in pairwise(words)):
             return []
@@ -355,7 +352,7 @@ class NamesInPlace(StandIn):
     def spellings(
         self, word: str, *, most: int = 5, shortest: int = SHORTEST_SPELLED, alike: float = ALIKE
     ) -> list[str]:
-        """Return words of names that a mistyped word may stand for, as `NameIndex.spellings` does."""
+        """Return corrections of a mistyped word, as `NameIndex.spellings` does."""
         if len(word) < shortest:
             return []
         names = (self._seen.nodes[row].name for row in self._text.nearly(word).tolist())
@@ -364,7 +361,7 @@ class NamesInPlace(StandIn):
         return sorted((other for other in words if likeness[other] >= alike), key=lambda other: -likeness[other])[:most]
 
     def _meet(self, pair: tuple[str, str]) -> bool:
-        """Return whether any node has two words: most words of a sentence are no name together."""
+        """Return whether any node has both words: most pairs of words in a sentence are not part of a name."""
         if pair not in self._meeting:
             if len(self._meeting) == MOST_PAIRS:
                 self._meeting.clear()

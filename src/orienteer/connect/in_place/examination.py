@@ -1,10 +1,10 @@
-"""What a database server is like for questions in place: what must be so, what should be, and what to do about it."""
+"""Checks of a database server for questions in place: what must hold, what should, and the remedies."""
 
 from __future__ import annotations
 
 import time
 
-from orienteer.connect.bolt import Server, complaint
+from orienteer.connect.bolt import Server, statement_error
 from orienteer.connect.in_place.edges import full_text_index
 from orienteer.connect.in_place.graph import require_read_only
 from orienteer.connect.source import DatabaseCounts, count_all, unique_property
@@ -12,17 +12,17 @@ from orienteer.errors import BadInput, DatabaseAway, DatabaseRefused, Error, Que
 from orienteer.ingest.databases import Finding
 
 ASKED_SECONDS = 1.0
-"""The server is asked to stop the trial statement after so long."""
+"""The time limit of the trial statement."""
 TRIAL_SECONDS = 5.0
-"""The trial statement takes about so long where nobody stops it."""
+"""About the time of the trial statement if nobody stops it."""
 TRIAL_ROWS = 20_000
-"""The server is asked for so many, to see whether it cuts results."""
+"""Rows that are requested to see whether the server truncates results."""
 _BUSY = "UNWIND range(1, 1000) AS a UNWIND range(1, $n) AS b WITH a, b WHERE (a * b) % 7 = 3 RETURN count(*) AS count"
 _LEAST_PASSES, _MOST_PASSES = 200, 2_000_000  # `$n` in it
 
 
 def examine(server: Server) -> tuple[Finding, ...]:
-    """Look at a database and its server: nothing is written. Raises `DatabaseAway`, `DatabaseRefused`, `BadInput`."""
+    """Check a database and its server, without writing. Raises `DatabaseAway`, `DatabaseRefused`, `BadInput`."""
     counts = count_all(server)
     if not counts.nodes:
         raise BadInput(f"{server.address} holds no node: check the name of the database")
@@ -110,7 +110,7 @@ def _rows(server: Server) -> Finding:
 
 
 def _time(server: Server) -> Finding:
-    """Ask for a statement of some seconds to be stopped after one."""
+    """Run a statement of some seconds with a limit of one."""
     number, took = _LEAST_PASSES, 0.0
     while took < 2 * ASKED_SECONDS and number < _MOST_PASSES:
         started = time.monotonic()
@@ -144,11 +144,11 @@ def _ending(server: Server) -> Finding:
 
 
 def _errors(server: Server) -> Finding:
-    """Look at what the server says of a statement that is none: a model mends its statements by that."""
+    """Check the message for an invalid statement: models correct their statements by it."""
     try:
         server.rows("RETURN nosuchfunction(1) AS x")
     except DatabaseAway as error:
-        said = complaint(error) or str(error)
+        said = statement_error(error) or str(error)
         if "nosuchfunction" in said.casefold():
             return Finding("errors", "well", "the server says what is wrong with a statement")
     return Finding(

@@ -1,4 +1,4 @@
-"""A graph that stays in its database, opened for questions, by whoever can read there and not write."""
+"""A graph that stays in its database, opened for questions by a user who can only read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from orienteer.connect.in_place.seen import (
     SeenColumn,
     SeenNodes,
     SeenTypes,
-    StandIn,
+    UnsupportedInPlace,
     needs_import,
     type_counts,
     type_of,
@@ -51,41 +51,41 @@ from orienteer.records import Path as GraphPath
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
 
-# The rows of a database in place: what agents' tools need of `GraphArrays`. All else says that it needs an import.
-
-
 MOST_FIRST = 20
-"""Nodes of a type that examples are sought among."""
+"""Nodes of a type from which examples are chosen."""
 MOST_OF_TYPES = 20_000
-"""Nodes of some types that are asked for at once."""
+"""Nodes of some types that are fetched at once."""
 NO_GENERATION = "00000000T000000-00000000"
-"""A database has none: it changes under its readers."""
+"""A database has no generations: it changes under its readers."""
 
 
 class ArraysInPlace(GraphArrays):
-    """A database by rows: the place at which each node was first seen. Safe to share among threads."""
+    """A database by rows, with what agents' tools need of `GraphArrays`; anything else raises `BadOption`.
 
-    def __init__(self, server: Server) -> None:  # no files: nothing of the base class is opened
-        """Count what there is. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
+    Safe to share among threads.
+    """
+
+    def __init__(self, server: Server) -> None:  # without files: the base class opens nothing
+        """Count nodes and edges. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
         self._server = server
         self._statements: StatementsInPlace | None = None
         self.path = Path(str(server.address))
         counts = count_all(server)
         self.manifest = _manifest(server, counts)
         self.generation = NO_GENERATION
-        self.tokenizer = Tokenizer(stem=False)  # a server's index knows words as they are written
+        self.tokenizer = Tokenizer(stem=False)  # a server's index does not stem words
         self._once, self._locks = {}, {}
         id_property = unique_property(server)
         self.facts = facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
-        """How nodes are told apart."""
+        """The ids and labels of the database."""
         seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
         self.seen = seen
         text = TextInPlace(server, seen, full_text_index(server), counts.nodes)
-        # Each has those methods of what it stands for that agents' tools call.
+        # Each has the methods of its original that agents' tools call.
         self.ids = cast(Any, SeenColumn(server, seen, "id"))
         self.names = cast(Any, SeenColumn(server, seen, "name"))
         self.texts = cast(Any, SeenColumn(server, seen, "text"))
-        self.node_types = cast(Any, SeenTypes(server, seen))
+        self.node_types = cast(Any, SeenTypes(server, seen, "type"))
         self.text_index = cast(Any, text)
         self.name_index = cast(Any, NamesInPlace(server, text, seen, self.tokenizer))
         self.adjacency = cast(Any, EdgesInPlace(server, seen, tuple(self.manifest.edge_types)))
@@ -94,17 +94,17 @@ class ArraysInPlace(GraphArrays):
         self._row_of = cast(Any, seen.find)
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Raise `BadOption` for all that only a graph of our own has."""
+        """Raise `BadOption` for everything that needs an imported graph."""
         if name.startswith("__") or name == "_server":
             raise AttributeError(name)
         raise needs_import(self._server)
 
     def __len__(self) -> int:
-        """Raise `BadOption`: nobody can go through all rows."""
+        """Raise `BadOption`: rows cannot be enumerated."""
         raise needs_import(self._server)
 
     def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
-        """Return the rows that are in all of these groups, or else in two or more, as `GraphArrays.touching` does."""
+        """Return the rows in all of these groups, or else in at least two, as `GraphArrays.touching` does."""
         return meet(groups, len(self.seen), mask)
 
     def aliases_at(self, row: int) -> tuple[str, ...]:
@@ -112,37 +112,38 @@ class ArraysInPlace(GraphArrays):
         return tuple(self.seen.nodes[row].aliases)
 
     def named_in_part(self, name: str) -> int | None:
-        """Return None: a full-text index does not tell which names hold some words in a row."""
+        """Return None: a full-text index does not know the order of words."""
         return None
 
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
-        """Return at most `most` names of nodes that share words with a text, those that look most like it."""
+        """Return at most `most` names that share words with a text, the most similar ones."""
         rows = self.text_index.search(self.tokenizer.query(text), 50).rows
         return nearest(text, dict.fromkeys(self.names[row] for row in rows.tolist()), most=most)
 
     @property
     def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
-        """Return what answers Cypher over the database itself."""
-        return self._answer_in_place
+        """Return the opener of an engine that answers Cypher by the database itself."""
 
-    def _answer_in_place(self, _: Any) -> StatementsInPlace:  # Any: as above
-        self._statements = StatementsInPlace(self._server, self.described, self.seen)
-        return self._statements
+        def statements(_: Any) -> StatementsInPlace:  # Any: as above
+            self._statements = StatementsInPlace(self._server, self.described, self.seen)
+            return self._statements
+
+        return statements
 
     def close(self) -> None:
-        """Let go of the sessions that statements have."""
+        """Close the sessions of statements."""
         if self._statements is not None:
             self._statements.close()
 
     @property
     def described(self) -> Described:
-        """Return what is known of properties; the database is looked at once, when it is first asked for."""
+        """Return the properties of the database, which are examined at first use."""
         return self.once("described", lambda: describe(self._server, self.schema, self.facts, self.seen))
 
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
-        """Return what marks the nodes of these types that meet these conditions, as rows are looked up in it.
+        """Return a mask of the nodes of these types that meet these conditions, or None without both.
 
-        None without types and conditions. Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
         for name, names in (("node_types", node_types), ("where", where)):
             if isinstance(names, str):
@@ -172,7 +173,7 @@ class ArraysInPlace(GraphArrays):
         return entries if mask is None else entries.where(mask[entries.neighbor])
 
     def first_of(self, node_types: Collection[str], most: int) -> Rows:
-        """Return some nodes of these types, fewer than of a graph of one's own: each may have many edges to send."""
+        """Return some nodes of these types, fewer than of an imported graph: each may have many edges to send."""
         names = self.described.names
         statement = f"MATCH (n) WHERE {names.has_type('n', list(node_types))} RETURN {NODE_COLUMNS} LIMIT $most"
         return np.sort(self.seen.take(self._server.rows(statement, most=min(most, MOST_FIRST))))
@@ -189,17 +190,17 @@ class ArraysInPlace(GraphArrays):
         return np.sort(self.seen.take(self._server.rows(statement)))
 
     def types_with(self, name: str) -> frozenset[str]:
-        """Return the node types of which some nodes have a property. Raises `UnknownProperty`."""
+        """Return the types of the nodes with a property. Raises `UnknownProperty`."""
         return frozenset(self.described.having[known(name, self.properties.names)])
 
     def rows_with(self, name: str, most: int) -> dict[str, Rows]:
-        """Return some of the nodes that have a property, by type. Raises `UnknownProperty`."""
+        """Return some nodes with a property, by type. Raises `UnknownProperty`."""
         having = self.described.having[known(name, self.properties.names)]
         return {node_type: rows[:most] for node_type, rows in having.items()}
 
     @property
     def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
-        """Return nothing: nobody can go through all names for what ends in `(...)`."""
+        """Return nothing: names cannot be enumerated."""
         return {}
 
     def rank(
@@ -216,7 +217,7 @@ class ArraysInPlace(GraphArrays):
 
     @property
     def has_extras(self) -> bool:
-        """Tell whether any edge may have properties."""
+        """Return True: any edge may have properties."""
         return True
 
     def extras(self, at: int) -> dict[str, Any]:  # Any: JSON
@@ -225,8 +226,8 @@ class ArraysInPlace(GraphArrays):
         return {"properties": carried} if carried else {}
 
 
-class PropertiesInPlace(StandIn):
-    """The properties of nodes that were seen, and the names of all."""
+class PropertiesInPlace(UnsupportedInPlace):
+    """The properties of fetched nodes, and the names of all properties."""
 
     def __init__(self, server: Server, seen: SeenNodes, names: Callable[[], tuple[str, ...]]) -> None:
         super().__init__(server)
@@ -234,7 +235,7 @@ class PropertiesInPlace(StandIn):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the properties that nodes of the database have."""
+        """Return the names of all properties of nodes."""
         return self._names()
 
     def of(self, row: int) -> dict[str, Any]:  # Any: JSON
@@ -247,12 +248,12 @@ class PropertiesInPlace(StandIn):
         return [self._seen.nodes[row].properties.get(own) for row in rows.tolist()]
 
     def known(self, name: str, others: Sequence[str] = ()) -> str:
-        """Return a property as the database spells it, or one of `others`, as `Properties.known` does."""
+        """Return the database's spelling of a property, or one of `others`, as `Properties.known` does."""
         return known(name, (*self.names, *others))
 
 
 def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
-    """Return the types of a database as a manifest has them."""
+    """Return a manifest with the types of a database."""
     nodes = type_counts(counts)
     joined: dict[tuple[str, str, str], int] = {}
     statement = "MATCH (a)-[r]->(b) RETURN labels(a) AS a, type(r) AS type, labels(b) AS b, count(*) AS count"
@@ -277,20 +278,20 @@ def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
 
 
 def _has_numbers(server: Server, id_property: str) -> bool:
-    """Say whether the ids of a database are whole numbers there."""
+    """Return whether the ids of a database are whole numbers there."""
     if not id_property:
         return False
     return isinstance(server.rows(f"MATCH (n) RETURN n.{quoted(id_property)} AS id LIMIT 1")[0][0], int)
 
 
 SECONDS = 60.0
-"""That a statement may take, where the server heeds it: Neo4j does, ArcadeDB has a limit of its own."""
+"""Time limit of a statement if the server respects it: Neo4j does, ArcadeDB has a limit of its own."""
 MOST_PATHS = 1_000
-"""Shortest paths that are looked at, so that the first of them in the order of their nodes are the same each time."""
+"""Shortest paths that are fetched: sorted by their nodes, the first ones are the same each time."""
 
 
 class GraphInPlace(Graph):
-    """A database that agents' tools walk over Bolt. Nothing of it is kept but what was seen."""
+    """A database that agents' tools walk over Bolt. Only fetched nodes are kept."""
 
     arrays: ArraysInPlace
 
@@ -300,7 +301,7 @@ class GraphInPlace(Graph):
 
     @classmethod
     def of(cls, server: Server) -> Self:
-        """Open a database. Raises `DatabaseRefused` where our sessions could write to it, and as `ArraysInPlace`."""
+        """Open a database. Raises `DatabaseRefused` if our sessions could write to it, and as `ArraysInPlace`."""
         require_read_only(server)
         return cls(ArraysInPlace(server), server)
 
@@ -308,7 +309,7 @@ class GraphInPlace(Graph):
         return f"Graph({str(self._server.address)!r}, {self.arrays.manifest.nodes:,} nodes in place)"
 
     def __len__(self) -> int:
-        """Return the number of nodes that the database had when it was opened."""
+        """Return the number of nodes at the time of opening."""
         return self.arrays.manifest.nodes
 
     @property
@@ -322,7 +323,7 @@ class GraphInPlace(Graph):
         return str(self._server.address)
 
     def close(self) -> None:
-        """Let go of the server."""
+        """Close the connections."""
         self.arrays.close()
         self._server.close()
 
@@ -358,17 +359,17 @@ class GraphInPlace(Graph):
 
 
 def require_read_only(server: Server) -> None:
-    """Try to make a node in a transaction that is rolled back, in such a session as all questions have.
+    """Try to create a node in a session like those of questions; the transaction is rolled back.
 
-    It has the labels of a node that is there: a new label might stay, whatever becomes of its node. ArcadeDB looks at
-    a change of an old node only when it is committed, so that such a trial would tell nothing. Raises
-    `DatabaseRefused` where the server lets it pass, `BadInput` for a database without nodes.
+    The node has the labels of an existing one, for a new label might survive the rollback. Changing an existing node
+    instead would prove nothing: ArcadeDB checks that at commit. Raises `DatabaseRefused` if the server allows it,
+    `BadInput` for a database without nodes.
     """
     first = server.rows("MATCH (n) RETURN labels(n) AS labels LIMIT 1")
     if not first:
         raise BadInput(f"{server.address} holds no node: check the name of the database")
     labels = "".join(f":{quoted(label)}" for label in first[0][0])
-    if server.lets_write(f"CREATE (n{labels}) RETURN 1 AS one"):
+    if server.allows_writes(f"CREATE (n{labels}) RETURN 1 AS one"):
         raise DatabaseRefused(
             f"{server.address} would let this user write, and a model's questions must not: name a user who only reads "
             "in NEO4J_USERNAME (docs/databases.md says how to make one)"

@@ -1,4 +1,4 @@
-"""The nodes of a database that were seen so far. A row is the place at which a node was first seen, and stays."""
+"""The nodes of a database that were fetched so far. Nodes get rows in the order of fetching, and keep them."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ from orienteer.records import Node
 from orienteer.text.tokenizer import Tokenizer
 
 FETCHED = 1_000
-"""Nodes that are asked for at once."""
+"""Nodes that are fetched at once."""
 NODE_COLUMNS = "elementId(n) AS element, labels(n) AS labels, properties(n) AS properties"
-"""What `SeenNodes.take` reads of a node `n`."""
+"""The columns that `SeenNodes.take` reads of a node `n`."""
 MOST_LABELS = 30
-"""Labels under which an id is looked up one by one; in a database of more every node is looked at."""
+"""Labels by which an id is looked up one after another; in a database with more, all nodes are scanned."""
 
 
 def needs_import(server: Server) -> BadOption:
-    """Return the error of what only a graph of our own can do."""
+    """Return the error for an operation that needs an imported graph."""
     return BadOption(f"this needs a graph of one's own: orienteer import {server.address} -o DIR, and ask DIR")
 
 
 class NodeFacts(NamedTuple):
-    """How the nodes of a database are told apart."""
+    """The ids and labels of a database."""
 
     id_property: str
-    """Empty where element ids are the ids."""
+    """Empty if element ids are the ids."""
     has_numbers: bool
-    """Whether those ids are whole numbers there."""
+    """The ids are whole numbers in the database."""
     counts: DatabaseCounts
 
     @property
     def whole(self) -> str | None:
-        """Return a label that all nodes bear; None without one."""
+        """Return a label that all nodes have, or None."""
         return next((name for name, count in self.counts.labels.items() if count == self.counts.nodes), None)
 
     @property
     def labels(self) -> list[str]:
-        """Return the labels that together cover all nodes: the one that all bear, else all; none for too many."""
+        """Return labels that together cover all nodes: one that all nodes have, else all labels; none if too many."""
         several = [self.whole] if self.whole is not None else list(self.counts.labels)
         return several if len(several) <= MOST_LABELS else []
 
 
 class SeenNodes:
-    """Nodes by row. Each is asked for once. Safe to share among threads."""
+    """Nodes by row. Each is fetched once. Safe to share among threads."""
 
     def __init__(self, server: Server, facts: NodeFacts, types: Sequence[str], tokenizer: Tokenizer) -> None:
         self._server, self._facts, self._tokenizer = server, facts, tokenizer
@@ -76,7 +76,7 @@ class SeenNodes:
         return len(self.nodes)
 
     def find(self, node_id: str) -> int | None:
-        """Return the row of an id, None where no node has it."""
+        """Return the row of an id, or None if no node has it."""
         if node_id not in self._row_of_id:
             with self._lock:
                 found = self._look_up(node_id)
@@ -84,12 +84,12 @@ class SeenNodes:
         return self._row_of_id[node_id]
 
     def rows_of(self, element_ids: Sequence[str]) -> Rows:
-        """Return the row of each element id that is there, after asking for those that are new; (n,) int32."""
+        """Fetch new nodes by their element ids; return the row of each that exists: (n,) int32."""
         known = self.rows_by_element(element_ids)
         return np.array([known[element] for element in element_ids if element in known], np.int32)
 
     def rows_by_element(self, element_ids: Sequence[str]) -> dict[str, int]:
-        """Return rows by element id. A node that went between two questions to the server has none."""
+        """Return rows by element id. A node that was deleted meanwhile has none."""
         with self._lock:
             new = [element for element in dict.fromkeys(element_ids) if element not in self._row_of_element]
             statement = f"UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id RETURN {NODE_COLUMNS}"
@@ -105,16 +105,22 @@ class SeenNodes:
     def take(self, records: Sequence[Sequence[Any]]) -> Rows:  # Any: values of the database
         """Keep nodes, each as element id, labels, properties, and return their rows: (n,) int32.
 
-        Nodes that are new together get rows in the order of their ids, so that ties among them go by id.
+        New nodes of one call get rows in the order of their ids, so that ties are broken by id.
         """
         with self._lock:
             new = {record[0]: self._node(*record[:3]) for record in records if record[0] not in self._row_of_element}
             for element, node in sorted(new.items(), key=lambda pair: pair[1].id):
-                self._keep(element, node)
+                row = len(self.nodes)
+                if row == len(self._types):
+                    self._types = np.concatenate([self._types, np.zeros(row, np.uint16)])
+                self._types[row] = self._type_numbers.get(node.type, 0)
+                self.nodes.append(node)
+                self.element_ids.append(element)
+                self._row_of_element[element] = self._row_of_id[node.id] = row
             return np.array([self._row_of_element[record[0]] for record in records], np.int32)
 
     def places(self, rows: Rows) -> NDArray[np.int64]:
-        """Return the place of each row among them in the order of their ids, by which ties go: (rows,)."""
+        """Return the rank of each row in the order of ids, which breaks ties: (rows,)."""
         order = np.array(sorted(range(len(rows)), key=lambda at: self.nodes[int(rows[at])].id), np.int64)
         places = np.empty(len(rows), np.int64)
         places[order] = np.arange(len(rows))
@@ -125,25 +131,15 @@ class SeenNodes:
         return self._types[rows]
 
     def terms(self, row: int) -> Counter[str]:
-        """Return the terms of a node's name, aliases and text with how often each occurs."""
+        """Return the terms of a node's name, aliases and text with their counts."""
         if row not in self._terms:
             node = self.nodes[row]
             texts = (node.name, *node.aliases, node.text)
             self._terms[row] = Counter(term for text in texts for term in self._tokenizer.terms(text))
         return self._terms[row]
 
-    def _keep(self, element: str, node: Node) -> None:
-        row = len(self.nodes)
-        if row == len(self._types):
-            self._types = np.concatenate([self._types, np.zeros(row, np.uint16)])
-        self._types[row] = self._type_numbers.get(node.type, 0)
-        self.nodes.append(node)
-        self.element_ids.append(element)
-        self._row_of_element[element] = row
-        self._row_of_id[node.id] = row
-
     def _node(self, element: str, labels: Collection[str], properties: dict[str, Any]) -> Node:
-        """Return a node as an import of the database would have it."""
+        """Return a node as an import of the database would make it."""
         fields = {
             name: value
             for name, value in properties.items()
@@ -169,14 +165,14 @@ class SeenNodes:
         return self.take(next(filter(None, records), []))
 
 
-class StandIn:
-    """Stands for a part of a graph of our own; what it does not have, it says to need an import."""
+class UnsupportedInPlace:
+    """Base of the stand-ins for parts of a graph of our own: a missing attribute raises `needs_import`."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Raise `BadOption`, which names the import."""
+        """Raise `BadOption` with the import command."""
         if name.startswith("__") or name == "_server":
             raise AttributeError(name)
         raise needs_import(self._server)
@@ -185,8 +181,8 @@ class StandIn:
         raise needs_import(self._server)  # else numpy would take it for one value
 
 
-class SeenColumn(StandIn):
-    """What nodes have, by row: an id, a name, a text."""
+class SeenColumn(UnsupportedInPlace):
+    """A field of nodes by row: id, name or text."""
 
     def __init__(self, server: Server, seen: SeenNodes, name: str) -> None:
         super().__init__(server)
@@ -202,22 +198,12 @@ class SeenColumn(StandIn):
         return getattr(self._seen.nodes[row], self._name)
 
     def find(self, node_id: str) -> int | None:
-        """Return the row of an id, None where no node has it."""
+        """Return the row of an id, or None if no node has it."""
         return self._seen.find(node_id)
 
 
-class SeenTypes(StandIn):
+class SeenTypes(SeenColumn):
     """Numbers of node types by row."""
-
-    def __init__(self, server: Server, seen: SeenNodes) -> None:
-        super().__init__(server)
-        self._seen = seen
-
-    def __iter__(self) -> NoReturn:
-        raise needs_import(self._server)
-
-    def __len__(self) -> int:
-        raise needs_import(self._server)
 
     def __getitem__(self, rows: Any) -> Any:  # Any: a row, or an array of rows
         return self._seen.types(rows)
@@ -229,7 +215,7 @@ def type_of(labels: Sequence[str], counts: DatabaseCounts) -> str:
 
 
 def type_counts(counts: DatabaseCounts) -> dict[str, int]:
-    """Return the nodes by type, in the order in which the server came upon them, as an import does."""
+    """Count the nodes by type, in the server's order, as an import does."""
     types: Counter[str] = Counter()
     for labels, count in counts.sets.items():
         types[type_of(labels, counts)] += count

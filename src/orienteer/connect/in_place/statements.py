@@ -1,8 +1,8 @@
 """Cypher over a database in place: the guard's trees, written as openCypher, answered by the server.
 
-A statement has a session of its own, on a connection of its own. It ends after its time, whatever the server does: the
-server is asked to stop it by itself, and if it does not, the connection is cut and the server told to end it. Rows are
-counted here, for some servers cut results without a word: one more is asked for than is wanted.
+A statement has its own session and connection. It ends within its time limit: the server is asked to stop it, and if it
+does not, the connection is cut and the server told to end it. One row more than wanted is requested, for some servers
+truncate results silently.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
-from orienteer.connect.bolt import Server, complaint, is_edge, is_node, is_path
+from orienteer.connect.bolt import Server, is_edge, is_node, is_path, statement_error
 from orienteer.connect.in_place.described import Described
 from orienteer.connect.in_place.seen import SeenNodes, needs_import
 from orienteer.connect.opencypher.expressions import ServerExpressions, ServerPatterns
@@ -34,14 +34,14 @@ from orienteer.ingest.tables.values import plain
 from orienteer.records import JsonValue
 
 SESSIONS = 3
-"""Statements that the server is asked at once. ArcadeDB takes four on two cores, and lets all others wait."""
+"""Statements at once. ArcadeDB runs four on two cores, and lets all others wait."""
 GRACE = 1.0
-"""Seconds beyond its time that a statement has, for the server to say itself that it has stopped it."""
+"""Seconds beyond its limit that a statement has, so that the server can report that it has stopped it."""
 RAW_FACTOR = 10
-"""What the server sends may have so many times the characters of an answer, which leaves properties out."""
+"""The server may send this many times the characters of an answer, which leaves properties out."""
 _TOO_MUCH = "the server could not carry it out, perhaps for its memory; ask for less, with types in the pattern"
 _SERVER_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
-"""It is of no use to who asks, and tells of the server's machine."""
+"""Dropped from messages: it reveals the server's machine."""
 
 
 class StatementsInPlace:
@@ -50,56 +50,64 @@ class StatementsInPlace:
     def __init__(self, server: Server, described: Described, seen: SeenNodes) -> None:
         self._server, self._seen = server, seen
         self.names, self._shown = described.names, described.shown
-        self._idle: LifoQueue[Server | None] = LifoQueue()  # None: one that is still to be opened
+        self._idle: LifoQueue[Server | None] = LifoQueue()  # None: a session that is not open yet
         for _ in range(SESSIONS):
             self._idle.put(None)
 
     def check(self, statement: CypherStatement, parameters: Mapping[str, JsonValue]) -> None:
-        """Raise what `answer` raises before it asks the server."""
-        self._written(statement, parameters, 1)
+        """Raise the errors that `answer` raises without the server."""
+        self._server_statement(statement, parameters, 1)
 
     def answer(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> QueryTable:
         """Return the answer to a statement. Raises what `Cypher.query` raises, and `DatabaseAway`."""
-        written = self._written(statement, parameters, bounds.rows + 1)
+        written = self._server_statement(statement, parameters, bounds.rows + 1)
         until = time.monotonic() + bounds.seconds
-        fetched = self._asked(written, until, bounds)
+        fetched = self._fetch(written, until, bounds)
         rows = self._rows(fetched.rows[: bounds.rows], bounds)
         total, notes = len(rows), written.notes
         if fetched.is_cut or len(fetched.rows) > len(rows):
-            total, told = self._counted(written, until, at_least=len(fetched.rows))
-            notes = (*notes, *told)
+            total, note = self._counted(written, until, at_least=len(fetched.rows))
+            notes = (*notes, *note)
         return QueryTable(columns=written.columns, rows=rows, total=total, truncated=len(rows) < total, notes=notes)
 
     def close(self) -> None:
-        """Let go of the sessions once their statements have ended; the next statement opens another."""
+        """Close the sessions once their statements have ended; the next statement opens another."""
         for _ in range(SESSIONS):
             if (server := self._idle.get()) is not None:
                 server.close()
         for _ in range(SESSIONS):
             self._idle.put(None)
 
-    def _written(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], most: int) -> ServerStatement:
+    def _server_statement(
+        self, statement: CypherStatement, parameters: Mapping[str, JsonValue], most: int
+    ) -> ServerStatement:
         if statement.view is not None:
             raise BadOption(f"the names of a view need whole columns: {needs_import(self._server)}")
         return written_for_server(statement, self.names, parameters, most=most)
 
     # -------------------------------------------------------------------------------------------------- sessions
 
-    def _asked(self, written: ServerStatement, until: float, bounds: Bounds) -> _Fetched:
+    def _fetch(self, written: ServerStatement, until: float, bounds: Bounds) -> _Fetched:
         most = RAW_FACTOR * bounds.characters
         with self._session_until(until) as server:
             try:
                 return _within(server, until, lambda: _fetched(server, written.text, written.parameters, until, most))
             except DatabaseAway as error:
-                if (what := complaint(error)) is not None:
-                    raise BadQuery(_advice(what)) from error
-                self._server.rows("RETURN 1")  # raises where it is the server that is away
+                if (what := statement_error(error)) is not None:
+                    what = _SERVER_PATH.sub("...", what)
+                    raise BadQuery(
+                        f"the database cannot answer this form ({what}): write the query in simpler steps, with WITH"
+                    ) from error
+                self._server.rows("RETURN 1")  # raises if the server is away
                 raise QueryStopped(f"the query broke off: {_TOO_MUCH}") from error
             except QueryStopped as error:
-                raise QueryStopped(_too_long(bounds.seconds)) from error
+                raise QueryStopped(
+                    f"the query took longer than {bounds.seconds:g} s and was stopped: begin with a node by its id, "
+                    "give types to nodes and edges, and use fewer hops"
+                ) from error
 
     def _counted(self, written: ServerStatement, until: float, *, at_least: int) -> tuple[int, tuple[str, ...]]:
-        """Return how many rows there are, with a note where the server could not say in the time that is left."""
+        """Return the number of rows, with a note if the server could not count them in the remaining time."""
         if written.counting is not None and until - time.monotonic() > 0:
             text = written.counting
             try:
@@ -107,12 +115,12 @@ class StatementsInPlace:
                     counted = _within(server, until, lambda: _fetched(server, text, written.parameters, until, 1_000))
                 return max(int(counted.rows[0][0]), at_least), ()
             except (QueryStopped, DatabaseAway):
-                pass  # the rows are there all the same
+                pass  # the answer has its rows all the same
         return at_least, ("there are more rows; how many, the server did not say",)
 
     @contextmanager
     def _session_until(self, until: float) -> Iterator[Server]:
-        """Wait for a session and take it; one that was cut is opened anew. Raises `QueryStopped`, `DatabaseAway`."""
+        """Wait for a session; one that was cut is reopened. Raises `QueryStopped`, `DatabaseAway`."""
         try:
             server = self._idle.get(timeout=max(0.0, until - time.monotonic()))
         except Empty as fault:
@@ -121,28 +129,26 @@ class StatementsInPlace:
             server = server or self._server.another()
             yield server
         except BaseException as error:
-            if server is not None and not isinstance(error, BadQuery):  # what comes late is of no use to anybody
-                self._give_up(server)
+            if server is not None and not isinstance(error, BadQuery):  # a late reply would answer the next statement
+                server.close()
+                if server.mark is not None:  # nobody waits until the server has ended the statement
+                    end = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end")
+                    end.daemon = True
+                    end.start()
                 server = None
             raise
         finally:
             self._idle.put(server)
 
-    def _give_up(self, server: Server) -> None:
-        """Cut a session's connection, and have the server end its statement, however long it takes to hear of that."""
-        server.close()
-        if server.mark is not None:
-            ending = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end", daemon=True)
-            ending.start()
-
     # ---------------------------------------------------------------------------------------------------- values
 
     def _rows(self, records: Sequence[Sequence[Any]], bounds: Bounds) -> tuple[tuple[JsonValue, ...], ...]:
-        """Return records as rows with nodes, edges and paths as maps, as many as there is room for."""
-        ends = dict.fromkeys(element for record in records for value in record for element in _ends(value))
-        nodes = dict.fromkeys(node for record in records for value in record for node in _nodes(value))
+        """Return as many records as fit as rows, with nodes, edges and paths as maps."""
+        elements = [element for record in records for value in record for element in _elements(value)]
+        nodes = dict.fromkeys(filter(is_node, elements))  # they came with their labels and properties
         self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
-        rows_of = self._seen.rows_by_element(list(ends))
+        ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
+        rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])
         reader = _Values(self._seen, rows_of, self._shown, self.names.catalog.edge_columns)
         rows: list[tuple[JsonValue, ...]] = []
         left = bounds.characters
@@ -156,15 +162,15 @@ class StatementsInPlace:
 
 
 class _Fetched(NamedTuple):
-    """What a server has sent."""
+    """The reply of a server."""
 
     rows: list[list[Any]]  # Any: values of the database
     is_cut: bool
-    """It would have sent more than may be held."""
+    """There would have been more than may be held."""
 
 
 def _fetched(server: Server, text: str, parameters: Mapping[str, JsonValue], until: float, most: int) -> _Fetched:
-    """Take rows of a statement, up to `most` characters."""
+    """Fetch rows of a statement, up to `most` characters."""
     rows: list[list[Any]] = []
     with closing(server.ask(text, parameters, max(until - time.monotonic(), 0.001))) as records:
         for record in records:
@@ -176,14 +182,14 @@ def _fetched(server: Server, text: str, parameters: Mapping[str, JsonValue], unt
 
 
 def _within(server: Server, until: float, work: Callable[[], _Fetched]) -> _Fetched:
-    """Return what some work gives; after its time its connection is cut. Raises what it raises, and `QueryStopped`."""
+    """Return the result of `work`. Raises what it raises, and `QueryStopped` if it outlasts its time."""
     results: list[_Fetched] = []
     faults: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(work())
-        except BaseException as error:  # noqa: BLE001  # it is raised where somebody waits
+        except BaseException as error:  # noqa: BLE001  # the waiting thread raises it
             faults.append(error)
 
     thread = threading.Thread(target=run, name="orienteer-statement", daemon=True)
@@ -202,11 +208,11 @@ class _Values:
     def __init__(
         self, seen: SeenNodes, rows_of: Mapping[str, int], of_nodes: Collection[str], of_edges: Collection[str]
     ) -> None:
-        """`rows_of` has every node; `of_nodes` and `of_edges` are the properties that nodes and edges show."""
+        """`rows_of` has the row of every node; `of_nodes` and `of_edges` are the properties that are shown."""
         self._seen, self._rows_of, self._of_nodes, self._of_edges = seen, rows_of, of_nodes, of_edges
 
     def read(self, value: Any) -> JsonValue:  # Any: a value of the database
-        """Return a value as JSON: a node, an edge, a path as maps, a time as its text, a point as its coordinates."""
+        """Return a value as JSON: nodes, edges and paths as maps, times as texts, points as coordinates."""
         if is_node(value):
             return self._node(value)
         if is_edge(value):
@@ -234,33 +240,19 @@ class _Values:
         return edge
 
 
-def _nodes(value: Any) -> Iterator[Any]:  # Any: values of the database
-    """Yield the nodes of a value that came with their labels and properties."""
-    if is_node(value):
+def _elements(value: Any) -> Iterator[Any]:  # Any: values of the database
+    """Yield the nodes and edges of a value, including those in paths, lists and maps."""
+    if is_node(value) or is_edge(value):
         yield value
     elif is_path(value):
-        yield from value.nodes
+        yield from (*value.nodes, *value.relationships)
     elif isinstance(value, list | dict):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _nodes(item)
-
-
-def _ends(value: Any) -> Iterator[str]:  # Any: values of the database
-    """Yield the element ids of the ends of a value's edges, and of its nodes."""
-    if is_node(value):
-        yield value.element_id
-    elif is_edge(value):
-        yield from (end.element_id for end in value.nodes if end is not None)
-    elif is_path(value):
-        for part in (*value.nodes, *value.relationships):
-            yield from _ends(part)
-    elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _ends(item)
+            yield from _elements(item)
 
 
 def _size(value: Any) -> int:  # Any: a value of the database
-    """Return roughly how many characters a value has."""
+    """Estimate the number of characters of a value."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
@@ -272,21 +264,6 @@ def _size(value: Any) -> int:  # Any: a value of the database
     return 8 + sum(map(_size, value.values())) if is_node(value) or is_edge(value) else 8
 
 
-def _advice(what: str) -> str:
-    """Return a server's complaint as an error for who wrote the statement, without its paths."""
-    return (
-        f"the database cannot answer this form ({_SERVER_PATH.sub('...', what)}): write the query in simpler steps, "
-        "with WITH"
-    )
-
-
-def _too_long(seconds: float) -> str:
-    return (
-        f"the query took longer than {seconds:g} s and was stopped: begin with a node by its id, give types to nodes "
-        "and edges, and use fewer hops"
-    )
-
-
 # A statement's tree as openCypher text with its parameters.
 
 
@@ -294,12 +271,11 @@ LONGEST_WRITTEN = 100_000  # characters of the server's text: a bound on its par
 
 
 class ServerStatement(NamedTuple):
-    """A statement as openCypher, and what asks only how many rows it has."""
+    """A statement as openCypher."""
 
     text: str
-    """It gives at most as many rows as it was asked for."""
     counting: str | None
-    """None where a statement of several parts cannot be counted."""
+    """The statement that counts its rows; None for a UNION."""
     parameters: dict[str, JsonValue]
     columns: tuple[str, ...]
     notes: tuple[str, ...]
@@ -309,17 +285,13 @@ def written_for_server(
     statement: CypherStatement, names: ServerNames, parameters: Mapping[str, JsonValue], *, most: int
 ) -> ServerStatement:
     """Write a statement that gives at most `most` rows. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+    scope, parts = Scope(names, parameters), list[_ServerQuery]()
     try:
-        return _written(statement, Scope(names, parameters), most)
+        for query in statement.queries:
+            scope.variables = {}
+            parts.append(_QueryWriter(scope, ServerExpressions(scope), most).write(query))
     except RecursionError:
         raise BadQuery(TOO_DEEP) from None
-
-
-def _written(statement: CypherStatement, scope: Scope, most: int) -> ServerStatement:
-    parts = []
-    for query in statement.queries:
-        scope.variables = {}
-        parts.append(_QueryWriter(scope, ServerExpressions(scope), most).written(query))
     text = (" UNION ALL " if statement.keeps_repeats else " UNION ").join(part.text for part in parts)
     if len(text) > LONGEST_WRITTEN:
         raise BadQuery("the query becomes too long for the server: name what stands in it several times by WITH ... AS")
@@ -327,7 +299,7 @@ def _written(statement: CypherStatement, scope: Scope, most: int) -> ServerState
     return ServerStatement(text, counting, scope.used, parts[-1].columns, tuple(scope.notes))
 
 
-class _Written(NamedTuple):
+class _ServerQuery(NamedTuple):
     """One query of a UNION."""
 
     text: str
@@ -343,14 +315,15 @@ class _QueryWriter:
     expressions: ServerExpressions
     most: int
 
-    def written(self, clauses: tuple[syntax.Clause, ...]) -> _Written:
+    def write(self, clauses: tuple[syntax.Clause, ...]) -> _ServerQuery:
         """Return the query. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
         parts = []
         for clause in clauses[:-1]:
             if isinstance(clause, MatchClause):
                 parts.append(self._match(clause))
             elif isinstance(clause, Unwind):
-                parts.append(self._unwind(clause))
+                source = self.expressions.write(clause.source)
+                parts.append(f"UNWIND {source.text} AS {self.scope.take_apart(source, clause.variable)}")
             else:
                 gathering, rest = self._gathered(clause)
                 parts.append(f"{gathering}WITH {self._projection(rest)}")
@@ -359,14 +332,14 @@ class _QueryWriter:
         gathering, last = self._gathered(last)
         before = "".join(f"{part} " for part in parts) + gathering
         projected, page = self._projection(last, is_last=True), page_of(self.scope, last)
-        return _Written(
+        return _ServerQuery(
             f"{before}RETURN {projected}{page_of(self.scope, last, self.most)}",
             f"{before}WITH {projected}{page} RETURN count(*) AS count",
             tuple(self.scope.variables),
         )
 
     def _gathered(self, clause: Projection) -> tuple[str, Projection]:
-        """Write what has to be gathered before a clause computes with it; return that and the rest of the clause."""
+        """Return the WITH that aggregates before a clause computes with the result, and the rest of the clause."""
         steps = in_two_steps(clause, items_of(clause, self.scope.variables))
         return ("", clause) if steps is None else (f"WITH {self._projection(steps[0])} ", steps[1])
 
@@ -378,12 +351,8 @@ class _QueryWriter:
         self.scope.variables = {**before, **new}
         return f"{matched.anchors}{'OPTIONAL ' if clause.optional else ''}MATCH {matched.text}"
 
-    def _unwind(self, clause: Unwind) -> str:
-        source = self.expressions.write(clause.source)
-        return f"UNWIND {source.text} AS {self.scope.take_apart(source, clause.variable)}"
-
     def _projection(self, clause: Projection, *, is_last: bool = False) -> str:
-        """Write what stands behind WITH or RETURN; of the last clause without its page, which the caller writes."""
+        """Write the body of WITH or RETURN. The last clause omits SKIP and LIMIT, which the caller writes."""
         items = items_of(clause, self.scope.variables)
         written, after = [], dict[str, Value]()
         for place, item in enumerate(items):

@@ -74,7 +74,7 @@ class ServerExpressions:
         return value
 
     @singledispatchmethod
-    def _written(self, expression: Expression) -> Value:
+    def _write(self, expression: Expression) -> Value:
         raise AssertionError(expression)
 
     def condition(self, expression: Expression) -> str:
@@ -83,33 +83,33 @@ class ServerExpressions:
 
     # --------------------------------------------------------------------------------------------------- leaves
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Literal_) -> Value:
         value = constant(expression.value)
         return value._replace(text=self.scope.hold(value.known)) if value.kind == TEXT else value
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Parameter) -> Value:
         return self.scope.parameter(expression.name)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Variable) -> Value:
         return self.scope.variable(expression.name)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Property) -> Value:
         base = self.write(expression.base)
         if base.kind == DATE and expression.key in DATE_PARTS:
             return Value(f"({base.text}).{expression.key}", INTEGER)
         return self.scope.names.property(base, expression.key)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.HasType) -> Value:
         return self._types.has_type(expression)
 
     # ------------------------------------------------------------------------------------------------ operators
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Unary) -> Value:
         if expression.operator == "NOT":
             return Value(f"(NOT {self.condition(expression.operand)})", BOOLEAN)
@@ -119,7 +119,7 @@ class ServerExpressions:
             return Value(f"(-{value.text})", value.kind)
         return Value(f"({value.text} {expression.operator})", BOOLEAN)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Binary) -> Value:
         operator = expression.operator
         if operator in ("AND", "OR", "XOR"):
@@ -134,7 +134,8 @@ class ServerExpressions:
         if operator == "IN":
             return self._in(first, second)
         if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
-            return self._text_condition(expression, first, second)
+            check_text_condition(operator, first, second, self.scope.constant(expression.right))
+            return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
         return _calculated(operator, first, second)
 
     def _in(self, left: Value, right: Value) -> Value:
@@ -143,21 +144,16 @@ class ServerExpressions:
             check_compared("=", left, Value("item", right.kind.item))
         return Value(f"({left.text} IN {right.text})", BOOLEAN)
 
-    def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
-        operator = expression.operator
-        check_text_condition(operator, left, right, self.scope.constant(expression.right))
-        return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
-
     # --------------------------------------------------------------------------------------------- lists, cases
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.ListOf) -> Value:
         values = [self.write(part) for part in expression.items]
         kind = common([value.kind for value in values], "a list")
         parts = sum(value.parts for value in values if value.parts > 1)
         return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind), parts=max(parts, 1))
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.MapOf) -> Value:
         items, kinds, parts = [], [], 1
         for key, part in expression.items:
@@ -169,7 +165,7 @@ class ServerExpressions:
             parts += value.parts - 1
         return Value(f"{{{', '.join(items)}}}", map_of(kinds), parts=parts)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Item) -> Value:
         if isinstance(expression.base, syntax.FunctionCall) and expression.base.name == "labels":
             return self._types.label_of(expression.base.arguments, expression.at)
@@ -177,7 +173,7 @@ class ServerExpressions:
         check_place(base, at)
         return Value(f"({base.text})[{at.text}]", base.kind.item or UNKNOWN, parts=base.parts)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Slice) -> Value:
         base = self.write(expression.base)
         check_kind("a slice", base, "list")
@@ -185,7 +181,7 @@ class ServerExpressions:
         end = "" if expression.end is None else expression.end
         return Value(f"({base.text})[{begin}..{end}]", base.kind, parts=base.parts)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.CaseExpression) -> Value:
         tests = [self.condition(condition) for condition, _ in expression.whens]
         results = [self.write(result) for _, result in expression.whens]
@@ -196,7 +192,7 @@ class ServerExpressions:
         otherwise = "" if expression.otherwise is None else f" ELSE {results[-1].text}"
         return Value(f"CASE {whens}{otherwise} END", kind, parts=max(value.parts for value in results))
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Comprehension) -> Value:
         source, name = self._source(expression.source, "a list comprehension"), self.scope.fresh()
         with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts)}):
@@ -212,14 +208,14 @@ class ServerExpressions:
         check_kind(what, source, "list")
         return source
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Quantifier) -> Value:
         source, name = self._source(expression.source, f"{expression.kind}()"), self.scope.fresh()
         with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts)}):
             where = self.condition(expression.where)
         return Value(f"{expression.kind}({name} IN {source.text} WHERE {where})", BOOLEAN)
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.PatternComprehension) -> Value:
         if expression.path.shortest or expression.path.variable is not None:
             raise BadQuery("[p = (a)-[..]->(b) | p] is not supported: MATCH the path, and collect() what is wanted")
@@ -228,7 +224,7 @@ class ServerExpressions:
             result = self.write(expression.result)
         return Value(f"[{matched.text} | {result.text}]", list_of(result.kind))
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.Subquery) -> Value:
         matched = ServerPatterns(self.scope, self.write).match(expression.paths, expression.where)
         text = f"{expression.kind} {{ MATCH {matched.text} }}"
@@ -236,14 +232,16 @@ class ServerExpressions:
 
     # ---------------------------------------------------------------------------------------------------- calls
 
-    @_written.register
+    @_write.register
     def _(self, expression: syntax.FunctionCall) -> Value:
         name = expression.name
         if expression.star:
             with inside_aggregation(name, self.scope):
                 return Value("count(*)", INTEGER)
         if name in AGGREGATES:
-            return self._aggregate(expression)
+            value, kind = aggregated(expression, self.scope, self.write)
+            text = f"{name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
+            return Value(text, kind, parts=value.parts if name == "collect" else 1)
         if name in TYPE_CALLS:
             return self._types.type_of(expression.arguments, "edge" if name == "type" else "node")
         if name == "labels":
@@ -251,11 +249,6 @@ class ServerExpressions:
         if name in OF_GRAPH:
             return self._of_graph(expression)
         return call(name, [self.write(argument) for argument in expression.arguments])
-
-    def _aggregate(self, expression: syntax.FunctionCall) -> Value:
-        value, kind = aggregated(expression, self.scope, self.write)
-        written = f"{expression.name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
-        return Value(written, kind, parts=value.parts if expression.name == "collect" else 1)
 
     def _of_graph(self, expression: syntax.FunctionCall) -> Value:
         value, kind = of_graph(expression, self.scope, self.write)
@@ -268,8 +261,8 @@ class ServerExpressions:
         return Value(f"{'relationships' if name == 'edges' else name}({value.text})", kind)
 
 
-# The dispatch of `self._written`, without the wrapper that functools makes at each call.
-_WRITERS = vars(ServerExpressions)["_written"].dispatcher.dispatch
+# The dispatch of `self._write`, without the wrapper that functools makes at each call.
+_WRITERS = vars(ServerExpressions)["_write"].dispatcher.dispatch
 
 
 def _calculated(operator: str, left: Value, right: Value) -> Value:
@@ -308,7 +301,7 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
 
 
 def _date(value: Value) -> str:
-    """Write date() of a text, null for one that is no date: servers fail then."""
+    """Write date() of a text, null for a text that is not a date: servers would fail."""
     if value.known is not None:
         return f"date({value.text})"
     return f"CASE WHEN {value.text} =~ '{DATE_FORM}' THEN date({value.text}) END"
@@ -334,15 +327,15 @@ class Matched(NamedTuple):
     """The patterns of a clause as openCypher, with their conditions and variables."""
 
     anchors: str
-    """A MATCH of the nodes that are given by id or name, to stand before; empty without."""
+    """A MATCH of the nodes with a given id or name, which comes first; empty if there is none."""
     paths: list[str]
     conditions: list[str]
     variables: dict[str, Value]
-    """What they introduce, and earlier variables with the types that are left."""
+    """The new variables, and earlier ones with the types that remain."""
 
     @property
     def text(self) -> str:
-        """Return them as MATCH takes them."""
+        """Return the body of MATCH."""
         return _joined(self.paths, self.conditions)
 
 
@@ -355,11 +348,11 @@ class _Path(NamedTuple):
 
     pattern: PathPattern
     begin: str
-    """What stands before it: its own variable."""
+    """The path's variable and `=`, if it has one."""
     nodes: list[PatternNode]
     edges: list[PatternEdge]
-    is_turned: bool = False
-    """It is written from its end."""
+    is_reversed: bool = False
+    """The path is written from its end."""
 
 
 @dataclass(slots=True)
@@ -368,14 +361,14 @@ class ServerPatterns(PatternReader):
 
     @property
     def names(self) -> ServerNames:
-        """Return the names that the database has."""
+        """Return the database's names."""
         return cast(ServerNames, self.scope.names)
 
     def match(self, paths: Sequence[PathPattern], where: Expression | None, *, may_anchor: bool = False) -> Matched:
         """Return the patterns, with the conditions of their braces and of `where`.
 
-        With `may_anchor`, the nodes that are given by id or name are matched before all else: ArcadeDB looks whether
-        two known nodes are joined in a hundredth of the time in which it walks from one of them.
+        With `may_anchor`, nodes with a given id or name are matched first: ArcadeDB tests whether two known nodes are
+        joined in a hundredth of the time that it takes to walk from one of them.
 
         Types are known once all paths are read. Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
         """
@@ -384,21 +377,21 @@ class ServerPatterns(PatternReader):
         for edge in self.edges:
             self._restrict(edge)
             if edge.is_shortest:
-                # From a node to itself there is none: some servers fail then, others give a path without edges.
+                # There is no path from a node to itself: some servers fail then, others return a path without edges.
                 self.conditions.append(f"({edge.start.value} <> {edge.end.value})")
         variables = self.variables | {name: self.node_value(node) for name, node in self.named.items()}
         places, left = self._places(where), list(conjuncts(where))
         with self.scope.inner(variables):
             anchors = self._anchored(left, places) if may_anchor and self.edges else ""
-            read = [_turned(path, places) for path in read]
-            read.sort(key=lambda path: places[path.nodes[0].value])  # stable: else as they are written
-            texts = [self._drawn(path, places) for path in read]
+            read = [_reversed(path, places) for path in read]
+            read.sort(key=lambda path: places[path.nodes[0].value])  # stable: equal paths keep their order
+            texts = [self._path_text(path, places) for path in read]
             self.conditions += self._equal(self.keyed)
             self.conditions += [condition_of(self.write(part)) for part in left]
         return Matched(anchors, texts, self.conditions, variables)
 
     def _anchored(self, left: list[Expression], places: dict[str, int]) -> str:
-        """Write the MATCH of nodes that are given by id or name; what it takes of the conditions is left no more."""
+        """Write the MATCH of nodes with a given id or name; the conditions that it uses are removed from `left`."""
         before = set(self.scope.variables) - set(self.named) - set(self.variables)
         texts, own = [], list[str]()
         for node in self.nodes:
@@ -407,7 +400,8 @@ class ServerPatterns(PatternReader):
             known = before | ({node.name} if node.name is not None else set())
             taken = [part for part in left if _reads(part) and _reads(part) <= known and _reads(part) - before]
             keyed = [entry for entry in self.keyed if entry[0] == node.value and _reads(entry[2]) <= before]
-            keys = {key for key, _ in compared_keys(_together(taken)).get(node.name or "", ())}
+            condition = reduce(lambda left, right: Binary("AND", left, right), taken) if taken else None
+            keys = {key for key, _ in compared_keys(condition).get(node.name or "", ())}
             keys |= {key.casefold() for _, _, items in keyed for key, _ in items}
             if not keys & {"id", "name"}:
                 continue
@@ -422,9 +416,9 @@ class ServerPatterns(PatternReader):
         return f"MATCH {_joined(texts, own)} " if texts else ""
 
     def _places(self, where: Expression | None) -> dict[str, int]:
-        """Return by node how soon to begin with it: some servers walk a pattern from left to right, as it is written.
+        """Return the rank of each node as the start of a pattern: some servers walk it from left to right.
 
-        What is known comes first, then a node that is given by its id, by its name, by another property, and the rest.
+        Known nodes come first, then those with a given id, name or other property, then the rest.
         """
         compared = compared_keys(where)
         places = {}
@@ -440,7 +434,7 @@ class ServerPatterns(PatternReader):
         return self.names.has_type(value, list(types))
 
     def edges_of(self, value: str) -> str:
-        """Write the list of the edges that a pattern of variable length has walked: its variable is that list."""
+        """Write the list of edges of a pattern of variable length: its variable is that list."""
         return value
 
     def _read(self, path: PathPattern) -> _Path:
@@ -453,17 +447,17 @@ class ServerPatterns(PatternReader):
             nodes.append(node)
         return _Path(path, begin, nodes, edges)
 
-    def _drawn(self, path: _Path, places: Mapping[str, int]) -> str:
+    def _path_text(self, path: _Path, places: Mapping[str, int]) -> str:
         pieces = [self._node(path.nodes[0], places)]
         for edge, node in zip(path.edges, path.nodes[1:], strict=True):
-            pieces += [self._edge(edge, is_turned=path.is_turned), self._node(node, places)]
+            pieces += [self._edge(edge, is_reversed=path.is_reversed), self._node(node, places)]
         text, shortest = "".join(pieces), path.pattern.shortest
         return f"{path.begin}{_SHORTEST[shortest]}({text})" if shortest else f"{path.begin}{text}"
 
     def _node(self, node: PatternNode, places: Mapping[str, int]) -> str:
         """Write a node: with its types at its first occurrence, by its name afterwards.
 
-        One that is given by its id goes by the label that all nodes bear, for by that label there is an index of ids.
+        A node with a given id gets the label of all nodes, for by that label there is an index of ids.
         """
         if node.is_drawn or not node.is_new:
             return f"({node.value})"
@@ -475,12 +469,12 @@ class ServerPatterns(PatternReader):
             self.conditions.append(self.is_of(node.value, node.asked))
         return f"({node.value}:{quoted(whole)})" if whole is not None else f"({node.value})"
 
-    def _edge(self, edge: PatternEdge, *, is_turned: bool) -> str:
+    def _edge(self, edge: PatternEdge, *, is_reversed: bool) -> str:
         types = "" if edge.all_triples else f":{'|'.join(map(quoted, edge.types))}"
         hops = edge.pattern.hops
         length = f"*{hops.least}..{hops.most}" if hops else ""
-        left = "<-" if edge.direction == ("out" if is_turned else "in") else "-"
-        right = "->" if edge.direction == ("in" if is_turned else "out") else "-"
+        left = "<-" if edge.direction == ("out" if is_reversed else "in") else "-"
+        right = "->" if edge.direction == ("in" if is_reversed else "out") else "-"
         return f"{left}[{edge.value}{types}{length}]{right}"
 
     def _restrict(self, edge: PatternEdge) -> None:
@@ -504,24 +498,20 @@ class ServerPatterns(PatternReader):
 
 
 def _reads(tree: object) -> frozenset[str]:
-    """Return the variables that a part of a statement reads; patterns inside it read what nobody knows."""
+    """Return the variables that a part of a statement reads; with a pattern inside, also an unknown one."""
     if any(parts(tree, Subquery)) or any(parts(tree, PatternComprehension)):
         return frozenset({_UNKNOWN})
     typed = {test.variable for test in parts(tree, HasType)}
     return frozenset(typed | {variable.name for variable in parts(tree, Variable)})
 
 
-def _together(conditions: Sequence[Expression]) -> Expression | None:
-    return reduce(lambda left, right: Binary("AND", left, right), conditions) if conditions else None
-
-
-def _turned(path: _Path, places: Mapping[str, int]) -> _Path:
-    """Return a path from its other end, where that is better to begin with and nobody asks for its order."""
+def _reversed(path: _Path, places: Mapping[str, int]) -> _Path:
+    """Return a path from its other end, if that is the better start and its order does not matter."""
     is_asked_for = path.pattern.variable is not None or bool(path.pattern.shortest)
     is_list = any(edge.pattern.hops and edge.pattern.variable for edge in path.edges)
     if is_asked_for or is_list or places[path.nodes[-1].value] >= places[path.nodes[0].value]:
         return path
-    return path._replace(nodes=path.nodes[::-1], edges=path.edges[::-1], is_turned=True)
+    return path._replace(nodes=path.nodes[::-1], edges=path.edges[::-1], is_reversed=True)
 
 
 # Types in expressions as openCypher: `n:Gene`, `type(r)`, `labels(n)` and conditions on them.

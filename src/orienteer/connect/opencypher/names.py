@@ -1,4 +1,4 @@
-"""What a database calls the types and the fields of nodes that our schema shows."""
+"""A database's names for the types and the fields of nodes of our schema."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from orienteer.records import Schema
 
 @dataclass(frozen=True, slots=True)
 class TypeLabels:
-    """How the labels of a node tell its type: of several, one comes before the others."""
+    """The mapping from labels to types."""
 
     order: tuple[str, ...]
-    """The types, each the label of that name; the first of them that a node bears is its type."""
+    """The types, named like their labels; the first that is a label of a node is its type."""
     rivals: Mapping[str, tuple[str, ...]]
-    """By type, the labels of those nodes that bear its label too and are of another type."""
+    """By type, the other types of nodes that also have its label."""
     unlabelled: str | None = None
-    """The type of nodes without a label; None where every node has one."""
+    """The type of nodes without a label; None if every node has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameProperties:
-    """Which properties hold the names of nodes of a type."""
+    """The properties with the names of nodes of a type."""
 
     whole: tuple[str, ...] = ()
-    """Those that are a name, the best first."""
+    """Whole names, the best first."""
     parts: tuple[str, ...] = ()
-    """Those that are a part of one, in their order: a first name, a last name."""
+    """Parts of a name in their order, such as first name and last name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Where the database holds what every node of ours has, and which properties are not the texts that they seem."""
+    """The database's properties for ids and names, and those whose values have another type there."""
 
     id_property: str
-    """Empty where element ids are the ids."""
+    """Empty if element ids are the ids."""
     has_numbers: bool
-    """The ids are whole numbers there, and texts with us."""
+    """The ids are whole numbers in the database, and texts with us."""
     names: Mapping[str, NameProperties]
     """By node type."""
     texts: frozenset[str]
-    """Properties that hold dates, times or the numbers that name a node there, and their texts with us."""
+    """Properties that are dates, times or numbers in the database, and texts with us."""
     whole: str | None
-    """A label that every node bears, by which ids are looked up; None where there is none."""
+    """A label of all nodes, by which ids are looked up, or None."""
 
 
 class ServerNames(NameMap):
-    """Looks names up in the schema of a database, and writes what they are called there."""
+    """Looks up names in the schema of a database, and writes its names for them."""
 
     def __init__(self, schema: Schema, catalog: Catalog, labels: TypeLabels, fields: Fields) -> None:
         super().__init__(schema, catalog)
@@ -63,7 +63,7 @@ class ServerNames(NameMap):
         return tests[0] if len(tests) == 1 else f"({' OR '.join(tests)})"
 
     def is_plain(self, node_type: str) -> bool:
-        """Tell whether its label alone tells a type."""
+        """Return whether all nodes with the type's label are of the type."""
         return node_type != self.labels.unlabelled and not self.labels.rivals.get(node_type)
 
     def _has_type(self, value: str, node_type: str) -> str:
@@ -75,7 +75,7 @@ class ServerNames(NameMap):
         return f"({bears})"
 
     def type_of(self, value: str, types: str) -> str:
-        """Write the type of a node, null for null; `types` is the parameter with the types in their order."""
+        """Write the type of a node, null for null; `types` is the parameter with the types in order."""
         found = f"head([t IN {types} WHERE t IN labels({value})])"
         if self.labels.unlabelled is None:
             return found
@@ -89,7 +89,7 @@ class ServerNames(NameMap):
         return f"toString({own})" if self.fields.has_numbers else own
 
     def name(self, node: Value) -> str:
-        """Write the name of a node: of the properties that may hold it the first that is there, else its id."""
+        """Write the name of a node: the first name property that it has, else its id."""
         types = node.kind.types or frozenset(self.schema.node_types)
         held = [self.fields.names.get(node_type, NameProperties()) for node_type in sorted(types)]
         orders = sorted({properties.whole for properties in held})
@@ -104,7 +104,7 @@ class ServerNames(NameMap):
         return f"coalesce({', '.join([*candidates, self.identifier(node)])})"
 
     def _by_type(self, node: Value, types: Collection[str]) -> str:
-        """Write the name of a node whose types disagree on which of two properties comes first."""
+        """Write the name of a node whose possible types order name properties differently."""
         cases = []
         for node_type in sorted(types):
             if whole := self.fields.names.get(node_type, NameProperties()).whole:
@@ -119,7 +119,7 @@ class ServerNames(NameMap):
 
 
 def _joined(value: str, names: tuple[str, ...]) -> str:
-    """Write the parts of a name as one; null where none is there."""
+    """Write the parts of a name as one text, null if all are missing."""
     own = [f"{value}.{quoted(name)}" for name in names]
     text = " + ".join(f"CASE WHEN {part} IS NULL THEN '' ELSE toString({part}) + ' ' END" for part in own)
     return f"CASE WHEN {' OR '.join(f'{part} IS NOT NULL' for part in own)} THEN trim({text}) END"

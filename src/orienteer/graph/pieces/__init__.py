@@ -1,7 +1,7 @@
-"""Pieces of a generation: made from it later and stored beside it, such as vectors or the copy that Cypher reads.
+"""Pieces of a generation: made from it later and stored next to it, such as vectors or Cypher's copy.
 
 A piece is immutable, belongs to one generation, and is either complete or missing. A damaged piece that costs only time
-is made again; for the others, the error names the command.
+is rebuilt; for the others, the error names the command.
 """
 
 from __future__ import annotations
@@ -31,20 +31,19 @@ from orienteer.graph.format import (
 )
 from orienteer.graph.publication import Digests, publishing, remove, replace_pointer
 
-_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # the system's errors where nothing may be written
+_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # the system's errors for a read-only folder
 _BETWEEN_TRIES = 0.1  # seconds
 _SMALL = 1 << 16  # bytes: the hash of a smaller file is checked at each opening
-_REMOVE = "remove it, and make again what orienteer doctor says is gone"
+_REMOVE = "remove it, and rebuild the pieces that orienteer doctor reports as missing"
 _COMMANDS = {"vectors": "embed", "similar": "link"}
-"""The pieces that only a person's command makes, with the command."""
+"""The pieces that are not built on demand, with the command that makes each."""
 Content = TypeVar("Content")
 
 
 def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
-    """Make a piece of the current generation, such as vectors, publish it, and return its folder.
+    """Publish a piece of the current generation, such as vectors, and return its folder.
 
-    `write` fills a folder. The piece belongs to this generation: the next one starts without it. Raises `GraphBusy`,
-    `NotAGraph`.
+    `write` fills a folder. The next generation starts without the piece. Raises `GraphBusy`, `NotAGraph`.
     """
     with publishing(path) as work:
         pointer = read_pointer(path)
@@ -69,11 +68,11 @@ def piece_or_made(
     write: Callable[[Path], None],
     patience: float,
 ) -> tuple[Content | None, str]:
-    """Return what `read` returns for a generation's piece; if it returns None, `write` makes the piece first.
+    """Return the result of `read` for a generation's piece; if that is None, `write` makes the piece first.
 
-    A damaged piece, for which `read` raises `NotAGraph`, is made again once. If the piece cannot be published, because
-    the folder is read-only or gone, or another generation has come, the result is None with the reason. While another
-    process makes the piece, this one waits for `patience` seconds, then raises `GraphBusy`.
+    A damaged piece, for which `read` raises `NotAGraph`, is rebuilt once. If the piece cannot be published, because the
+    folder is read-only or missing, or has another generation, the result is None with the reason. While another process
+    makes the piece, this one waits for `patience` seconds, then raises `GraphBusy`.
     """
     deadline, is_made = time.monotonic() + patience, False
     while is_graph(path) and read_pointer(path).generation == generation:
@@ -101,7 +100,7 @@ def piece_or_made(
 
 
 def piece(path: Path, name: str) -> Path | None:
-    """Return the folder of a piece of the current generation; None where it has no such piece.
+    """Return the folder of a piece of the current generation, or None without the piece.
 
     Raises `NotAGraph` for a missing file, a file of another size, and a small file with another content.
     """
@@ -121,22 +120,21 @@ def piece(path: Path, name: str) -> Path | None:
 
 
 def is_damaged(path: Path, folder: Path) -> bool:
-    """Tell whether an open piece differs from the published one, or cannot be checked because it has no hashes."""
+    """Return whether an open piece differs from the published one, or cannot be checked because it has no hashes."""
     current = next((entry for entry in read_pointer(path).pieces.values() if entry.folder == folder.name), None)
     return current is not None and (current.files is None or bool(damaged_among(folder, current.files)))
 
 
 def damaged_among(folder: Path, files: Mapping[str, FileRecord]) -> list[str]:
-    """Return the files of a folder that differ from those published."""
-    return [name for name, record in files.items() if not _is_whole(folder / name, record)]
+    """Return the files of a folder that differ from those published, in size or content."""
 
+    def is_whole(file: Path, record: FileRecord) -> bool:
+        try:
+            return size_of(file) == record.bytes and sha256_of(file) == record.sha256
+        except (OSError, NotAGraph):
+            return False
 
-def _is_whole(file: Path, record: FileRecord) -> bool:
-    """Tell whether a file has the published size and content."""
-    try:
-        return size_of(file) == record.bytes and sha256_of(file) == record.sha256
-    except (OSError, NotAGraph):
-        return False
+    return [name for name, record in files.items() if not is_whole(folder / name, record)]
 
 
 def folder_of(path: Path, pointer: Pointer, name: str) -> Path:
@@ -150,12 +148,12 @@ def _folder(path: Path, pointer: Pointer, folder: str) -> Path:
 
 
 def is_free(name: str) -> bool:
-    """Tell whether a piece is made when needed, without a person's command."""
+    """Return whether the piece is built on demand."""
     return name not in _COMMANDS
 
 
 def command_of(name: str) -> str:
-    """Return the command that makes a piece that is not made when needed."""
+    """Return the command that makes a piece which is not built on demand."""
     return _COMMANDS[name]
 
 
@@ -163,5 +161,5 @@ def remedy(path: Path, folder: Path) -> str:
     """Return the advice for a damaged piece."""
     name = folder.name.rpartition("-")[0]
     if is_free(name):
-        return f"remove the folder {folder}, and what needs it next makes it again"
+        return f"remove the folder {folder}; it is rebuilt on demand"
     return f"run orienteer {_COMMANDS[name]} {path} again"

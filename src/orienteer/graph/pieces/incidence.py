@@ -1,7 +1,7 @@
-"""The names in each passage, stored beside a graph as a piece of its generation.
+"""The names in each passage, stored next to a graph as a piece of its generation.
 
-`orienteer build` writes it with the names that it found for its edges. For a graph without this piece, the first
-question that needs it finds the names and writes them (`orienteer.retrieval.expansion.incidence`).
+`orienteer build` writes it with the names that it found for its edges. For a graph without it, the first question that
+needs it finds the names and writes them (`orienteer.retrieval.expansion.incidence`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orienteer.graph import format
 from orienteer.graph.format import FileName
 from orienteer.graph.names import CorpusNames
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Folder, StringWriter, encode, runs, save
+from orienteer.index.arrays import Folder, StringWriter, begins_of, encode, runs, save
 from orienteer.records import Record
 from orienteer.text.proper_names import CaseCounts
 
@@ -44,7 +44,7 @@ class IncidenceAbout(Record):
 class Lists(NamedTuple):
     """A list of numbers for each of several owners: of names for each passage, or of passages for each name."""
 
-    begins: NDArray[np.int64]  # (owners + 1,): where each list begins in `members`
+    begins: NDArray[np.int64]  # (owners + 1,): the begin of each list in `members`
     members: Numbers  # list after list, ascending within a list
 
     def of(self, owner: int) -> Numbers:
@@ -55,8 +55,8 @@ class Lists(NamedTuple):
         """Return the length of each list: (owners,)."""
         return np.diff(self.begins)
 
-    def turned(self, size: int) -> Lists:
-        """Return for each of `size` members the owners whose lists contain it."""
+    def inverted(self, size: int) -> Lists:
+        """Return, for each of `size` members, the owners whose lists contain it."""
         owners = np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), self.counts())
         order = np.argsort(self.members, kind="stable")
         return lists_of(self.members[order], owners[order], size)
@@ -64,9 +64,7 @@ class Lists(NamedTuple):
 
 def lists_of(things: Numbers, members: Numbers, size: int) -> Lists:
     """Return a list for each of `size` owners. `things`, ascending, has the owner of each of `members`."""
-    begins = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(things, minlength=size), out=begins[1:])
-    return Lists(begins, np.asarray(members, np.int32))
+    return Lists(begins_of(np.bincount(things, minlength=size)), np.asarray(members, np.int32))
 
 
 def listed(things: NDArray[np.int64], members: NDArray[np.int64], size: int, width: int) -> Lists:
@@ -85,17 +83,17 @@ class NameIncidence(NamedTuple):
     titled: Lists
     """The passages that have each name as a title."""
     keys: Sequence[str]
-    """The names in the form that is compared, sorted."""
+    """The names in the compared form, sorted."""
     numbers: Numbers
     """(keys,): the number of each key's name."""
     written: Sequence[str]
-    """The names as they are written, by number."""
+    """The names as written, by number."""
     case: StoredCase | None = None
-    """How often the passages write each word with and without a capital; None where it was not kept."""
+    """The counts of each word with and without a capital, if they were stored."""
 
 
 class StoredCase(NamedTuple):
-    """How often passages write words in lower case and with a capital: what names are told by."""
+    """The counts of words in lower case and with a capital, by which names are recognised."""
 
     words: Sequence[str]
     """Folded, sorted."""
@@ -103,7 +101,7 @@ class StoredCase(NamedTuple):
     upper: NDArray[np.int64]
 
     def counts(self) -> CaseCounts:
-        """Return it as it is counted."""
+        """Return the counts as a dict for each side."""
         words = list(self.words)
         sides = (self.lower.tolist(), self.upper.tolist())
         lower, upper = ({word: count for word, count in zip(words, side, strict=True) if count} for side in sides)
@@ -111,7 +109,7 @@ class StoredCase(NamedTuple):
 
 
 def stored_case(case: CaseCounts) -> StoredCase:
-    """Return counts as they are stored."""
+    """Return the stored form of counts."""
     words = sorted(case.lower.keys() | case.upper.keys())
     lower, upper = (np.array([side.get(word, 0) for word in words], np.int64) for side in (case.lower, case.upper))
     return StoredCase(words, lower, upper)
@@ -120,7 +118,7 @@ def stored_case(case: CaseCounts) -> StoredCase:
 def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
     """Return the incidence of these names with the graph's passages, numbered in the order of their rows."""
     rows = np.array([graph.arrays.row(part.id) for part in names.parts], np.int64)
-    place = np.sort(rows).searchsorted(rows)  # (parts,): the number of the passage that each part is
+    place = np.sort(rows).searchsorted(rows)  # (parts,): the number of each part among the passages
     count, width = len(names.parts), len(names.names)
     owner = place[np.repeat(np.arange(count), np.diff(names.begins))]
     of_passages = listed(owner, names.members.astype(np.int64), count, width)
@@ -129,7 +127,7 @@ def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
     order = sorted(range(width), key=names.keys.__getitem__)
     return NameIncidence(
         held=of_passages,
-        holders=of_passages.turned(width),
+        holders=of_passages.inverted(width),
         titled=listed(titles[:, 0], titles[:, 1], width, count),
         keys=[names.keys[name] for name in order],
         numbers=np.array(order, np.int32),
@@ -193,7 +191,7 @@ def read_names(folder: Path, generation: str) -> NameIncidence | None:
 
 
 def _fits(incidence: NameIncidence, about: IncidenceAbout) -> bool:
-    """Tell whether the lists and their members fit the numbers of names and passages."""
+    """Return whether the lists and their members fit the numbers of names and passages."""
     sizes = (about.passages, about.names), (about.names, about.passages), (about.names, about.passages)
     is_named = not len(incidence.numbers) or 0 <= incidence.numbers.min() <= incidence.numbers.max() < about.names
     case = incidence.case

@@ -1,7 +1,6 @@
-"""Edges of similarity beside a graph: a piece of its generation, made from its vectors and removed with it.
+"""A layer of similarity edges: a piece of a graph's generation, made from its vectors by `orienteer link`.
 
-They are not part of the schema: plans see only the graph's own edges, an expansion may walk both. `orienteer link`
-makes them.
+The edges are not part of the schema: plans see only the graph's own edges, an expansion may walk both.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import NotAGraph
 from orienteer.graph import format, pieces
-from orienteer.index.arrays import Folder, Rows, check_counts, check_ends, save
+from orienteer.index.arrays import Folder, Rows, begins_of, check_counts, check_ends, save
 from orienteer.records import Record
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class LayerAbout(Record):
     nodes: int
     """Nodes with enough text to be joined."""
     candidates: int
-    """Pairs of nodes among which the percentile is taken."""
+    """Pairs of nodes that the percentile is taken of."""
     threshold: float
     edges: int
     mean_degree: float
@@ -59,7 +58,7 @@ class SimilarNeighbors(NamedTuple):
     """The similar neighbours of some rows, as aligned arrays of shape `(n,)`, in the order of the rows."""
 
     owner: NDArray[np.int32]
-    """The row whose neighbour it is: one of those asked for."""
+    """The requested row."""
     neighbor: NDArray[np.int32]
     weight: NDArray[np.float32]
     """The cosines."""
@@ -76,13 +75,12 @@ class SimilarLayer:
         self._weights = arrays.array("weight", "f4")
         for column in (self._neighbors, self._weights):
             check_ends(self._begins, len(column), "edges")
-        if len(self._begins) != nodes + 1 or not -1 < self._neighbors.min(initial=0) <= self._neighbors.max(
-            initial=0
-        ) < max(nodes, 1):
+        lowest, highest = self._neighbors.min(initial=0), self._neighbors.max(initial=0)
+        if len(self._begins) != nodes + 1 or not -1 < lowest <= highest < max(nodes, 1):
             raise ValueError(f"edges of {len(self._begins) - 1} nodes, of {nodes}")
 
     def around(self, rows: Rows) -> SimilarNeighbors:
-        """Return the neighbours of some rows, whichever end they are; those of each row ascend."""
+        """Return the neighbours of some rows, at either end of an edge; those of each row ascend."""
         counts = self._begins[rows + 1] - self._begins[rows]
         check_counts(counts, len(self._neighbors))
         ends = np.cumsum(counts)
@@ -91,12 +89,12 @@ class SimilarLayer:
 
     @cached_property
     def greatest(self) -> float:
-        """Return the weight of the strongest edge; 0 without edges."""
+        """Return the weight of the strongest edge, or 0 without edges."""
         return float(self._weights.max(initial=0.0))
 
 
 def open_layer(graph: Graph) -> SimilarLayer | None:
-    """Open the similarity edges beside a graph; None where none were made. Raises `NotAGraph` for damage."""
+    """Open the similarity edges of a graph, or return None without any. Raises `NotAGraph` for damage."""
     folder = pieces.piece(graph.path, PIECE)
     if folder is None:
         return None
@@ -108,16 +106,14 @@ def open_layer(graph: Graph) -> SimilarLayer | None:
 
 
 def publish_layer(graph: Graph, about: LayerAbout, joined: SimilarPairs) -> None:
-    """Publish these edges beside a graph; they replace earlier ones. Raises `NotAGraph`, `GraphBusy`."""
+    """Publish the similarity edges of a graph; they replace earlier ones. Raises `NotAGraph`, `GraphBusy`."""
     owner, neighbor = np.append(joined.first, joined.second), np.append(joined.second, joined.first)
     order = np.lexsort((neighbor, owner))
-    begins = np.zeros(len(graph) + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=len(graph)), out=begins[1:])
 
     def write(folder: Path) -> None:
         if format.read_pointer(graph.path).generation != about.generation:
             raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: link it again", paths=[graph.path])
-        save(folder, "begin", begins)
+        save(folder, "begin", begins_of(np.bincount(owner, minlength=len(graph))))
         save(folder, "neighbor", neighbor[order].astype(np.int32))
         save(folder, "weight", np.append(joined.weight, joined.weight)[order].astype(np.float32))
         (folder / ABOUT).write_text(about.model_dump_json(indent=1), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""The vectors of a graph: a piece beside its current generation, made by an embedder and searched with the same one.
+"""The vectors of a graph: a piece of its generation, made by an embedder and searched with the same one.
 
-The embedded text of a node is `name. text`, without aliases and properties, so that a column that was held back at
-import is in no vector either. A node has one vector, of as much text as the embedder reads; or one for each part of a
-longer text; or vectors that a person supplies.
+The embedded text of a node is `name. text`, without aliases and properties, so that a column withheld at import is in
+no vector either. A node has one vector, of as much text as the embedder reads; or one for each part of a longer text;
+or supplied vectors.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class VectorsAbout(Record):
     generation: str
     created: str
     embedder: str | None
-    """The embedder's name; None for supplied vectors without one: these cannot be searched for a text."""
+    """The embedder's name; None for supplied vectors without one, which cannot be searched for a text."""
     fingerprint: str | None = None
     dimension: int
     nodes: int
     """Nodes with a vector."""
     vectors: int
     lacking: int = 0
-    """Nodes that an update brought without embedding them, of types whose nodes have vectors."""
+    """Nodes that an update added without embedding them, of types whose nodes have vectors."""
     is_parts: bool = False
-    """Whether a text that is longer than the embedder reads has several vectors."""
+    """Whether a text longer than the embedder reads has several vectors."""
     recall: float
     """The share of the ten nearest nodes of 200 sampled vectors that the scan of signs finds."""
     is_exact: bool
@@ -83,39 +83,39 @@ class GraphVectors:
     def pay(self, run: Run, query: str, passages: Sequence[str] = ()) -> Usage:
         """Make the vector that `encode` then returns; charge the run for it, and return the cost.
 
-        It costs nothing if no server is asked, if the vector is remembered, or if another thread is paying for the same
+        It costs nothing if no server is asked, if the vector is cached, or if another thread is paying for the same
         one. Raises `BudgetExhausted` before a call, `ModelError`.
         """
         spent = Usage()
 
-        def paid(key: tuple[str, ...]) -> Vector:
+        def charged(key: tuple[str, ...]) -> Vector:
             nonlocal spent
             vector, spent = _charged(run, lambda seconds: self._encode(key, seconds))
             return vector
 
         if isinstance(self.embedder, Metered):
-            self._encoded((query, *passages), paid)
+            self._encoded((query, *passages), charged)
         return spent
 
     def encode_together(self, run: Run, queries: tuple[str, ...]) -> Vectors:
         """Return the vectors of queries that one question asks: (queries, dimension), made in one call.
 
-        A server's work is charged to the run. They are remembered as a whole, apart from those of `encode`: their last
+        A server's work is charged to the run. They are cached as a whole, apart from those of `encode`: their last
         digits may depend on one another. Raises `BudgetExhausted` before a call, `ModelError`.
         """
 
-        def made(key: tuple[str, ...]) -> Vectors:
+        def make(key: tuple[str, ...]) -> Vectors:
             embedder = self.embedder
             if isinstance(embedder, Metered):
                 return _charged(run, lambda seconds: self._embed(key, "query", seconds))[0]
             return embedder.embed_together(key) if isinstance(embedder, Batching) else self._embed(key, "query").vectors
 
-        return self._together(queries, made)
+        return self._together(queries, make)
 
     def _encode(self, key: tuple[str, ...], seconds: float | None = None) -> tuple[Vector, Usage]:
         query, *passages = key
         if not passages or isinstance(self.embedder, Metered):
-            batches = [self._embed(key, "query", seconds)]  # a server takes all in one call, and has no kinds of text
+            batches = [self._embed(key, "query", seconds)]  # a server takes all in one call, whatever kind of text
         else:
             batches = [self._embed([query], "query"), self._embed(passages, "document")]
         vectors = np.concatenate([batch.vectors for batch in batches])
@@ -133,7 +133,7 @@ class GraphVectors:
         if embedded.vectors.shape[1] != self.about.dimension:
             raise ModelError(
                 f"{embedder.name} gives vectors of {embedded.vectors.shape[1]} dimensions, the graph's have "
-                f"{self.about.dimension}: another model made them. Run orienteer embed again; where a server has "
+                f"{self.about.dimension}: another model made them. Run orienteer embed again; if a server has "
                 "another model under the old name, orienteer cache clear --vectors first"
             )
         return embedded
@@ -151,14 +151,14 @@ class GraphVectors:
         embedder = self._open(self.about.embedder)
         if self.about.fingerprint not in (None, embedder.fingerprint):
             raise BadOption(
-                f"the embedder {embedder.name} is not as it was when the graph was embedded (another file, or another "
+                f"the embedder {embedder.name} has changed since the graph was embedded (another file, or another "
                 "address): embed it again with orienteer embed"
             )
         return embedder
 
 
 def _charged(run: Run, make: Callable[[float | None], tuple[_T, Usage]]) -> tuple[_T, Usage]:
-    """Return what a call within so many seconds gives, and what it spent; the run is charged that, a failure nothing.
+    """Call `make` within the run's deadline and charge its cost; a failed call is free.
 
     Raises `BudgetExhausted` before the call, `ModelError`.
     """
@@ -166,29 +166,41 @@ def _charged(run: Run, make: Callable[[float | None], tuple[_T, Usage]]) -> tupl
     run.check()
     try:
         with cut_off_by(run):
-            made, spent = make(run.seconds_left())
+            value, spent = make(run.seconds_left())
     finally:
         run.charge(spent, is_typical=False)
-    return made, spent
+    return value, spent
 
 
 def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None) -> GraphVectors:
-    """Open the vectors of a generation of a graph. Raises `BadOption` where it has none, `NotAGraph` for damage."""
+    """Open the vectors of a generation of a graph. Raises `BadOption` without any, `NotAGraph` for damage.
+
+    Without `open_`, an embedder behind a server raises `BadOption` at use: its address is in the settings.
+    """
     folder = pieces.piece(path, PIECE)
     about = read_about(path)
     if folder is None or about is None:
-        told = f"{path} has no vectors: make them with orienteer embed {path}, or search by words (lexical)"
-        raise BadOption(told, paths=[path])
+        message = f"{path} has no vectors: make them with orienteer embed {path}, or search by words (lexical)"
+        raise BadOption(message, paths=[path])
     if about.generation != generation:
         raise NotAGraph(f"{path} was replaced by another graph since it was opened: open it again", paths=[path])
+
+    def open_local(name: str) -> Embedder:
+        if name.startswith(SERVED):
+            raise BadOption(
+                f"the graph was embedded by {name}: give its address with Graph.open(path, embedder=...), a function "
+                "that takes the name, such as read_settings().open_embedder"
+            )
+        return open_embedder(name)
+
     try:
-        return GraphVectors(folder, about, _open_here if open_ is None else open_)
+        return GraphVectors(folder, about, open_local if open_ is None else open_)
     except (ValueError, LookupError) as error:  # files that do not fit one another
         raise format.damaged(folder, error, pieces.remedy(path, folder)) from error
 
 
 def read_about(path: Path) -> VectorsAbout | None:
-    """Return the facts about a graph's vectors; None where it has none. Raises `NotAGraph` for damage."""
+    """Return the facts about a graph's vectors, or None without vectors. Raises `NotAGraph` for damage."""
     folder = pieces.piece(path, PIECE)
     if folder is None:
         return None
@@ -198,13 +210,3 @@ def read_about(path: Path) -> VectorsAbout | None:
     except (FileNotFoundError, ValidationError) as error:
         raise format.damaged(folder, error, pieces.remedy(path, folder)) from error
     return about
-
-
-def _open_here(name: str) -> Embedder:
-    """Return an embedder that runs on this machine. Raises `BadOption` for one behind a server: settings name these."""
-    if name.startswith(SERVED):
-        raise BadOption(
-            f"the graph was embedded by {name}: say where that is with Graph.open(path, embedder=...), a function that "
-            "takes its name, such as read_settings().open_embedder"
-        )
-    return open_embedder(name)

@@ -1,5 +1,5 @@
-"""Documents -> a graph knowledge base: entities, statements and where each was said, beside the chunks of a build.
+"""Documents become a knowledge graph: entities, statements and their sources are added to the chunks of a build.
 
-`merger.Merger` takes what a chunk says and makes nodes and edges of it. A model says it (`by_model`), the statistics of
-the corpus (`by_statistics`), or whoever has records (`records`).
+`merger.Merger` makes nodes and edges of records, from a model (`by_model`), statistics of the corpus (`extraction`), or
+a data set (`gold`).
 """

@@ -1,4 +1,4 @@
-"""A model reads chunks: one call each, one more for what it missed where that is asked for, and no call twice."""
+"""Extraction by a model: one call for each chunk, optionally a second one for what it missed; replies are cached."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from orienteer.protocols import LanguageModel
 from orienteer.records import JsonValue, Message, Node, Price, Question, Sampling, Trajectory, Usage
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, tokens
 
-# The three forms of extraction by a model: prompt, JSON schema, and the statements that its records become.
+# The three forms of extraction by a model: prompt, JSON schema, and the statements of its records.
 
 
 PACKAGE = "orienteer.ingest.extraction"
-"""Where the prompts lie."""
+"""The package with the prompts."""
 Form = Literal["triples", "entities", "hyper"]
 FORMS: tuple[Form, ...] = ("triples", "entities", "hyper")
 ANY_TYPE = "one word or two for what kind of thing it is, such as person, organization, place, work, event"
@@ -66,7 +66,7 @@ _STATEMENTS = {"triples": ("triples", _TRIPLE), "entities": ("relations", _RELAT
 
 
 class ReplyContent(NamedTuple):
-    """What a reply says."""
+    """The records of a reply."""
 
     entities: tuple[ExtractedEntity, ...]
     statements: tuple[Statement, ...]
@@ -74,45 +74,43 @@ class ReplyContent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplyForm:
-    """A form with the types that entities may have; without types they may have any."""
+    """A form with the types that entities may have; without types, any."""
 
     form: Form
     types: tuple[str, ...] = ()
 
     @property
     def prompt(self) -> Prompt:
-        """What the model is told."""
+        """Return the prompt for the model."""
         wanted = f"one of {', '.join(self.types)}; leave out what is none of these" if self.types else ANY_TYPE
         prompt = prompt_of(self.form, PACKAGE)
         return prompt._replace(system=prompt.system.replace("{types}", wanted))
 
     @property
     def schema(self) -> dict[str, Any]:  # Any: a JSON schema
-        """What a reply has to be."""
+        """Return the JSON schema of a reply."""
         name, item = _STATEMENTS[self.form]
         kind: dict[str, Any] = {**_TEXT, "enum": list(self.types)} if self.types else _TEXT
         entity = _object(name=_TEXT, type=kind, description=_TEXT)
         return _object(entities=_list(entity), **{name: _list(item)})
 
-    def _entities(self, records: JsonValue, chunk: str, rejects: Rejects) -> Iterator[ExtractedEntity]:
-        for record in _sound(records, _ENTITY, "no sound record of entities", chunk, rejects):
-            if self.types and entity_type(record["type"]) not in self.types:
-                rejects.add("an entity of none of the types asked for", f"{record['name']} ({record['type']})", chunk)
-            else:
-                yield ExtractedEntity(record["name"], record["type"], record["description"])
-
     def read(
         self, content: str, chunk: str, rejects: Rejects, *, before: Sequence[ExtractedEntity] = ()
     ) -> ReplyContent | None:
-        """Return what a reply says, record by record: a broken one is counted, and the others stay.
+        """Return the valid records of a reply; invalid ones are counted. None if the reply is not an object.
 
-        None if the reply is no object at all. `before` are the entities of earlier replies on the chunk.
+        `before` are the entities of earlier replies on the chunk.
         """
         value = _object_in(content)
         if value is None:
             return None
         name, item = _STATEMENTS[self.form]
-        entities = tuple(self._entities(value.get("entities"), chunk, rejects))
+        entities: list[ExtractedEntity] = []
+        for record in _sound(value.get("entities"), _ENTITY, "no sound record of entities", chunk, rejects):
+            if self.types and entity_type(record["type"]) not in self.types:
+                rejects.add("an entity of none of the types asked for", f"{record['name']} ({record['type']})", chunk)
+            else:
+                entities.append(ExtractedEntity(record["name"], record["type"], record["description"]))
         listed = {folded(entity.name) for entity in (*before, *entities)}
         statements = []
         for record in _sound(value.get(name), item, f"no sound record of {name}", chunk, rejects):
@@ -122,11 +120,11 @@ class ReplyForm:
                 rejects.add("a member that is no listed entity of the types asked for", unlisted[0], chunk)
             else:
                 statements.append(statement)
-        return ReplyContent(entities, tuple(statements))
+        return ReplyContent(tuple(entities), tuple(statements))
 
 
 def is_object(content: str) -> bool:
-    """Say whether a reply is a JSON object of any content."""
+    """Return whether a reply is a JSON object of any content."""
     return _object_in(content) is not None
 
 
@@ -145,7 +143,7 @@ def _sound(
     chunk: str,
     rejects: Rejects,  # Any: a JSON schema
 ) -> Iterator[_Record]:
-    """Return the records of a list that fit their schema."""
+    """Yield the records of a list that fit their schema."""
     if not isinstance(records, list):
         rejects.add(f"{reason}: not a list", records, chunk)
         return
@@ -155,10 +153,6 @@ def _sound(
             rejects.add(reason, f"{record} ({reasons[0]})" if reasons else record, chunk)
         else:
             yield record
-
-
-def _triple(record: _Record) -> Statement:
-    return triple(record["subject"], record["predicate"], record["object"])
 
 
 def _relation(record: _Record) -> Statement:
@@ -179,11 +173,15 @@ def _fact(record: _Record) -> Statement:
     return fact(record["statement"], members, score=_within(record["score"], MOST_SCORE))
 
 
-_MAKERS: Mapping[str, Callable[[_Record], Statement]] = {"triples": _triple, "entities": _relation, "hyper": _fact}
+_MAKERS: Mapping[str, Callable[[_Record], Statement]] = {
+    "triples": lambda record: triple(record["subject"], record["predicate"], record["object"]),
+    "entities": _relation,
+    "hyper": _fact,
+}
 
 
 def _within(number: float, most: float) -> float:
-    """Return a number no smaller than 0 and no greater than the most."""
+    """Clamp a number between 0 and `most`."""
     return float(min(max(number, 0.0), most))
 
 
@@ -194,23 +192,23 @@ def types_of(names: tuple[str, ...]) -> tuple[str, ...]:
 
 Progress = Callable[[str, int], None]
 _OVERHEAD = 1.1
-"""What a request takes beside its words: marks of roles, the forms that servers write schemas in."""
+"""Factor for the parts of a request besides its words, such as role marks and schemas."""
 _REPLY = {"triples": 1.5, "entities": 1.6, "hyper": 1.8}
-"""Tokens of a reply for each of the chunk, about: names come twice, and JSON has its marks. For estimates alone."""
+"""Tokens of a reply for each token of the chunk, for estimates: names come twice, and JSON has its syntax."""
 _AGAIN = 0.3
-"""Share of the reply that the second one has, about."""
+"""Size of the second reply relative to the first, for estimates."""
 _OF_CHUNK = frozenset({400, 413, 422})
-"""What a server answers with to a text that is too long for it, or that it cannot read."""
+"""Status codes for a text that is too long for the server, or unreadable."""
 
 
 class ReadChunk(NamedTuple):
-    """What a model replied about a chunk, and what asking cost."""
+    """A model's replies about a chunk, and their cost."""
 
     id: str
     replies: tuple[str, ...]
     usage: Usage
     refused: ModelRefused | None = None
-    """Why there is no further reply."""
+    """The reason why there is no further reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +221,7 @@ class ChunkReader:
     gleanings: int
 
     def read(self, node: Node) -> ReadChunk:
-        """Return what the model replies, or has replied before. Raises `ModelError`."""
+        """Return the model's replies, cached or new. Raises `ModelError`."""
         run, begun, replies = Allowance(), self.begun(node), list[str]()
         try:
             replies.append(self._reply(run, begun))
@@ -237,7 +235,7 @@ class ChunkReader:
         return ReadChunk(node.id, tuple(replies), run.usage())
 
     def begun(self, node: Node) -> Trajectory:
-        """Return what the question about a chunk begins with."""
+        """Return the opening of the question about a chunk."""
         content = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
         question = Question(id=node.id, text=node.name)
         return begin(
@@ -250,7 +248,7 @@ class ChunkReader:
         )
 
     def stored(self, begun: Trajectory) -> str | None:
-        """Return the reply that is there already, or None."""
+        """Return the cached reply, or None."""
         return self.replies.get(first_request(begun, self.reply_form.schema))
 
     def _reply(self, run: Allowance, begun: Trajectory) -> str:
@@ -259,7 +257,7 @@ class ChunkReader:
 
 @dataclass(frozen=True, slots=True)
 class ReadingRecipe:
-    """What reads chunks in another process."""
+    """How another process reads chunks."""
 
     reply_form: ReplyForm
     model: str
@@ -275,9 +273,9 @@ class ReadingRecipe:
 
 @dataclass(slots=True)
 class ModelExtractor:
-    """Lets a model read chunks. Each reply is stored as it comes: a build that was killed goes on from there.
+    """Lets a model read chunks. Each reply is stored at once: a build that was killed goes on from there.
 
-    Of a chunk whose reply was of no use the model is asked again by the next build.
+    The next build asks again about chunks with unusable replies.
     """
 
     reader: ChunkReader
@@ -290,19 +288,19 @@ class ModelExtractor:
 
     @property
     def model(self) -> LanguageModel:
-        """The model that reads."""
+        """Return the model."""
         return self.reader.model
 
     @property
     def usage(self) -> Usage:
-        """What was paid."""
+        """Return the cost."""
         return self.run.usage()
 
     def into(self, merger: Merger, nodes: Iterable[Node]) -> None:
-        """Let the model read every chunk and table, and merge its replies in their order. Raises `ModelError`.
+        """Let the model read every chunk and table, and merge its replies in order. Raises `ModelError`.
 
-        What is under way when the model fails for good is finished and kept. A chunk that its server refuses is left
-        out, unless the first ones are refused one and all.
+        If the model fails for good, calls under way are finished and kept. A chunk that its server refuses is left
+        out, unless all of the first ones are refused.
         """
         reader, done, has_reply = self.reader, 0, False
         job = Job(
@@ -344,7 +342,7 @@ class ModelExtractor:
         merger.add(chunk.id, entities, statements)
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
-        """Return what `into` would take, without a call."""
+        """Estimate the cost of `into`, without a call."""
         calls = cached = prompted = completed = 0
         reply_form = self.reader.reply_form
         form = len(json.dumps(reply_form.schema)) / CHARACTERS_A_TOKEN
@@ -371,11 +369,11 @@ class ModelExtractor:
 
 
 def is_read(node: Node) -> bool:
-    """Tell whether a model reads a node: a chunk or a table that is more than a few words."""
+    """Return whether a model reads a node: a chunk or a table with more than a few words."""
     return node.type != DOCUMENT and tokens(node.text) >= SHORTEST
 
 
 def _further(begun: Trajectory, reply: str) -> Trajectory:
-    """Return what a second question begins with, which asks for what the reply to the first one lacks."""
+    """Return the opening of a second question, which asks for what the first reply lacks."""
     again = Message(role="user", content=prompt_of("again", PACKAGE).system)
     return begun.model_copy(update={"opening": (*begun.opening, Message(role="assistant", content=reply), again)})

@@ -1,17 +1,16 @@
-"""Extraction in a build: by a model or by statistics, merged, and added to the graph beside the chunks."""
+"""Extraction in a build: by a model or by statistics of the corpus, merged, and added to the graph of chunks."""
 
 from __future__ import annotations
 
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.display import counted
 from orienteer.graph.builder import GraphBuilder, Progress
@@ -64,7 +63,7 @@ class Extractor:
         progress: Progress,
         gold: GoldTriples | None = None,
     ) -> None:
-        """Without `by_model`, statistics of the corpus take its place."""
+        """Without `by_model`, extract by statistics of the corpus."""
         self.gold, self.by_model = gold, by_model
         self._form, self._config, self._progress = form, config, progress
         self._merger = Merger()
@@ -84,7 +83,7 @@ class Extractor:
         weaver.add_extracted_nodes(self._merger.nodes)
 
     def add_edges(self, weaver: Weaver, embedder: Embedder | None) -> None:
-        """Add the edges of the entities and facts; call it when all nodes are there."""
+        """Add the edges of the entities and facts; call it after all nodes are added."""
         edges: Iterator[EdgeBatch] = batches(self._merger.edges(self._chunks))
         if self._statistics is not None:
             edges = chain(edges, self._statistics.edges(self._merger))
@@ -93,12 +92,12 @@ class Extractor:
         weaver.add_extracted_edges(edges, symmetric=SYMMETRIC)
 
     def publish(self, builder: GraphBuilder) -> Manifest:
-        """Publish the graph. Edge types are labelled as first written; word statistics count the texts alone."""
+        """Publish the graph. Labels of edge types are their first spellings; word statistics count texts alone."""
         return builder.publish(labels=self._merger.labels(), text_types=READ)
 
     @property
     def report(self) -> ExtractionSummary:
-        """What was extracted."""
+        """Return the counts of the extraction."""
         by_model = self.by_model
         return ExtractionSummary(
             form=self._form,
@@ -111,7 +110,7 @@ class Extractor:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know of it."""
+        """Return the notes for a person."""
         report = self.report
         notes = [reject.render() for reject in report.rejected]
         notes += [] if self.gold is None else [self.gold.note]
@@ -123,27 +122,26 @@ class Extractor:
         return notes
 
 
-# Extraction without a model, by the statistics of the corpus: names, phrases, definitions, what stands together.
+# Extraction without a model, by statistics of the corpus: names, phrases, definitions, co-occurrence.
 #
-# 1. Entities are names (`graph.names.mentions`), and phrases (`collocations`), which have a type of their own.
-# 2. The description of a name: the sentence that defines it (X is a ...), or the first of the passage that it titles.
-# 3. Statements by form: `hyper`, each sentence with two names or more; `entities`, each sentence by the names that
-# follow
-#    one another in it; `triples`, those two with the words between them, where these are few. What a passage is titled
-#    is the topic of its sentences that do not name it.
-# 4. `co_occurs` joins names of a sentence and, less, of a chunk; each has its strongest (`entities` and `triples`).
+# 1. Entities are names (`graph.names.mentions`), and phrases (`collocations`), which have their own type.
+# 2. The description of a name is the sentence that defines it (X is a ...), or the first of the passage that it titles.
+# 3. Statements by form: `hyper`, each sentence with at least two names; `entities`, each sentence for two names in a
+#    row; `triples`, two names in a row with the words between them, if these are few. The title of a passage is the
+#    topic of its sentences without it.
+# 4. `co_occurs` joins names of a sentence and, weaker, of a chunk; each keeps its strongest (`entities`, `triples`).
 
 
 PHRASE = "phrase"
-"""The type of an entity that is written in lower case."""
+"""The type of an entity in lower case."""
 MOST_BETWEEN = 10
-"""Words between two names that say how they are connected; of more, most are about something else."""
+"""Words between two names that state their relation; longer texts are mostly about something else."""
 LONGEST_SENTENCE = 1000
 """Characters of a sentence that is a fact; anything longer is a list."""
 TOPIC = "topic"
-"""The role of what a sentence is about that does not name it."""
+"""The role of a passage's title in a sentence without it."""
 MOST_MEMBERS = 20
-"""Names of a sentence that is a fact, for the same reason."""
+"""Names of a sentence that is a fact; one with more is a list."""
 _EVERY = 2_000
 _OPENING = 4  # characters before a name that is defined: The, A
 _DEFINES = re.compile(r"[^.;:!?]{0,80}?\b(?:is|was|are|were)\s+(?:an?|the|one)\b")
@@ -154,7 +152,7 @@ class StatisticalExtractor:
     """Reads chunks, given the names of the corpus."""
 
     def __init__(self, nodes: Iterable[Node], names: CorpusNames, form: Form, config: BuildConfig) -> None:
-        """The nodes can be iterated again; they are those that the names were found in."""
+        """`nodes` are those of `names`, and are iterated several times."""
         self._nodes, self._names, self._form = nodes, names, form
         self._written, self._same, self._aliases = _writings(names)
         texts = (node.text for _, node in parts_of(nodes))
@@ -167,7 +165,7 @@ class StatisticalExtractor:
         self.co_occurrences = CoOccurrences(most=config.co_occurring)
 
     def into(self, merger: Merger, progress: Progress) -> None:
-        """Merge what each chunk says, in their order."""
+        """Merge the records of each chunk, in order."""
         titles: dict[int, set[int]] = {}
         for name, titled in self._names.titled.items():
             for number in titled:
@@ -179,37 +177,42 @@ class StatisticalExtractor:
                 progress("finding what stands together", number)
 
     def edges(self, merger: Merger) -> Iterator[EdgeBatch]:
-        """Return the edges of names that stand together. Call it after the nodes."""
-        chunks = [part.id for part in self._names.parts]
+        """Return the edges of names that occur together; call it after the nodes are made."""
 
+        @cache
         def id_of(number: int) -> str:
             return merger.id_of(Key(self._kind(number), folded(self._written[number])))
 
-        return self.co_occurrences.edges(cache(id_of), chunks)
+        return self.co_occurrences.edges(id_of, [part.id for part in self._names.parts])
 
     def _read(self, merger: Merger, part: int, node: Node, numbers: set[int], titles: set[int]) -> None:
         among = frozenset(numbers)
         sentences = [self._places.within(sentence, among) for sentence in sentences_of(node)]
         descriptions = {number: "" for number in sorted(numbers)}
-        descriptions.update(dict.fromkeys(distinct(spot for sentence in sentences for spot in sentence.spots), ""))
-        for number, sentence in self._defined(sentences):
-            descriptions[number] = descriptions.get(number) or sentence
+        descriptions.update(dict.fromkeys(distinct(span for sentence in sentences for span in sentence.spans), ""))
+        for text, spans in sentences:
+            if spans and spans[0].begin <= _OPENING and _DEFINES.match(text, spans[0].end):
+                descriptions[spans[0].number] = descriptions[spans[0].number] or text
         if sentences:
             descriptions.update({number: descriptions[number] or sentences[0].text for number in titles})
-        entities = [self._entity(number, text, is_title=number in titles) for number, text in descriptions.items()]
-        merger.add(
-            node.id, entities, [statement for sentence in sentences for statement in self._statements(sentence, titles)]
-        )
+        entities = [
+            ExtractedEntity(
+                self._written[number], self._kind(number), text, self._aliases.get(number, ()), number in titles
+            )
+            for number, text in descriptions.items()
+        ]
+        statements = [statement for sentence in sentences for statement in self._statements(sentence, titles)]
+        merger.add(node.id, entities, statements)
         if self._form != "hyper":
             self.co_occurrences.add(part, list(descriptions), sentences)
 
     def _statements(self, sentence: SentenceNames, titles: set[int]) -> Iterator[Statement]:
-        """Return what a sentence states, by the form that is asked for.
+        """Yield the statements of a sentence, by the form.
 
-        One that names none of the titles of its passage is taken to be about the first of them, put before it.
+        A sentence without a title of its passage is taken to be about the first title, which is put before it.
         """
-        text, spots = sentence
-        names = distinct(spots)
+        text, spans = sentence
+        names = distinct(spans)
         if not 1 <= len(names) <= MOST_MEMBERS or len(text) > LONGEST_SENTENCE:
             return
         about = min(titles) if titles and titles.isdisjoint(names) else None
@@ -221,30 +224,20 @@ class StatisticalExtractor:
                 yield fact(start + text, members)
             return
         if about is not None:
-            first = spots[0]
+            first = spans[0]
             yield from self._pair((about, first.number), start, text[: first.end], text[: first.begin], text)
-        for spot, other in pairwise(spots):
-            if spot.number != other.number:
-                passage, between = text[spot.begin : other.end], text[spot.end : other.begin]
-                yield from self._pair((spot.number, other.number), "", passage, between, text)
+        for span, other in pairwise(spans):
+            if span.number != other.number:
+                passage, between = text[span.begin : other.end], text[span.end : other.begin]
+                yield from self._pair((span.number, other.number), "", passage, between, text)
 
     def _pair(self, ends: tuple[int, int], start: str, passage: str, between: str, whole: str) -> Iterator[Statement]:
-        """Return what two names that follow one another state."""
+        """Yield the statement of two names in a row."""
         members = tuple(map(self._member, ends))
         if self._form == "entities":
             yield fact(start + whole, members)
         elif 0 < len(_WORD.findall(between)) <= MOST_BETWEEN:
             yield fact(start + passage, members)
-
-    def _defined(self, sentences: Sequence[SentenceNames]) -> Iterator[tuple[int, str]]:
-        """Return the names that sentences define, with those sentences."""
-        for text, spots in sentences:
-            if spots and spots[0].begin <= _OPENING and _DEFINES.match(text, spots[0].end):
-                yield spots[0].number, text
-
-    def _entity(self, number: int, description: str, *, is_title: bool) -> ExtractedEntity:
-        kind, aliases = self._kind(number), self._aliases.get(number, ())
-        return ExtractedEntity(self._written[number], kind, description, aliases, is_title)
 
     def _member(self, number: int) -> Member:
         return Member(self._written[number])
@@ -254,11 +247,11 @@ class StatisticalExtractor:
 
 
 class _Writings(NamedTuple):
-    """What the names of a corpus are called, by number."""
+    """The spellings of a corpus's names, by number."""
 
     written: list[str]
     same: list[int]
-    """The number that stands for each: a title with and without its bracket is one where no other shares the latter."""
+    """The number of the entity: a title with and without its bracket is one if no other title shares the latter."""
     aliases: dict[int, tuple[str, ...]]
 
 
@@ -277,34 +270,39 @@ def _writings(names: CorpusNames) -> _Writings:
     return called
 
 
-# Noun phrases by the statistics of a corpus: words in lower case that stand together far more often than by chance.
+# Noun phrases by statistics of a corpus: words in lower case that occur together far more often than by chance.
 #
 # Pairs of such words, then pairs of pairs that overlap, so that `heart valve replacement` is one phrase. Measured by
 # normalised pointwise mutual information (Bouma 2009).
 
 
 LEAST_CHUNKS = 3
-"""Chunks that a phrase stands in."""
+"""Chunks with a phrase at least."""
 COMMON = 0.1
-"""A word in more than this share of the texts is no part of a phrase, as in `text.phrases`."""
-LEAST_COMMON = 5  # texts in which a word may stand however few there are
+"""A word in more than this share of the texts is not part of a phrase, as in `text.phrases`."""
+LEAST_COMMON = 5  # texts in which a word may always occur
 LEAST_LETTERS = 3
 TOGETHER = 0.5
-"""Normalised pointwise mutual information of two words from which on they are a phrase; 1 where neither goes alone."""
+"""Least normalised pointwise mutual information of a phrase; 1 if neither word occurs alone."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _GAP = -1
 
 
 def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
-    """Return the phrases of a corpus: two words or three, folded. None stands in more than this share of the texts."""
-    words, begins, count = _numbered(texts)
-    if not words.written:
+    """Return the phrases of a corpus, two or three folded words. None is in more than this share of the texts."""
+    known: dict[str, int] = {}
+    found, lengths = array("q"), array("q")  # words by number, and how many each text has
+    for text in texts:
+        words = _TOKEN.findall(text)
+        found.extend(known.setdefault(word, len(known)) if word[0].islower() else _GAP for word in words)
+        lengths.append(len(words))
+    if not known:
         return frozenset()
-    numbers = np.array(words.codes, np.int64)
-    owner = np.repeat(np.arange(count), np.diff(begins))
-    apart = 1 + len(words.written)
+    written, numbers, count = list(known), np.array(found, np.int64), len(lengths)
+    owner = np.repeat(np.arange(count), np.array(lengths, np.int64))
+    apart = 1 + len(written)
     spread = np.bincount(np.unique(owner * apart + numbers + 1) % apart, minlength=apart)[1:]  # texts of each word
-    is_word = np.array([len(word) >= LEAST_LETTERS and word.isalpha() for word in words.written], np.bool_)
+    is_word = np.array([len(word) >= LEAST_LETTERS and word.isalpha() for word in written], np.bool_)
     is_part = (spread <= max(LEAST_COMMON, COMMON * count)) & is_word
     numbers = np.where((numbers >= 0) & is_part[numbers], numbers, _GAP)
     first, second = numbers[:-1], numbers[1:]
@@ -316,43 +314,10 @@ def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
     rate = together / count
     mutual = np.log(rate / chance) / -np.log(np.minimum(rate, 1 - 1e-9))
     is_phrase = (together >= LEAST_CHUNKS) & (together <= most_chunks(count, share)) & (mutual >= TOGETHER)
-    pairs = {
-        (words.written[int(code) // len(spread)], words.written[int(code) % len(spread)]) for code in unique[is_phrase]
-    }
-    marked = at[is_phrase[inverse]]  # where a phrase of two begins
-    threes = _threes(numbers, marked, words.written)
-    return frozenset([" ".join(pair) for pair in pairs] + threes)
-
-
-def _threes(numbers: NDArray[np.int64], marked: NDArray[np.int64], written: list[str]) -> list[str]:
-    """Return the phrases of three words: two phrases that share their middle, often enough."""
-    both = marked[np.isin(marked + 1, marked)]
+    pairs = [f"{written[code // len(spread)]} {written[code % len(spread)]}" for code in unique[is_phrase].tolist()]
+    # Phrases of three words are two phrases that overlap often enough.
+    begin = at[is_phrase[inverse]]
+    both = begin[np.isin(begin + 1, begin)]
     counts = Counter(zip(*(numbers[both + place].tolist() for place in range(3)), strict=True))
-    return [" ".join(written[word] for word in three) for three, count in counts.items() if count >= LEAST_CHUNKS]
-
-
-class _Numbers:
-    """Words by number, as they come."""
-
-    def __init__(self) -> None:
-        self.written: list[str] = []
-        self.codes = array("q")
-        self._numbers: dict[str, int] = {}
-
-    def add(self, word: str) -> None:
-        if not word[0].islower():
-            self.codes.append(_GAP)
-            return
-        number = self._numbers.setdefault(word, len(self._numbers))
-        if number == len(self.written):
-            self.written.append(word)
-        self.codes.append(number)
-
-
-def _numbered(texts: Iterable[str]) -> tuple[_Numbers, NDArray[np.int64], int]:
-    words, begins = _Numbers(), array("q", [0])
-    for text in texts:
-        for word in _TOKEN.findall(text):
-            words.add(word)
-        begins.append(len(words.codes))
-    return words, np.array(begins, np.int64), len(begins) - 1
+    threes = [" ".join(written[word] for word in three) for three, count in counts.items() if count >= LEAST_CHUNKS]
+    return frozenset([*pairs, *threes])

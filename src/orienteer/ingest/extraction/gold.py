@@ -1,8 +1,8 @@
-"""A data set's own triples, tied to the passages that state them: 2WikiMultiHopQA's `evidences`.
+"""A data set's own triples with the passages that state them: 2WikiMultiHopQA's `evidences`.
 
-They are gold: the data set's questions can be answered by walking them, and exactly the gold passages state them. A
-graph that holds them measures how well triples are used, never how well they are found. Its provenance says so under
-`gold`, and every evaluation on the same data set repeats it.
+They are gold: they answer the data set's questions, and exactly the gold passages state them. A graph with them
+measures how well triples are used, never how well they are found. Its provenance says so under `gold`, and every
+evaluation on the same data set repeats it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from orienteer.records import JsonValue, Node
 
 DATASET = "2wikimultihopqa"
 PROVENANCE = "gold"
-"""The key in a graph's provenance that names the data set whose gold it holds."""
+"""The key in a graph's provenance for the data set of its gold."""
 EVIDENCES, PASSAGE_IDS, FACTS = "evidences", "gold_pids", "supporting_facts"
 PARTS = 3
 
@@ -38,16 +38,16 @@ class GoldTriple(NamedTuple):
     predicate: str
     object: str
     passages: tuple[str, ...]
-    """Ids: of the passage that its subject titles; else of those that name both ends, or one of them."""
+    """Ids of the passages titled by its subject; else of those with both ends, or one of them."""
     titles: bool
-    """Whether its subject is what those passages are titled."""
+    """Its subject is the title of those passages."""
 
 
 class PassageEvidence(NamedTuple):
-    """What one passage states."""
+    """The records of one passage."""
 
     entities: tuple[ExtractedEntity, ...]
-    """The entity that its title names, if it is the subject of a triple."""
+    """The entity of its title, if it is the subject of a triple."""
     statements: tuple[Statement, ...]
 
 
@@ -62,12 +62,12 @@ class GoldTriples:
 
     @property
     def provenance(self) -> dict[str, JsonValue]:
-        """Return what the graph has to say of itself."""
+        """Return the entry for the graph's provenance."""
         return {PROVENANCE: {"dataset": DATASET, "questions": self.file.name, "triples": len(self.triples)}}
 
     @property
     def note(self) -> str:
-        """Say what was taken up."""
+        """Return the note for a person."""
         lost = f"; {self.lost} that no gold passage names are left out" if self.lost else ""
         return (
             f"{len(self.triples)} gold triples of {DATASET} are in the graph: its figures on these questions are no "
@@ -75,12 +75,12 @@ class GoldTriples:
         )
 
     def into(self, merger: Merger) -> None:
-        """Merge what each passage states."""
+        """Merge the records of each passage."""
         for passage, evidence in self.by_passage().items():
             merger.add(passage, evidence.entities, evidence.statements)
 
     def by_passage(self) -> dict[str, PassageEvidence]:
-        """Return what each passage states, by its id, in the order of the triples."""
+        """Return the records of each passage by its id, in the order of the triples."""
         evidence: dict[str, PassageEvidence] = {}
         for gold_triple in self.triples:
             statement = triple(gold_triple.subject, gold_triple.predicate, gold_triple.object)
@@ -93,16 +93,16 @@ class GoldTriples:
 
 
 class _QuestionEvidence(NamedTuple):
-    """What a question says of its evidence."""
+    """The evidence of a question."""
 
     triples: tuple[tuple[str, str, str], ...]
     ids: frozenset[str]
     titles: frozenset[str]
-    """Of its gold passages, folded, if it names them by titles alone."""
+    """Folded titles of its gold passages, if it has no ids of them."""
 
 
 def gold_of(sources: Sequence[Path], passages: Iterable[Node]) -> GoldTriples:
-    """Return the triples of the one data set that is built. Raises `BadOption` if it has none, `BadInput`."""
+    """Return the triples of the data set of a build. Raises `BadOption` if it has none, `BadInput`."""
     file = recognize(sources[0]) if len(sources) == 1 else None
     if file is None:
         where = ", ".join(map(str, sources))
@@ -113,14 +113,20 @@ def gold_of(sources: Sequence[Path], passages: Iterable[Node]) -> GoldTriples:
 
 
 def recognize(source: Path) -> Path | None:
-    """Return the one file of questions with evidences that lies in a folder, or beside a file; None without one."""
-    folder = source if source.is_dir() else source.parent
-    files = [path for path in listing(folder) if _has_evidences(path)]
+    """Return the only file of questions with evidences in a folder, or in the folder of a file; else None."""
+    files: list[Path] = []
+    for path in listing(source if source.is_dir() else source.parent):
+        form = format_of(path)
+        if form is None:
+            has_evidences = path.suffix == ".json" and path.stem == DATASET
+        else:
+            has_evidences = EVIDENCES in form.reader.columns(path)
+        files += [path] if has_evidences else []
     return files[0] if len(files) == 1 else None
 
 
 def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
-    """Return the triples of a file of questions, tied to these passages. Raises `BadInput`."""
+    """Return the triples of a file of questions with their passages among these. Raises `BadInput`."""
     questions = [_evidence_of(row, number, file) for number, row in enumerate(_rows(file), 1)]
     ids = {passage_id for question in questions for passage_id in question.ids}
     titles = {title for question in questions for title in question.titles}
@@ -139,7 +145,7 @@ def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
         for wanted in question.triples:
             support = _support(wanted, gold)
             before = tied.get(wanted, _Support((), is_title=False))
-            # Another question may show a passage that says it more plainly.
+            # Another question may have a passage that states it more clearly.
             if not before.passages or support.is_title > before.is_title:
                 tied[wanted] = support
             elif support.is_title == before.is_title:
@@ -149,14 +155,14 @@ def read(file: Path, passages: Iterable[Node]) -> GoldTriples:
 
 
 class _Support(NamedTuple):
-    """Which passages state a triple."""
+    """The passages that state a triple."""
 
     passages: tuple[str, ...]
     is_title: bool
 
 
 def _support(wanted: tuple[str, str, str], gold: Collection[Node]) -> _Support:
-    """Return the passages that state a triple, by the closest of four ways in which they may name its ends."""
+    """Return the passages titled by a triple's subject; else those with both ends, the subject or the object."""
     subject, _, object_ = map(folded, wanted)
     texts = {node.id: f"{folded(node.name)} {folded(node.text)}" for node in gold}
     titled = tuple(node.id for node in gold if folded(node.name) == subject)
@@ -178,13 +184,13 @@ def _evidence_of(
         titles = frozenset(folded(fact[0]) for fact in facts)
     except (IndexError, TypeError, ValueError) as error:
         raise BadInput(
-            f"{file}, question {number}: its evidence is no triples ({error}); fetch the file again"
+            f"{file}, question {number}: its evidence is not triples ({error}); fetch the file again"
         ) from error
     return _QuestionEvidence(triples, frozenset(ids), titles)
 
 
 def _triple(value: Any) -> tuple[str, str, str]:  # Any: JSON
-    """Return a triple that is a list of three texts, or those with tabs between them."""
+    """Return a triple given as a list of three texts, or as one text with tabs."""
     parts = value.split("\t") if isinstance(value, str) else list(value)
     subject, predicate, object_ = (" ".join(identifier(part).split()) for part in parts)
     if not (subject and predicate and object_):
@@ -200,13 +206,6 @@ def _listed(value: Any) -> list[Any]:  # Any: what a table holds
             return []
     members = plain(value)
     return members if isinstance(members, list) else []
-
-
-def _has_evidences(path: Path) -> bool:
-    form = format_of(path)
-    if form is not None:
-        return EVIDENCES in form.reader.columns(path)
-    return path.suffix == ".json" and path.stem == DATASET
 
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""Merges what chunks say: one entity for each (type, name), one fact for each statement, edges back to the chunks.
+"""Merges the records of chunks: one entity for each (type, name), one fact for each statement, edges to the chunks.
 
     chunk -mentions-> entity     weight: idf of the entity among the chunks
     chunk -titled-> entity
@@ -7,7 +7,7 @@
     entity -PREDICATE-> entity   weight: times stated; text: as written; `sources`: ids of chunks
     entity -related_to-> entity  weight: sum of the strengths; text: descriptions; `keywords`, `sources`
 
-Entities of one name and two types stay apart: nothing says that they are one.
+Entities with one name and two types are not merged: nothing says that they are the same.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 
 
 MOST_EDGE_TYPES = 500
-"""The most frequent predicates, which are edge types; others are `related_to` with the predicate as text."""
+"""The most frequent predicates become edge types; others are `related_to` with the predicate as text."""
 MOST_NODE_TYPES = 100
-"""The most frequent types of entities; entities of other types are of the node type `name`, with a property."""
-MOST_TOLD = 20
-"""Descriptions, or keywords, of an entity or a fact: the first ones, for a prompt holds many such texts."""
+"""The most frequent types of entities become node types; other entities are of type `name`, with a property."""
+MOST_TEXTS = 20
+"""Descriptions, or keywords, of an entity or a fact: the first ones, for a prompt has many such texts."""
 LEAST_MEMBERS = 2
 NAMES_SHOWN = 4
-"""Members that the short form of a fact names."""
+"""Members in the short form of a fact."""
 _HASH_BYTES = 8
 
 
@@ -96,19 +96,15 @@ class _Relation:
     chunks: dict[str, None] = field(default_factory=dict)
 
 
-_RelationKey = tuple[Key, str, Key]
-
-
 class Merger:
-    """Takes what chunks say, in order, and returns nodes, then edges. The same records make the same graph."""
+    """Takes the records of chunks, in order, and returns nodes, then edges. Equal records give equal graphs."""
 
     def __init__(self, rejects: Rejects | None = None) -> None:
         self.rejects = rejects if rejects is not None else Rejects()
         self._entities: dict[Key, _Entity] = {}
         self._facts: dict[tuple[tuple[Key, ...], str], _Fact] = {}
-        self._relations: dict[_RelationKey, _Relation] = {}
+        self._relations: dict[tuple[Key, str, Key], _Relation] = {}
         self._ids: dict[Key, str] = {}
-        self._frequent: frozenset[str] = frozenset()
 
     @property
     def entities(self) -> int:
@@ -121,7 +117,7 @@ class Merger:
         return len(self._facts)
 
     def add(self, chunk: str, entities: Iterable[ExtractedEntity] = (), statements: Iterable[Statement] = ()) -> None:
-        """Take what a chunk says, given its id. Records that cannot be used are counted among the rejects."""
+        """Take the records of a chunk, given its id. Unusable ones are counted among the rejects."""
         here: dict[str, Key] = {}
         for entity in entities:
             key = self._entity(chunk, entity)
@@ -143,7 +139,7 @@ class Merger:
         for alias in (name, *(" ".join(alias.split()) for alias in extracted.aliases)):
             if alias and alias != entity.name:
                 entity.aliases.setdefault(alias)
-        _tell(entity.descriptions, [extracted.description.strip()])
+        _add_texts(entity.descriptions, [extracted.description.strip()])
         entity.chunks.setdefault(chunk)
         if extracted.is_title:
             entity.titled.setdefault(chunk)
@@ -163,23 +159,22 @@ class Merger:
         keys = tuple(members)
         fact = self._facts.setdefault((keys, folded(statement.text)), _Fact(statement, members))
         fact.chunks.setdefault(chunk)
-        _tell(fact.keywords, statement.keywords)
+        _add_texts(fact.keywords, statement.keywords)
         if statement.edge:
             relation = self._relations.setdefault((keys[0], statement.edge, keys[1]), _Relation(statement.label))
-            relation.weight += (
-                0.0 if chunk in relation.chunks else statement.weight
-            )  # a chunk that says it twice is one witness
-            _tell(relation.texts, [statement.edge_text.strip()])
-            _tell(relation.keywords, statement.keywords)
-            relation.chunks.setdefault(chunk)
+            if chunk not in relation.chunks:  # a chunk that says it twice is one witness
+                relation.weight += statement.weight
+                relation.chunks[chunk] = None
+            _add_texts(relation.texts, [statement.edge_text.strip()])
+            _add_texts(relation.keywords, statement.keywords)
 
     def _member(self, chunk: str, member: Member, here: dict[str, Key]) -> Key:
-        """Return the entity of a member; add one unless the chunk has named it already."""
+        """Return the entity of a member; add it unless the chunk has named it already."""
         name = folded(member.name)
         if not member.type and name in here:
             return here[name]
         key = self._entity(chunk, ExtractedEntity(member.name, member.type))
-        assert key is not None  # `_fault` lets no such member through
+        assert key is not None  # `_fault` rejects such members
         here.setdefault(name, key)
         return key
 
@@ -190,7 +185,7 @@ class Merger:
     # ------------------------------------------------------------------------------------------------- nodes, edges
 
     def nodes(self, is_taken: Callable[[str], bool]) -> Iterator[Node]:
-        """Return entities, then facts. An id that another node has already gets a `~` at its end."""
+        """Yield entities, then facts. An id of another node gets a `~` at its end."""
         types = Counter(key.type for key in self._entities)
         own_types = frozenset(_most(types, MOST_NODE_TYPES))
         for key, entity in self._entities.items():
@@ -203,22 +198,39 @@ class Merger:
             kind = key.type if has_own_type else UNTYPED
             yield Node(node_id, kind, entity.name, "\n".join(entity.descriptions), tuple(entity.aliases), properties)
         for fact in self._facts.values():
-            yield self._fact(fact)
+            statement = fact.statement
+            names = [self._entities[key].name for key in fact.members]
+            short = ", ".join([*names[:NAMES_SHOWN], *["…"] * (len(names) > NAMES_SHOWN)])
+            properties = {"keywords": list(fact.keywords)} if fact.keywords else {}
+            if statement.score is not None:
+                properties["score"] = statement.score
+            text = " ".join(statement.text.split())
+            yield Node(_fact_id(fact), FACT, statement.name or short, text, (), properties)
 
     def edges(self, chunks: int) -> Iterator[Edge]:
-        """Return the edges; call it after `nodes`. `chunks` counts all chunks that were read."""
+        """Yield the edges; call it after `nodes`. `chunks` is the number of all chunks."""
         ids = self._ids
         for key, entity in self._entities.items():
             weight = round(math.log(1 + chunks / len(entity.chunks)), 4)
             yield from (Edge(chunk, MENTIONS, ids[key], weight=weight) for chunk in entity.chunks)
             yield from (Edge(chunk, TITLED, ids[key]) for chunk in entity.titled)
         for fact in self._facts.values():
-            node_id = self._fact_id(fact)
+            node_id = _fact_id(fact)
             yield from (Edge(chunk, STATES, node_id) for chunk in fact.chunks)
             for key, member in fact.members.items():
                 role: dict[str, JsonValue] = {"role": member.role} if member.role else {}
                 yield Edge(node_id, MEMBER, ids[key], weight=member.weight, properties=role)
-        yield from self._related()
+        edge_types = self._edge_types()
+        for (source, kind, target), relation in self._relations.items():
+            keywords: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
+            yield Edge(
+                ids[source],
+                kind if kind in edge_types else RELATED_TO,
+                ids[target],
+                "\n".join(relation.texts),
+                round(relation.weight, 4),
+                {**keywords, "sources": list(relation.chunks)},
+            )
 
     def named(self) -> list[EntityName]:
         """Return the ids and names of the entities; call it after `nodes`."""
@@ -227,53 +239,29 @@ class Merger:
     def labels(self) -> dict[str, str]:
         """Return the first spelling of each edge type whose name differs from it."""
         labels: dict[str, str] = {}
+        edge_types = self._edge_types()
         for (_, kind, _), relation in self._relations.items():
-            if relation.label and relation.label != kind and kind in self._edge_types():
+            if relation.label and relation.label != kind and kind in edge_types:
                 labels.setdefault(kind, relation.label)
         return labels
 
-    def _related(self) -> Iterator[Edge]:
-        edge_types = self._edge_types()
-        for (source, kind, target), relation in self._relations.items():
-            properties: dict[str, JsonValue] = {"keywords": list(relation.keywords)} if relation.keywords else {}
-            yield Edge(
-                self._ids[source],
-                kind if kind in edge_types else RELATED_TO,
-                self._ids[target],
-                "\n".join(relation.texts),
-                round(relation.weight, 4),
-                {**properties, "sources": list(relation.chunks)},
-            )
-
     def _edge_types(self) -> frozenset[str]:
-        if not self._frequent:
-            self._frequent = frozenset(_most(Counter(kind for _, kind, _ in self._relations), MOST_EDGE_TYPES))
-        return self._frequent
-
-    def _fact(self, fact: _Fact) -> Node:
-        statement = fact.statement
-        names = [self._entities[key].name for key in fact.members]
-        short = ", ".join([*names[:NAMES_SHOWN], *["…"] * (len(names) > NAMES_SHOWN)])
-        properties: dict[str, JsonValue] = {"keywords": list(fact.keywords)} if fact.keywords else {}
-        if statement.score is not None:
-            properties["score"] = statement.score
-        return Node(
-            self._fact_id(fact), FACT, statement.name or short, " ".join(statement.text.split()), (), properties
-        )
-
-    def _fact_id(self, fact: _Fact) -> str:
-        content = "\0".join([*(key.id for key in fact.members), folded(fact.statement.text)])
-        return f"{FACT}:{hashlib.blake2b(content.encode(errors='surrogatepass'), digest_size=_HASH_BYTES).hexdigest()}"
+        return frozenset(_most(Counter(kind for _, kind, _ in self._relations), MOST_EDGE_TYPES))
 
 
-def _tell(noted: dict[str, None], texts: Iterable[str]) -> None:
+def _fact_id(fact: _Fact) -> str:
+    content = "\0".join([*(key.id for key in fact.members), folded(fact.statement.text)])
+    return f"{FACT}:{hashlib.blake2b(content.encode(errors='surrogatepass'), digest_size=_HASH_BYTES).hexdigest()}"
+
+
+def _add_texts(known: dict[str, None], texts: Iterable[str]) -> None:
     for text in texts:
-        if text and len(noted) < MOST_TOLD:
-            noted.setdefault(text)
+        if text and len(known) < MOST_TEXTS:
+            known.setdefault(text)
 
 
 def _fault(statement: Statement) -> str:
-    """Return why a statement cannot be used; empty if it can."""
+    """Return the fault of an unusable statement, or an empty text."""
     if not statement.text.strip():
         return "a statement without words"
     if any(not any(char.isalnum() for char in member.name) for member in statement.members):
@@ -284,27 +272,27 @@ def _fault(statement: Statement) -> str:
 
 
 def _most(counts: Counter[str], most: int) -> Sequence[str]:
-    """Return the most frequent, ties by name."""
+    """Return the most frequent; ties are broken by name."""
     return sorted(counts, key=lambda name: (-counts[name], name))[:most]
 
 
-# Edges between names that no text states: of names that stand together, and of names that mean nearly the same.
+# Edges between names that no text states: of names that occur together, and of names with nearly the same meaning.
 
 
 IN_CHUNK = 0.25
-"""What two names count for that stand in one chunk and in no sentence of it together; in a sentence it is 1."""
+"""The weight of two names in one chunk, but not in one sentence; in a sentence it is 1."""
 MOST_OF_CHUNK = 60
-"""Names of a chunk that are tied to one another; those of a longer list say little of each other."""
+"""Names of a chunk that are paired; the names of a longer list are hardly related."""
 LONGEST_BETWEEN = 200
-"""Characters between two names that are kept."""
+"""The longest text between two names that is kept, in characters."""
 _SHIFT = 32
 _BATCH = 20_000
 LEAST_COSINE = 0.8
 """HippoRAG 2's code."""
 NEAR = 100
-"""Synonyms that a name has at the most, of those after it. HippoRAG 2's code."""
+"""Synonyms of a name at most, among the later names. HippoRAG 2's code."""
 LEAST_CHARACTERS = 3
-"""Letters and digits of a name that has synonyms. HippoRAG 2's code."""
+"""Letters and digits of a name with synonyms. HippoRAG 2's code."""
 _ROWS = 1024  # names that are compared with all others at once
 _EMBEDDED = 2048
 _DIGITS = re.compile(r"\d+")
@@ -314,20 +302,20 @@ _WORD = re.compile(r"\w+")
 # ------------------------------------------------------------------------------------------------- names in sentences
 
 
-class Spot(NamedTuple):
+class NameSpan(NamedTuple):
     """A name in a sentence."""
 
     number: int
     begin: int
     end: int
-    """Its characters, up to but not with this one."""
+    """Exclusive, in characters."""
 
 
 class SentenceNames(NamedTuple):
-    """A sentence, or a row of a table, and the names in it in their order, no word part of two."""
+    """A sentence, or a row of a table, and the names in it, in order and without overlap."""
 
     text: str
-    spots: tuple[Spot, ...]
+    spans: tuple[NameSpan, ...]
 
 
 def sentences_of(node: Node) -> Iterator[str]:
@@ -343,7 +331,7 @@ class NamePlaces:
     """Finds names, given as folded words, in sentences: the longest first."""
 
     def __init__(self, keys: Mapping[str, int], *, lower: frozenset[int] = frozenset()) -> None:
-        """Take names by number. Those in `lower` are found wherever they stand, others begin with no small letter."""
+        """Take names by number. Those in `lower` are always found, others only if they do not begin in lower case."""
         self._keys, self._lower = keys, lower
         lengths: dict[str, set[int]] = {}
         for key in keys:
@@ -351,52 +339,37 @@ class NamePlaces:
         self._lengths = {first: sorted(several, reverse=True) for first, several in lengths.items()}
 
     def within(self, sentence: str, among: frozenset[int]) -> SentenceNames:
-        """Return the sentence with the names of this set, and those in lower case, that stand in it."""
+        """Return the sentence with its names out of this set and the set `lower`, the longest first."""
         words = list(_WORD.finditer(sentence))
         folded = [word[0].casefold() for word in words]
-        spots: list[Spot] = []
+        spans: list[NameSpan] = []
         at = 0
         while at < len(words):
-            spot = self._spot(words, folded, at, among)
-            if spot is not None:
-                spots.append(spot[0])
-            at += 1 if spot is None else spot[1]
-        return SentenceNames(sentence, tuple(spots))
-
-    def _spot(
-        self, words: list[re.Match[str]], folded: list[str], at: int, among: frozenset[int]
-    ) -> tuple[Spot, int] | None:
-        """Return the longest name that begins at a word, and how many words it has."""
-        for length in self._lengths.get(folded[at], ()):
-            number = self._keys.get(" ".join(folded[at : at + length])) if at + length <= len(folded) else None
-            if number is None or number not in among and number not in self._lower:
-                continue
-            if words[at][0][0].islower() and number not in self._lower:
-                continue
-            return Spot(number, words[at].start(), words[at + length - 1].end()), length
-        return None
+            is_lower = words[at][0][0].islower()
+            for length in self._lengths.get(folded[at], ()):
+                number = self._keys.get(" ".join(folded[at : at + length])) if at + length <= len(folded) else None
+                if number in self._lower or (number in among and not is_lower):
+                    spans.append(NameSpan(number, words[at].start(), words[at + length - 1].end()))
+                    at += length
+                    break
+            else:
+                at += 1
+        return SentenceNames(sentence, tuple(spans))
 
 
-def distinct(spots: Iterable[Spot]) -> list[int]:
-    """Return the names of spots, each once, in their order."""
-    return list(dict.fromkeys(spot.number for spot in spots))
+def distinct(spans: Iterable[NameSpan]) -> list[int]:
+    """Return the names of spans, each once, in order."""
+    return list(dict.fromkeys(span.number for span in spans))
 
 
-# ------------------------------------------------------------------------------------------ names that stand together
-
-
-class _Ties(NamedTuple):
-    codes: NDArray[np.int64]  # (pairs,): the smaller number << 32 | the other, ascending
-    weights: NDArray[np.float64]
-    begins: NDArray[np.int64]  # (pairs + 1,)
-    parts: NDArray[np.int32]  # chunks, pair after pair
+# ------------------------------------------------------------------------------------------ names that occur together
 
 
 class CoOccurrences:
     """Counts pairs of names, given by number, chunk after chunk."""
 
     def __init__(self, *, most: int) -> None:
-        """Keep at most that many ties of each name, and those that the other name keeps: hubs tie all to all."""
+        """Keep the `most` strongest pairs of each name: hubs would join all names."""
         self._most = most
         self._codes, self._parts, self._weights = array("q"), array("i"), array("d")
         self._between: dict[int, str] = {}
@@ -404,12 +377,12 @@ class CoOccurrences:
     def add(self, part: int, names: Sequence[int], sentences: Sequence[SentenceNames]) -> None:
         """Count the names of a chunk and of its sentences."""
         near: set[int] = set()
-        for text, spots in sentences:
-            near.update(_code(name, other) for name, other in combinations(distinct(spots)[:MOST_OF_CHUNK], 2))
-            for spot, other in pairwise(spots):
-                between = " ".join(text[spot.end : other.begin].split())
-                if spot.number != other.number and 0 < len(between) <= LONGEST_BETWEEN:
-                    self._between.setdefault(_code(spot.number, other.number), between)
+        for text, spans in sentences:
+            near.update(_code(name, other) for name, other in combinations(distinct(spans)[:MOST_OF_CHUNK], 2))
+            for span, other in pairwise(spans):
+                between = " ".join(text[span.end : other.begin].split())
+                if span.number != other.number and 0 < len(between) <= LONGEST_BETWEEN:
+                    self._between.setdefault(_code(span.number, other.number), between)
         far = {_code(name, other) for name, other in combinations(names[:MOST_OF_CHUNK], 2)} - near
         for codes, weight in ((near, 1.0), (far, IN_CHUNK)):
             self._codes.extend(sorted(codes))
@@ -417,49 +390,47 @@ class CoOccurrences:
             self._weights.extend([weight] * len(codes))
 
     def edges(self, id_of: Callable[[int], str], chunks: Sequence[str]) -> Iterator[EdgeBatch]:
-        """Return the ties as edges, given the ids of nodes and of chunks by number."""
+        """Yield the strongest pairs as edges, given the ids of nodes and of chunks by number."""
         codes, parts = np.array(self._codes, np.int64), np.array(self._parts, np.int32)
         order = np.lexsort((parts, codes))
-        unique, begins = np.unique(codes[order], return_index=True)
-        weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(unique) else np.zeros(0)
-        ties = _Ties(unique, weights, np.append(begins, len(codes)), parts[order])
-        strongest = _strongest(ties, self._most)
+        parts = parts[order]  # chunks, pair after pair
+        pairs, begins = np.unique(codes[order], return_index=True)
+        weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(pairs) else np.zeros(0)
+        ends = np.append(begins, len(codes))[1:]
+        strongest = _strongest(pairs, weights, self._most)
         for low in range(0, len(strongest), _BATCH):
             here = strongest[low : low + _BATCH].tolist()
-            pairs = ties.codes[here].tolist()
+            extras: list[dict[str, JsonValue]] = []
+            for at in here:
+                sources: list[JsonValue] = [chunks[part] for part in parts[begins[at] : ends[at]].tolist()]
+                extras.append({"weight": float(weights[at]), "properties": {"sources": sources}})
+                if between := self._between.get(int(pairs[at])):
+                    extras[-1]["text"] = between
             yield EdgeBatch(
-                sources=[id_of(code >> _SHIFT) for code in pairs],
-                types=[CO_OCCURS] * len(pairs),
-                targets=[id_of(code & (1 << _SHIFT) - 1) for code in pairs],
-                extras=[self._extra(ties, at, chunks) for at in here],
+                sources=[id_of(code >> _SHIFT) for code in pairs[here].tolist()],
+                types=[CO_OCCURS] * len(here),
+                targets=[id_of(code & (1 << _SHIFT) - 1) for code in pairs[here].tolist()],
+                extras=extras,
             )
-
-    def _extra(self, ties: _Ties, at: int, chunks: Sequence[str]) -> dict[str, JsonValue]:
-        parts = ties.parts[ties.begins[at] : ties.begins[at + 1]].tolist()
-        extra: dict[str, JsonValue] = {
-            "weight": float(ties.weights[at]),
-            "properties": {"sources": [chunks[part] for part in parts]},
-        }
-        between = self._between.get(int(ties.codes[at]))
-        return {**extra, "text": between} if between else extra
 
 
 def _code(name: int, other: int) -> int:
+    """Return a number for a pair: the smaller name, then 32 bits for the other."""
     return min(name, other) << _SHIFT | max(name, other)
 
 
-def _strongest(ties: _Ties, most: int) -> NDArray[np.int64]:
-    """Return the ties that are among the strongest of either name; ties of one weight by number."""
-    low, high = ties.codes >> _SHIFT, ties.codes & (1 << _SHIFT) - 1
+def _strongest(pairs: NDArray[np.int64], weights: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Return the indexes of the pairs among the `most` strongest of either name; equal weights go by number."""
+    low, high = pairs >> _SHIFT, pairs & (1 << _SHIFT) - 1
     ends = np.concatenate([low, high])
-    ranked = np.lexsort((np.tile(ties.codes, 2), -np.tile(ties.weights, 2), ends))
+    ranked = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), ends))
     group = ends[ranked]
     begins = np.searchsorted(group, group, "left")
     first = ranked[np.arange(len(ranked)) - begins < most]
-    return np.unique(first % max(1, len(ties.codes)))
+    return np.unique(first % max(1, len(pairs)))
 
 
-# ------------------------------------------------------------------------------------------- names that mean the same
+# ------------------------------------------------------------------------------------------------------------ synonyms
 
 
 class EntityName(NamedTuple):
@@ -470,14 +441,20 @@ class EntityName(NamedTuple):
 
 
 def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
-    """Return the edges between near names: each pair once, from the earlier entity to the later.
+    """Yield the edges between similar names, each pair once, from the earlier entity to the later.
 
-    Names that contain different numbers are never joined: 1969 and 1968 are near for every embedder.
+    Names with different numbers are never joined: 1969 and 1968 are similar to every embedder.
     """
     named = [entity for entity in entities if sum(map(str.isalnum, entity.name)) >= LEAST_CHARACTERS]
     if not named:
         return
-    vectors = _unit([entity.name for entity in named], embedder, progress)
+    names, parts = [entity.name for entity in named], list[NDArray[np.float32]]()
+    for low in range(0, len(names), _EMBEDDED):
+        parts.append(np.asarray(embedder.embed(names[low : low + _EMBEDDED], kind="document"), np.float32))
+        progress("embedding names", low + len(parts[-1]))
+    vectors = np.concatenate(parts)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), np.float32)
     digits = [_DIGITS.findall(entity.name) for entity in named]
     for low in range(0, len(named), _ROWS):
         near = vectors[low : low + _ROWS] @ vectors.T  # (some names, names)
@@ -496,17 +473,7 @@ def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: 
         progress("comparing names", low + len(near))
 
 
-def _unit(names: Sequence[str], embedder: Embedder, progress: Progress) -> NDArray[np.float32]:
-    parts = []
-    for low in range(0, len(names), _EMBEDDED):
-        parts.append(np.asarray(embedder.embed(names[low : low + _EMBEDDED], kind="document"), np.float32))
-        progress("embedding names", low + len(parts[-1]))
-    vectors = np.concatenate(parts)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), np.float32)
-
-
 def _nearest(cosines: NDArray[np.float32], row: int) -> list[int]:
-    """Return the names after this one that are near, the nearest of them, ties by their place."""
+    """Return the later names that are most similar; ties are broken by order."""
     after = row + 1 + np.flatnonzero(cosines[row + 1 :] >= LEAST_COSINE)
     return sorted(after[np.argsort(-cosines[after], kind="stable")][:NEAR].tolist())

@@ -1,7 +1,7 @@
-"""What an extractor reads in a chunk: entities by name and type, statements by the names of their members.
+"""The records of an extractor: entities by name and type, statements by the names of their members.
 
-A record belongs to the chunk that comes with it (`Merger.add`). Names, types and predicates are as they were written.
-Records that cannot be used are counted by reason, with the first of each (`Rejects`).
+A record belongs to the chunk that comes with it (`Merger.add`). Names, types and predicates keep their spelling.
+Unusable records are counted by reason, with examples (`Rejects`).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _OWN = frozenset(
     [PART_OF, NEXT, LINKS_TO, MENTIONS, SHARES_NAMES, SIMILAR, TITLED, STATES, MEMBER, CO_OCCURS, SYNONYM]
     + ["in_community"]
 )
-"""Edge types of ours, which a predicate of the same name does not mean."""
+"""Our own edge types; a predicate of the same name means something else."""
 LONGEST_TYPE = 60
 """Characters of a type; anything longer is a sentence."""
 LONGEST_NAME = 300
 """Characters of a name; anything longer is a text."""
 _SAME = str.maketrans("‘’‛ʼ“”‟‐‑‒–", "''''\"\"\"----")
-"""Marks that are typed in several ways and mean one thing."""
+"""Variants of quotes and dashes."""
 
 SUBJECT, OBJECT = "subject", "object"
 
@@ -52,12 +52,11 @@ class ExtractedEntity:
 
     name: str
     type: str = ""
-    """Empty if it is not known."""
+    """Empty if unknown."""
     description: str = ""
-    """What the chunk says about it."""
     aliases: tuple[str, ...] = ()
     is_title: bool = False
-    """Whether it is what the title of the chunk names."""
+    """It is the title of the chunk."""
 
 
 class Member(NamedTuple):
@@ -68,12 +67,12 @@ class Member(NamedTuple):
     """Empty means the type of the entity with this name in the same chunk, if there is one."""
     role: str = ""
     weight: float = 1.0
-    """How much the statement is about this entity."""
+    """The importance of this entity in the statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of a chunk about two entities or more. `triple`, `relation` and `fact` make them."""
+    """A statement of a chunk about at least two entities. `triple`, `relation` and `fact` make them."""
 
     text: str
     """The statement as a sentence."""
@@ -85,19 +84,19 @@ class Statement:
     edge_text: str = ""
     keywords: tuple[str, ...] = ()
     score: float | None = None
-    """How sure its extractor is of it, or how important it finds it."""
+    """The extractor's confidence, or the importance of the statement."""
     weight: float = 1.0
-    """What the edge weighs for being stated once."""
+    """The weight of the edge for each chunk."""
     name: str = ""
-    """A short form; made of the names of the members where it is empty."""
+    """A short form; if empty, the names of the members."""
 
 
 def triple(
     subject: str, predicate: str, target: str, *, text: str = "", types: tuple[str, str] = ("", "")
 ) -> Statement:
-    """Return subject, predicate and object as a statement. Without a sentence it is the three, one after another.
+    """Return subject, predicate and object as a statement. Without `text` it is the three words in a row.
 
-    The edge has the predicate as its type, in lower snake case, and `related_to` where that is longer than a type.
+    The type of the edge is the predicate in lower snake case, or `related_to` if that is too long.
     """
     written = " ".join(predicate.split())
     kind = edge_type(written)
@@ -120,7 +119,7 @@ def relation(
     strength: float = 1.0,
     types: tuple[str, str] = ("", ""),
 ) -> Statement:
-    """Return a relation that has a description and no predicate as a statement, its edge `related_to`."""
+    """Return a relation with a description instead of a predicate as a statement; its edge is `related_to`."""
     return Statement(
         text=description or f"{source} – {target}",
         members=(Member(source, types[0], SUBJECT), Member(target, types[1], OBJECT)),
@@ -139,7 +138,7 @@ def fact(
 
 
 def folded(name: str) -> str:
-    """Return a name as names are compared: letters folded, spaces evened; digits, symbols and all scripts stay."""
+    """Return a name for comparison: case folded, spaces collapsed; digits, symbols and all scripts stay."""
     return " ".join(unicodedata.normalize("NFC", name).translate(_SAME).casefold().split())
 
 
@@ -152,9 +151,9 @@ def entity_type(text: str) -> str:
 
 
 def edge_type(predicate: str) -> str:
-    """Return a predicate in lower snake case, `related_to` if it is longer than a type, empty if it has no word.
+    """Return a predicate in lower snake case, `related_to` if it is too long, empty if it has no word.
 
-    One that is the name of an edge type of ours, such as mentions, is `mentions_relation`.
+    A predicate with the name of our own edge type, such as mentions, is `mentions_relation`.
     """
     kind = _snake(predicate)
     if len(kind) > LONGEST_TYPE:
@@ -165,24 +164,24 @@ def edge_type(predicate: str) -> str:
 def _snake(text: str) -> str:
     characters: list[str] = []
     for character in unicodedata.normalize("NFC", text).casefold():
-        # Vowel signs and accents are part of their letter, in many scripts of all that tells words apart.
+        # Vowel signs and accents belong to their letter; in many scripts they distinguish words.
         is_mark = unicodedata.category(character).startswith("M") and characters[-1:] not in ([], [" "])
         characters.append(character if character.isalnum() or is_mark else " ")
     return "_".join("".join(characters).split())
 
 
 SHOWN = 3
-"""Examples that are kept of each reason."""
+"""Examples of each reason."""
 _LONGEST = 120
 
 
 class Reject(Record):
-    """Records left out for one reason."""
+    """Records that were left out for one reason."""
 
     reason: str
     count: int
     examples: tuple[str, ...]
-    """Chunk and record of the first."""
+    """Chunk and record of each."""
 
     def render(self) -> str:
         """Return it as a line for people."""
@@ -190,16 +189,16 @@ class Reject(Record):
 
 
 class ExtractionSummary(Record):
-    """What a build extracted from its chunks."""
+    """The result of a build's extraction."""
 
     form: str
     """triples, entities or hyper."""
     model: str | None
-    """What read them; None for the statistics of the corpus."""
+    """None for statistics of the corpus."""
     entities: int
     facts: int
     failed: tuple[str, ...] = ()
-    """Chunks whose reply was no object even after the repair."""
+    """Chunks whose reply was not an object even after the repair."""
     rejected: tuple[Reject, ...] = ()
 
     def render(self) -> str:
@@ -209,14 +208,14 @@ class ExtractionSummary(Record):
 
 
 class Rejects:
-    """Counts records by the reason for which they are left out."""
+    """Counts of unusable records by reason."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._examples: dict[str, list[str]] = {}
 
     def add(self, reason: str, record: object, chunk: str) -> None:
-        """Leave a record of a chunk out."""
+        """Count a record of a chunk."""
         self._counts[reason] = self._counts.get(reason, 0) + 1
         examples = self._examples.setdefault(reason, [])
         if len(examples) < SHOWN:
@@ -227,7 +226,7 @@ class Rejects:
         return sum(self._counts.values())
 
     def by_reason(self) -> tuple[Reject, ...]:
-        """Return what was left out, the most frequent reason first."""
+        """Return the counts, the most frequent reason first."""
         order = sorted(self._counts, key=lambda reason: (-self._counts[reason], reason))
         return tuple(
             Reject(reason=reason, count=self._counts[reason], examples=tuple(self._examples[reason]))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,41 +38,6 @@ _FORMAT = 1
 
 Numbers: TypeAlias = NDArray[np.int32]
 """Numbers of nodes; -1 for none."""
-
-
-TimeFunction: TypeAlias = Literal["", "date", "datetime", "localdatetime"]
-"""The function of openCypher that makes such a time of a text; empty for numbers and texts."""
-
-
-class Mark(Record):
-    """The highest value of the property when the database was read."""
-
-    function: TimeFunction
-    value: int | float | str
-
-    @property
-    def term(self) -> str:
-        """Return what gives the value in a statement, whose parameter `mark` it is."""
-        return f"{self.function}($mark)" if self.function else "$mark"
-
-
-class DatabaseMarks(Record):
-    """What is remembered of a database, so that its changes can be told."""
-
-    changed_by: str
-    """The property."""
-    nodes: Mark
-    edges: Mark | None
-    """None where no edge has the property."""
-    id_property: str
-    labels: dict[str, int]
-    """Nodes by label."""
-    sets: tuple[tuple[tuple[str, ...], int], ...]
-    """Nodes by all their labels."""
-    unsure: tuple[str, ...] = ()
-    """Types of edges some of which led to nodes that were not there when nodes were read: their counts tell nothing."""
-    edge_names: tuple[str, ...] = ()
-    """The properties of edges, in the order in which they were met."""
 
 
 class LedgerFile(Record):

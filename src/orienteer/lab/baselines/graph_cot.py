@@ -75,7 +75,9 @@ class GraphCot(Baseline[GraphCotConfig]):
             nonlocal answer
             answer = functions.walk("graph-cot", config.max_steps, config.context_tokens).answer or ""
 
-        result = workflow.follow_and_rank(walk, lambda: workflow.present(functions.reasons(answer) or workflow.plain()))
+        result = workflow.follow_and_rank(
+            walk, lambda: workflow.present(functions.reasons(answer) or workflow.plain_search())
+        )
         return result.model_copy(update={"answer": answer or None})
 
 
@@ -471,7 +473,7 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
                 lessons.append(f"{len(lessons) + 1}. {' '.join(verdict['advice'].split())}")
 
         result = workflow.follow_and_rank(
-            attempt, lambda: workflow.present(functions.reasons(answer) or workflow.plain())
+            attempt, lambda: workflow.present(functions.reasons(answer) or workflow.plain_search())
         )
         notes = (*result.notes, UNSOUND) if is_unsound else result.notes
         return result.model_copy(update={"answer": answer or None, "notes": notes})

@@ -39,8 +39,7 @@ from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Ranked, Result
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
-from orienteer.retrieval.query import ANSWER_TOKENS, AUTO, checked_mode_or_auto
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import ANSWER_TOKENS, AUTO, Spaces, checked_mode_or_auto
 from orienteer.text.sentences import one_line, split
 from orienteer.tools.texts import LARGEST_K, SEARCH_PASSAGES
 from orienteer.tools.toolbox import Toolbox, open_passages

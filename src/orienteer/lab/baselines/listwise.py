@@ -60,7 +60,7 @@ class ListwiseReranker:
             hits = rerank(workflow, hits)
         except (BudgetExhausted, ModelError) as failed:
             workflow.notes.append(f"not reranked: {failed}")
-        return Reranked(tuple(hit.id for hit in hits), workflow.asked, tuple(workflow.notes))
+        return Reranked(tuple(hit.id for hit in hits), workflow.model_calls, tuple(workflow.notes))
 
     def _workflow(self, question: Question, run: Run) -> Workflow:
         run = run if self._run is None else self._run
@@ -97,7 +97,7 @@ def reranked(workflow: Workflow, ranking: Callable[[], Mapping[int, str]], *, re
         workflow.hits = workflow.present(ranking())
         return rerank(workflow, workflow.hits) if rerank_first else workflow.hits
 
-    return workflow.follow(course, instead=lambda: workflow.hits or workflow.present(workflow.plain()))
+    return workflow.follow(course, instead=lambda: workflow.hits or workflow.present(workflow.plain_search()))
 
 
 def in_order(wanted: Iterable[str], ids: Sequence[str]) -> tuple[str, ...]:

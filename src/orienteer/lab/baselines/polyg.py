@@ -124,7 +124,9 @@ class PolyG(Baseline[PolyGConfig]):
         toolbox = Toolbox.full(self._graph, mode=self.config.mode, offers_cypher=True, names_first=False)
         workflow = self.start(question, run, toolbox)
         course = _Course(self._graph, workflow, self.config)
-        result = workflow.follow_and_rank(course.run, lambda: workflow.present(course.reasons() or workflow.plain()))
+        result = workflow.follow_and_rank(
+            course.run, lambda: workflow.present(course.reasons() or workflow.plain_search())
+        )
         return result, course.results
 
 

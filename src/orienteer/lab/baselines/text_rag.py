@@ -39,7 +39,7 @@ from orienteer.lab.baselines.graph_cot import CoreEntities
 from orienteer.lab.baselines.listwise import expanded
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Kind, Node, Question, Ranked, Result
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.retrieval.analysis import STOP
 from orienteer.retrieval.evidence import EvidenceText
 from orienteer.retrieval.graph_text import kind_line, plain_lines, type_names
@@ -183,7 +183,7 @@ class Linearizer:
         others = frozenset[str]().union(*(phrase for end in joined for phrase in self._phrases(end)))
         return any(((phrase - others) or phrase) & self._stems for phrase in self._phrases(type_name))
 
-    @remembered(_MOST_TYPES)
+    @cached_method(_MOST_TYPES)
     def _phrases(self, type_name: str) -> tuple[frozenset[str], ...]:
         """Return the stems of each phrase for a type."""
         tokenizer = self._graph.arrays.tokenizer

@@ -129,7 +129,7 @@ class _BeamSearch:
         if len(self._beams) < 2:
             if self._beams and self._beams[0]:
                 self._workflow.notes.append("no path was walked from the topics: found by plain search")
-            return self._workflow.plain()
+            return self._workflow.plain_search()
         deepest = [path for beam in reversed(self._beams) for path in sorted(beam, key=lambda path: -path.score)]
         reasons: dict[int, str] = {}
         for path in (*self._chosen, *deepest):

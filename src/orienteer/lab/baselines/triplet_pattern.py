@@ -267,7 +267,7 @@ def fitting(
     Without a pattern it is plain search. The widening ends at the first of the `widths` with `enough` grounded nodes.
     """
     if pattern is None:
-        return workflow.plain()
+        return workflow.plain_search()
     question = workflow.question
     sets = _grounded(workflow, pattern, widths=widths, enough=enough)
     best, _ = workflow.rank(sets[pattern.target], question.k)

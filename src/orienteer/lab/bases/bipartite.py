@@ -25,7 +25,7 @@ from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.searchers import Mode, TitleBonus
 from orienteer.lab.bases.flow import MOST_ENDS
 from orienteer.retrieval.expansion.incidence import Incidence
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 TITLED = 0.7
 """Share of an entity that goes to the passages it titles, or to its own node; the rest goes to what else holds it."""

@@ -36,7 +36,7 @@ from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Record, Trajectory
 from orienteer.retrieval.graph_text import arrow
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.sentences import single_spaced
 
 logger = logging.getLogger(__name__)

@@ -4,22 +4,23 @@
     facts      60 by search                          -> the entities they tie together
     passages   what states the facts and names the entities, weighed against a search: H * v^.3
 
-What is a fact in which graph `orienteer.lab.bases.bipartite` says.
+`orienteer.lab.bases.bipartite` defines the facts of each kind of graph.
 
 Deviations from HyperGraphRAG's public code:
-1. Its query goes through the extraction prompt, and finds nothing where that yields no fact; here facts are searched
-   for by the query itself, and entities by its names.
+1. Its query goes through the extraction prompt, and finds nothing if that yields no fact; here facts are searched for
+   by the query itself, and entities by its names.
 2. Facts and entities come by degree and weight, hubs first. Here each shares out what it has: a hub hands little to
    each, and the two ways add up: a member of facts that were found weighs as a name of the query does.
-3. Search scores count by their 16th power: the best facts speak, not the sixty.
-4. Passages by search, entities and facts are one ranking; there passages by search stand apart, unfused.
-5. Entities and facts are cut at 4,000 tokens each. Passages are `k`, for whoever shows them cuts them.
+3. Search scores count by their 16th power: the best facts decide, not the sixty.
+4. Passages by search, entities and facts are one ranking; there passages by search are apart, unfused.
+5. Entities and facts are cut at 4,000 tokens each. Passages are `k`; whatever shows them cuts them.
 6. Of an entity, most goes to the passages that it titles; in a search what the query names has a bonus.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from orienteer.graph.adjacency import KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, ScoredRows
+from orienteer.index.bm25 import ScoredRows
 from orienteer.lab.bases.bipartite import (
     TITLES,
     Bipartite,
@@ -50,7 +51,7 @@ from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.incidence import open_incidence
-from orienteer.retrieval.expansion.votes import HOLDING
+from orienteer.retrieval.expansion.relations import HOLDING
 from orienteer.retrieval.expansion.walk import NONE, Seeds, because, fact_of, name_of
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.text.sentences import tokens as count_tokens
@@ -99,19 +100,13 @@ class Hyper(Gatherer[HyperConfig]):
         self._incidence = open_incidence(graph, self.spaces) if is_named or not self._has_facts else None
         self._naming = NamesInPassages(self._incidence) if self._incidence is not None else None
         self._facts = self.spaces.facts if self._has_facts else self.spaces.passages
-        self._sides = self._open_sides()
+        self._sides: Bipartite = EdgesAsFacts(graph, self.spaces, None, is_own=True)
+        if self._has_facts:
+            self._sides = EdgesAsFacts(graph, self.spaces, graph.arrays.kind_mask([MEMBER], None), is_own=False)
+        elif self._naming is not None:
+            self._sides = self._naming
         self._has_nodes = self._has_facts or self._incidence is None or self._incidence.rows is not None
         self._states = graph.arrays.kind_mask([STATES], None) if STATES in graph.arrays.types.edges else None
-
-    def _open_sides(self) -> Bipartite:
-        if self._has_facts:
-            return EdgesAsFacts(self.graph, self.spaces, self.graph.arrays.kind_mask([MEMBER], None), is_own=False)
-        if self._naming is not None:
-            return self._naming
-        return EdgesAsFacts(self.graph, self.spaces, None, is_own=True)
-
-    def _again(self, config: HyperConfig) -> Hyper:
-        return Hyper(self.graph, config, self._analyzer)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low) if self._has_nodes else "")
@@ -123,24 +118,21 @@ class Hyper(Gatherer[HyperConfig]):
         facts = hits
         if self._facts is not answers:
             facts = searched(self.spaces, query.text, self.config.facts, self._facts)
-        entities = self._expanded(query, facts)
-        reached = self._sides.to_facts(entities.most(_EXPANDED))
-        if not self._has_facts:
-            return self._evidence(NONE, entities, self._passages(query, reached, hits, answers))
-        facts = fused(self.spaces, query.text, reached, facts, self.config.facts, among=self._facts)
-        passages = self._passages(query, self._stating(facts, entities), hits, answers)
-        return self._evidence(facts, entities, passages)
-
-    # ---------------------------------------------------------------------------------------------------- expansion
-
-    def _expanded(self, query: Query, facts: ScoredRows) -> SparseScores:
-        """Return the entities that the query names and those that its facts tie together, with their shares."""
-        tied = self._sides.to_entities(_sharp(facts.rows[: self.config.facts], facts.scores[: self.config.facts]))
-        named = self._named(query)
+        # The entities that the query names and those that its facts tie together, with their shares.
+        best = self.config.facts
+        tied, named = self._sides.to_entities(_sharp(facts.rows[:best], facts.scores[:best])), self._named(query)
         share = self.config.names if len(named.items) and len(tied.items) else float(len(named.items) > 0)
-        return added(
+        entities = added(
             [SparseScores(tied.items, tied.values * (1 - share)), SparseScores(named.items, named.values * share)]
         )
+        reached = self._sides.to_facts(entities.most(_EXPANDED))
+        if not self._has_facts:
+            passages = fused(self.spaces, query.text, reached, hits, query.k, among=answers)
+            return self._evidence(NONE, entities, passages)
+        facts = fused(self.spaces, query.text, reached, facts, self.config.facts, among=self._facts)
+        stating = self._stating(facts, entities)
+        passages = fused(self.spaces, query.text, stating, hits, query.k, among=answers)
+        return self._evidence(facts, entities, passages)
 
     def _named(self, query: Query) -> SparseScores:
         """Return the entities that the query names: names by how rare they are, nodes by how well they fit."""
@@ -163,9 +155,6 @@ class Hyper(Gatherer[HyperConfig]):
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
-    def _passages(self, query: Query, reached: SparseScores, found: ScoredRows, answers: Mask) -> ScoredRows:
-        return fused(self.spaces, query.text, reached, found, query.k, among=answers)
-
     def _evidence(self, facts: ScoredRows, entities: SparseScores, passages: ScoredRows) -> Evidence:
         why = self._reasons(facts, entities.most(_EXPANDED))
         nodes = [self.spaces.node(row, score, why(row)) for row, score in zip(*passages, strict=True)]
@@ -182,35 +171,32 @@ class Hyper(Gatherer[HyperConfig]):
         return Evidence.joined([Evidence(tuple(nodes), edges, reason="; ".join(filter(None, notes)))])
 
     def _reasons(self, facts: ScoredRows, entities: SparseScores) -> Callable[[int], str]:
-        """Return what says which facts an answer states, else which entities led to it; the search, where none did."""
+        """Return the function for an answer's reason: the facts it states, else the entities that led to it."""
         place = {row: at for at, row in enumerate(facts.rows.tolist())}
         share = dict(zip(entities.items.tolist(), entities.values.tolist(), strict=True))
 
         def why(row: int) -> str:
-            stated = sorted(place[fact] for fact in self._beside(row, self._states) if fact in place)
+            stated = sorted(place[fact] for fact in self._neighbors(row, self._states) if fact in place)
             if stated:
                 return because("states", (fact_of(self.graph, int(facts.rows[fact])) for fact in stated), "")
-            verb, led = "by", self._beside(row, None)
+            verb, led = "by", self._neighbors(row, None)
             if self._naming is not None and self.spaces.passages[row]:
                 verb, led = "holds", self._naming.of(row).tolist()
             best = sorted((entity for entity in led if entity in share), key=lambda entity: (-share[entity], entity))
-            return because(verb, map(self._written, best), self.spaces.mode)
+            written: Callable[[int], str] = partial(name_of, self.graph)
+            if not self._has_nodes and self._incidence is not None:
+                written = self._incidence.written
+            return because(verb, map(written, best), self.spaces.mode)
 
         return why
 
-    def _beside(self, row: int, kinds: KindMask | None) -> list[int]:
+    def _neighbors(self, row: int, kinds: KindMask | None) -> list[int]:
         entries = self.graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
         return list(dict.fromkeys(entries.neighbor.tolist()))
 
-    def _written(self, entity: int) -> str:
-        if self._has_nodes or self._incidence is None:
-            return name_of(self.graph, entity)
-        return self._incidence.written(entity)
-
     def _cut(self, rows: NDArray[np.integer[Any]], scores: Floats, why: str) -> list[Scored[Node]]:
         """Return the first of some nodes that there is room for."""
-        nodes: list[Scored[Node]] = []
-        left = self.config.tokens
+        nodes, left = list[Scored[Node]](), self.config.tokens
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
             node = self.spaces.node(row, score, why)
             left -= count_tokens(f"{node.item.name} {node.item.text}")

@@ -13,10 +13,10 @@ Deviations:
 1. The votes of all paths are added up. The public code keeps the counter of the last (operate.py:1206).
 2. A path of two edges shares its vote among all the ends that its middle leads to: a hub leads anywhere, and its many
    paths say nothing.
-3. A name that some entity bears means those that bear it; others mean the 60 nearest, as in the public code.
+3. A name that some entity has means those that have it; others mean the 60 nearest, as in the public code.
 4. Of starts without an edge the best fifth are kept, rounded up; of fewer than five the public code keeps none.
 5. Only the first `MOST_MIDDLES` middles that fit, and `MOST_ENDS` edges behind them, are walked.
-6. In a graph whose nodes are what there is to read, nodes of the answer's type come before all others.
+6. In a graph whose nodes are their own passages, nodes of the answer's type come before all others.
 """
 
 from __future__ import annotations
@@ -36,11 +36,9 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, damped, vote
-from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.expansion.relations import MembershipIndex, Relations, ScoredRelation, damped, holds, vote
+from orienteer.retrieval.expansion.walk import Seeds, because, name_of
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 
 MOST_MIDDLES = 500
 """Nodes next to a start that paths go on from; ours."""
@@ -49,7 +47,7 @@ MOST_ENDS = 200_000
 ISOLATED = 0.2
 """Share of the starts without an edge that is kept. MiniRAG's."""
 FIRST, DENSE = 2.0, 10.0
-"""What a passage counts for that the first name's entities hold, and that the search gives too. MiniRAG's."""
+"""Weights of a passage that the first name's entities hold, and of one that the search gives too. MiniRAG's."""
 
 
 class MiniConfig(AnalyzedConfig):
@@ -87,9 +85,6 @@ class Mini(Gatherer[MiniConfig]):
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = MembershipIndex(graph, self.spaces)
 
-    def _again(self, config: MiniConfig) -> Mini:
-        return Mini(self.graph, config, self._analyzer)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, *query.low[:MOST_NAMES])
 
@@ -97,7 +92,9 @@ class Mini(Gatherer[MiniConfig]):
         """Return passages, the entities that paths vote for, and the relations that fit, best first."""
         starts = self._starts(query)
         relations = self._relations.matching(query.text, query.text, self.config.entities)
-        wanted = self._wanted(query)
+        types = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
+        mask = self.graph.arrays.mask(types) if types else None
+        wanted = np.zeros(len(self.graph), np.bool_) if mask is None else mask
         votes = self._votes(query, starts, relations, wanted)
         order = np.lexsort((np.arange(len(votes)), -votes))[: self.config.entities]
         rows = order[votes[order] > 0].astype(np.int32)
@@ -122,29 +119,27 @@ class Mini(Gatherer[MiniConfig]):
         rows = np.sort(np.concatenate([rows[~alone], ranked[:count]]))
         return _Starts(rows, share[rows], first[rows])
 
-    def _wanted(self, query: Query) -> Mask:
-        types = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
-        mask = self.graph.arrays.mask(types) if types else None
-        return np.zeros(len(self.graph), np.bool_) if mask is None else mask
-
     # -------------------------------------------------------------------------------------------------------- paths
 
     def _votes(
         self, query: Query, starts: _Starts, relations: list[ScoredRelation], wanted: Mask
     ) -> NDArray[np.float64]:
-        """Return what paths from the starts give each node."""
+        """Return the votes of the paths from the starts for each node."""
         size = len(self.graph)
         votes = np.zeros(size, np.float64)
         votes[starts.rows] = 2 * starts.shares
         steps = self._entries(starts.rows)
         if not len(steps.owner):
             return votes
-        hits = self._pairs(relations)
+        # A number for each two ends of the relations that fit, sorted.
+        ends = [relation.ends for relation in relations]
+        pairs = [one * size + other for some in ends for one in some for other in some if one != other]
+        hits = np.unique(np.array(pairs, np.int64))
         share = starts.shares[starts.rows.searchsorted(steps.owner)]
         spoken = wanted[steps.neighbor].astype(np.float64) + self._is_hit(steps, hits)
         gains = share * (1 + spoken) * self._relations.strength(steps)
         votes += np.bincount(steps.neighbor, gains, minlength=size).astype(np.float64)
-        # What a middle passes on is the same for each of its ends: the sums over the starts that lead to it.
+        # A middle passes on the same to each of its ends: the sums over the starts that lead to it.
         weight = np.bincount(steps.neighbor, share, minlength=size)
         carried = np.bincount(steps.neighbor, share * spoken, minlength=size)
         middles = self._middles(query, steps, spoken)
@@ -154,15 +149,13 @@ class Mini(Gatherer[MiniConfig]):
         hit = self._is_hit(onward, hits)
         counted = 1.0 + wanted[onward.neighbor] + hit
         came = weight[onward.owner] * counted + carried[onward.owner]
-        back = self._back(starts, onward) * (counted + wanted[onward.owner] + hit)
+        # The share of the start that each second edge leads back to, which is no path.
+        place = starts.rows.searchsorted(onward.neighbor).clip(max=len(starts.rows) - 1)
+        returning = np.where(starts.rows[place] == onward.neighbor, starts.shares[place], 0.0)
+        back = returning * (counted + wanted[onward.owner] + hit)
         whole = out[onward.owner]
         part = np.divide(strength, whole, out=np.zeros(len(whole)), where=whole > 0)  # weights may all be 0
         return votes + np.bincount(onward.neighbor, (came - back) * part, minlength=size)
-
-    def _back(self, starts: _Starts, onward: Entries) -> NDArray[np.float64]:
-        """Return the share of the start that each second edge leads back to, 0 where it leads to none."""
-        place = starts.rows.searchsorted(onward.neighbor).clip(max=len(starts.rows) - 1)
-        return np.where(starts.rows[place] == onward.neighbor, starts.shares[place], 0.0)
 
     def _entries(self, rows: Rows) -> Entries:
         """Return the edges of some rows to other nodes, one of several parallel ones."""
@@ -171,12 +164,12 @@ class Mini(Gatherer[MiniConfig]):
         key = entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor
         return entries.where(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else entries
 
-    def _middles(self, query: Query, steps: Entries, said: NDArray[np.float64]) -> Rows:
-        """Return the nodes that paths go on from: those that something speaks for, then those that fit."""
+    def _middles(self, query: Query, steps: Entries, spoken: NDArray[np.float64]) -> Rows:
+        """Return the nodes that paths go on from: those of a wanted type or relation first, then those that fit."""
         rows, place = np.unique(steps.neighbor, return_inverse=True)
         rows = rows.astype(np.int32)
         best = np.zeros(len(rows))
-        np.maximum.at(best, place, said)
+        np.maximum.at(best, place, spoken)
         if len(rows) > MOST_MIDDLES:
             fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
             order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
@@ -184,18 +177,6 @@ class Mini(Gatherer[MiniConfig]):
         degree = self.graph.arrays.adjacency.degree(rows)
         few = np.argsort(degree, kind="stable")
         return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
-
-    def _pairs(self, relations: list[ScoredRelation]) -> NDArray[np.int64]:
-        """Return a number for each two ends of the relations, sorted."""
-        size = len(self.graph)
-        pairs = [
-            source * size + target
-            for relation in relations
-            for source in relation.ends
-            for target in relation.ends
-            if source != target
-        ]
-        return np.unique(np.array(pairs, np.int64))
 
     def _is_hit(self, entries: Entries, hits: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.isin(entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor, hits)
@@ -239,22 +220,21 @@ class Mini(Gatherer[MiniConfig]):
         return Evidence.joined([Evidence(tuple(nodes), tuple(self._relations.edges_of(relations)), reason=reason)])
 
     def _led(self, starts: _Starts, votes: NDArray[np.float64]) -> Callable[[int], str]:
-        """Return what says by which nodes paths led to a node; the search, where none did."""
+        """Return the function for a node's reason: the nodes by which paths led to it, else the search."""
         begun = set(starts.rows.tolist())
         near = np.union1d(starts.rows, self._entries(starts.rows).neighbor)
 
         def why(row: int) -> str:
             if row in begun:
                 return "near the query's names"
-            beside = np.unique(self._entries(np.array([row], np.int32)).neighbor)
-            beside = beside[np.isin(beside, near)]
-            best = beside[np.lexsort((beside, -votes[beside]))]
+            around = np.intersect1d(self._entries(np.array([row], np.int32)).neighbor, near)
+            best = around[np.lexsort((around, -votes[around]))]
             return because("by", (name_of(self.graph, node) for node in best.tolist()), self.spaces.mode)
 
         return why
 
     def _boosted(self, query: Query, rows: Rows, scores: NDArray[np.float64]) -> list[tuple[int, float]]:
-        """Return the answers among some rows, and after them what the search alone gives, best first."""
+        """Return the answers among some rows, then those of the search alone, best first."""
         answers = self.spaces.answers(query.node_types, query.where)
         hits = self._seeds.search(query.text, query.k, answers)
         allowed = answers[rows]
@@ -268,7 +248,7 @@ class Mini(Gatherer[MiniConfig]):
 
 
 def _preferred(found: list[tuple[int, float]], wanted: Mask) -> list[tuple[int, float]]:
-    """Return what is wanted before all else, both in their order; what comes after scores no more than it."""
+    """Return the wanted rows first, both parts in their order; those after them score no more."""
     preferred = [pair for pair in found if wanted[pair[0]]]
     others = [pair for pair in found if not wanted[pair[0]]]
     if not preferred or not others:

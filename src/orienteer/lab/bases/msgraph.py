@@ -11,10 +11,10 @@ The local search of Microsoft's GraphRAG, version 3.3.0 (Edge et al. 2024), as n
 Deviations:
 1. Relations are not ranked by degree, which prefers hubs: `orienteer.retrieval.expansion.relations`.
 2. Communities that the graph does not hold are made when a question first needs them, once a generation, and a report
-   when it is first shown. Without a model it lists the members and relations that are best connected. Of these the
-   finest level alone is told.
-3. What relations lead to votes for passages too, so that a passage on the far end can be found.
-4. What passages the vote leaves room for, one search gives.
+   when it is first shown. Without a model it lists the members and relations that are best connected, of the finest
+   level alone.
+3. The ends of relations vote for passages too, so that a passage on the far end can be found.
+4. One search fills the room that the vote leaves for passages.
 """
 
 from __future__ import annotations
@@ -35,11 +35,17 @@ from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, first_of, in_turns, vote
-from orienteer.retrieval.expansion.walk import Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.expansion.relations import (
+    MembershipIndex,
+    Relations,
+    ScoredRelation,
+    first_of,
+    holds,
+    in_turns,
+    vote,
+)
+from orienteer.retrieval.expansion.walk import Seeds, because, name_of
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 from orienteer.text.sentences import tokens as count_tokens
 
 OVERSAMPLE = 2
@@ -69,14 +75,14 @@ class MsGraphConfig(AnalyzedConfig):
     """What all evidence may take of a prompt. Microsoft's max_context_tokens."""
 
 
-class _Told(NamedTuple):
+class _CommunityReports(NamedTuple):
     """Reports of communities."""
 
     nodes: list[Scored[Node]]
     reason: str = ""
     """Why there are none, or lists in their place."""
     trajectories: tuple[Trajectory, ...] = ()
-    """What a model was asked to write them."""
+    """The model calls that wrote them."""
 
 
 class MsGraph(Gatherer[MsGraphConfig]):
@@ -101,44 +107,33 @@ class MsGraph(Gatherer[MsGraphConfig]):
         self._reports = Reports(graph, self.spaces, level=config.levels - 1, nodes=self._relations.nodes, model=writer)
 
     def require_model(self) -> None:
-        """Raise `BadOption` where reports or an analysis want a model and there is none."""
+        """Raise `BadOption` if reports or an analysis want a model and there is none."""
         if self.config.reports == "model" and self._model is None:
             raise BadOption("reports is 'model', and there is no model: name one, or take reports 'list'")
         super().require_model()
-
-    def _again(self, config: MsGraphConfig) -> MsGraph:
-        return MsGraph(self.graph, config, self._analyzer, model=self._model)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low))
 
     def _search(self, query: Query, run: Run) -> Evidence:
-        """Return passages, entities, relations and reports, each as many as its share of the tokens holds."""
+        """Return passages, entities, relations and reports, as many of each as its share of the tokens holds."""
         seeds = self._seeds.find(query.low, query.text, OVERSAMPLE * self.config.entities, self._relations.nodes)
         near = list(zip(seeds.rows.tolist(), seeds.scores.tolist(), strict=True))[: self.config.entities]
-        relations = self._related(near, query)
-        ends = [(end, relation.score) for relation in relations for end in relation.ends]
-        rows = list(first_of(in_turns(ends, near), len(ends) + len(near)))
-        passages = self._passages(query, rows, relations)
-        reports = self._told(query.text, [row for row, _ in near], run)
-        entities = [self.spaces.node(*entity, "an entity near the query") for entity in near]
-        return self._fitted(
-            passages,
-            [] if self._relations.holds_itself else entities,
-            relations,
-            reports,
-        )
-
-    def _related(self, near: Sequence[tuple[int, float]], query: Query) -> list[ScoredRelation]:
-        """Return the relations of some entities, those between two of them first."""
+        # The relations of the entities, those between two of them first.
         rows, scores = zip(*near, strict=True) if near else ((), ())
         scored = ScoredRows(np.array(rows, np.int32), np.array(scores, np.float64))
-        relations = self._relations.around(scored, query.text, self.config.relations * max(1, len(near)))
-        return sorted(relations, key=lambda one: not set(one.ends).issubset(rows))
+        around = self._relations.near(scored, query.text, self.config.relations * max(1, len(near)))
+        relations = sorted(around, key=lambda one: not set(one.ends).issubset(rows))
+        ends = [(end, relation.score) for relation in relations for end in relation.ends]
+        voters = list(first_of(in_turns(ends, near), len(ends) + len(near)))
+        passages = self._passages(query, voters, relations)
+        reports = self._community_reports(query.text, rows, run)
+        entities = [self.spaces.node(*entity, "an entity near the query") for entity in near]
+        return self._fitted(passages, [] if self._relations.holds_itself else entities, relations, reports)
 
     def _passages(self, query: Query, rows: list[int], relations: Sequence[ScoredRelation]) -> list[Scored[Node]]:
         answers = self.spaces.answers(query.node_types, query.where)
-        answers = answers & ~self.spaces.communities  # of those the reports are told
+        answers = answers & ~self.spaces.communities  # their reports are evidence of their own
         holdings, voted = self._holders.of(rows), rows
         if not self._relations.holds_itself:
             voted = vote(holdings, len(rows), self._seeds.fits(query.text)).rows.tolist()
@@ -151,15 +146,14 @@ class MsGraph(Gatherer[MsGraphConfig]):
                 return self.spaces.mode
             if self._relations.holds_itself:
                 return self._relations.about(row, relations)
-            return because(
-                "holds", (name_of(self.graph, rows[entity]) for entity in holds(holdings, row)), self.spaces.mode
-            )
+            names = (name_of(self.graph, rows[entity]) for entity in holds(holdings, row))
+            return because("holds", names, self.spaces.mode)
 
         return [self.spaces.node(row, 1 - place / (1 + len(ranked)), why(row)) for place, row in enumerate(ranked)]
 
-    def _told(self, text: str, rows: Sequence[int], run: Run) -> _Told:
+    def _community_reports(self, text: str, rows: Sequence[int], run: Run) -> _CommunityReports:
         """Return the reports of the communities of some entities that their tokens hold."""
-        left, reports = REPORTS * self.config.tokens, _Told([])
+        left, reports = REPORTS * self.config.tokens, _CommunityReports([])
         for community in self._reports.of(rows):
             try:
                 node, trajectories = self._reports.report(community, text, run)
@@ -183,7 +177,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         passages: Iterable[Scored[Node]],
         entities: Iterable[Scored[Node]],
         relations: Sequence[ScoredRelation],
-        reports: _Told,
+        reports: _CommunityReports,
     ) -> Evidence:
         """Return as much of each kind as its share of the tokens holds."""
         tokens = self.config.tokens
@@ -209,7 +203,7 @@ def _cost(node: Node) -> int:
 
 
 def _within(pieces: Iterable[Scored[_T]], tokens: float, cost: Callable[[_T], int]) -> Iterator[Scored[_T]]:
-    """Yield the first pieces, as many as some tokens hold."""
+    """Yield the first pieces that some tokens hold."""
     for piece in pieces:
         tokens -= cost(piece.item)
         if tokens < 0:

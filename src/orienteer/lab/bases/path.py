@@ -6,15 +6,15 @@
     facts      the best 40 for the themes of the query, beside the paths, as `light` takes relations
     passages   H * v^.3: the search score, and the votes of what the paths are made of
 
-Deviations from PathRAG's public code; those of the flow itself stand in `flow`:
-1. A path's score is its flow times the fourth power of how well its two ends fit the query. Flow alone knows nothing of
-   the query, and is highest where two nodes have to do with nothing else: by it the first five passages hold some 25
-   points less of the gold ones than a plain search.
-2. Passages are ranked, by votes of the paths and search. There the texts that relations came from stand beside the
+Deviations from PathRAG's public code; `flow` lists those of the flow itself:
+1. A path's score is its flow times the fourth power of how well its two ends fit the query. Flow alone ignores the
+   query, and is highest if two nodes have to do with nothing else: by it the first five passages hold some 25 points
+   less of the gold ones than a plain search.
+2. Passages are ranked, by votes of the paths and search. There the texts that relations came from are listed with the
    paths. Facts have no vote: those that statistics make cost nine points of MuSiQue's first five.
-3. Without keywords, relations or paths the rest is given, and a reason. There that ends in an error or a refusal.
+3. Without keywords, relations or paths the rest is given, and a reason. There the result is an error or a refusal.
 4. In a graph of passages, paths go over mentions, shared names and links, not over `next` and `similar`.
-5. Where entities are joined by n-ary facts alone, paths go over these.
+5. If entities are joined by n-ary facts alone, paths go over these.
 6. In a search over a graph with passages, what the query names has a bonus.
 """
 
@@ -25,7 +25,7 @@ from collections.abc import Iterable
 import numpy as np
 from pydantic import Field
 
-from orienteer.graph.adjacency import Entries, KindMask
+from orienteer.graph.adjacency import Entries
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, ScoredRows
@@ -36,8 +36,8 @@ from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.expansion.votes import MembershipIndex, PassageMembership
-from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, holds, name_of
+from orienteer.retrieval.expansion.relations import MembershipIndex, PassageMembership, holds
+from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, name_of
 from orienteer.retrieval.query import Analyzer, Query
 
 SHARPNESS = 4
@@ -81,31 +81,26 @@ class Paths(Gatherer[PathsConfig]):
         super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
         self._seeds, self._holders = Seeds(graph, self.spaces), MembershipIndex(graph, self.spaces)
         self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
-        self._walked, self._kinds = self._ground()
+        # The nodes and the kinds of edge, None for all, that paths go over.
+        self._walked, self._kinds = self.spaces.entities, None
+        if not self._has_entities:
+            about = [name for name in graph.arrays.types.edges if name not in _ASIDE]
+            self._walked, self._kinds = self.spaces.passages, graph.arrays.kind_mask(about, None)
+        elif all(
+            not RESERVED.isdisjoint((one.source, one.target)) for one in graph.schema.edges if one.type != _SYNONYM
+        ):
+            self._walked = self.spaces.entities | self.spaces.facts
         greatest = graph.arrays.manifest.provenance.get("greatest_weights") or {}
         self._greatest = np.array(
             [float(greatest.get(name) or 1.0) for name in graph.arrays.types.edges]
         )  # (edge types,)
-
-    def _ground(self) -> tuple[Mask, KindMask | None]:
-        """Return which nodes paths go over, and which kinds of edge; None for all."""
-        graph, spaces = self.graph, self.spaces
-        if not self._has_entities:
-            about = [name for name in graph.arrays.types.edges if name not in _ASIDE]
-            return spaces.passages, graph.arrays.kind_mask(about, None)
-        related = [edge for edge in graph.schema.edges if edge.type != _SYNONYM]
-        is_joined = any(RESERVED.isdisjoint((edge.source, edge.target)) for edge in related)
-        return (spaces.entities if is_joined else spaces.entities | spaces.facts), None
-
-    def _again(self, config: PathsConfig) -> Paths:
-        return Paths(self.graph, config, self._analyzer)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         names = ", ".join(query.low) if self._has_entities else ""
         return (query.text, names, _themes(query) if self._has_facts else "")
 
     def _search(self, query: Query, run: Run) -> Evidence:
-        """Return the best paths, what they are made of, and the passages that speak of it."""
+        """Return the best paths, their nodes and edges, and the passages about them."""
         answers = self.spaces.answers(query.node_types, query.where)
         hits = searched(self.spaces, query.text, max(self.config.seeds, 2 * query.k), answers)
         seeds, facts = self._seeded(query, hits, answers), NONE
@@ -115,7 +110,7 @@ class Paths(Gatherer[PathsConfig]):
         return self._evidence(walked, seeds, facts, self._passages(query, walked, hits, answers), answers)
 
     def _seeded(self, query: Query, hits: ScoredRows, answers: Mask) -> ScoredRows:
-        """Return the seeds: entities, and where there are none passages, from `hits` where all of them are answers."""
+        """Return the seeds: entities, or else passages, from `hits` if all of them are answers."""
         if self._has_entities:
             return self._seeds.find(query.low, query.text, self.config.seeds, self.spaces.entities)
         if answers is not self.spaces.passages:
@@ -139,11 +134,8 @@ class Paths(Gatherer[PathsConfig]):
         best = flow.PathTable(ways.nodes, ways.scores * ends).once()
         return flow.PathTable(best.nodes[: self.config.paths], best.scores[: self.config.paths])
 
-    def _steps(self, nodes: list[int]) -> tuple[Edge, ...]:
-        """Return the edges of a path; of parallel ones that which counts most."""
-        return tuple(self._step(source, target) for source, target in zip(nodes, nodes[1:], strict=False))
-
     def _step(self, one: int, other: int) -> Edge:
+        """Return the edge between two nodes of a path, the heaviest of parallel ones."""
         entries = self.graph.arrays.adjacency.between(one, other)
         if self._kinds is not None:
             entries = entries.where(self._kinds[entries.kind])
@@ -153,7 +145,7 @@ class Paths(Gatherer[PathsConfig]):
     # ----------------------------------------------------------------------------------------------------- evidence
 
     def _passages(self, query: Query, walked: flow.PathTable, found: ScoredRows, answers: Mask) -> list[Scored[Node]]:
-        """Return the passages by what they hold of the paths, the rare counting for more, and by a search."""
+        """Return the passages by the nodes of paths that they hold, rare ones counting more, and by a search."""
         on_path = walked.nodes >= 0
         share = np.repeat(shares(walked.scores), on_path.sum(axis=1))
         holdings = self._holders.of(walked.nodes[on_path].tolist())
@@ -167,7 +159,7 @@ class Paths(Gatherer[PathsConfig]):
         ]
 
     def _why(self, row: int, walked: flow.PathTable, held: PassageMembership) -> str:
-        """Say which is the best path that an answer is on, or holds a node of; the search, where there is none."""
+        """Return the best path that an answer is on, or holds a node of, in words; else the search."""
         place = next(holds(held, row), None)
         if place is None:
             return self.spaces.mode
@@ -183,20 +175,21 @@ class Paths(Gatherer[PathsConfig]):
         paths, scores, nodes = [], shares(walked.scores).tolist(), list(passages)
         for walk, score in zip(walked.nodes.tolist(), scores, strict=True):
             rows = [row for row in walk if row >= 0]
-            paths.append(Scored(self._steps(rows), score, "flow between two seeds"))
+            steps = tuple(map(self._step, rows, rows[1:]))
+            paths.append(Scored(steps, score, "flow between two seeds"))
             nodes += [self.spaces.node(row, score, "on a path") for row in rows if not answers[row]]
         if not paths and self._has_entities:
             nodes += [self.spaces.node(row, score, "a seed") for row, score in zip(*seeds, strict=True)]
         nodes += [self.spaces.node(row, score, "a fact") for row, score in zip(*facts, strict=True)]
         edges = tuple(Scored(edge, path.score, "on a path") for path in paths for edge in path.item)
-        reason = "" if paths else _unjoined(len(seeds.rows)) if nodes else _NOTHING
+        reason = "" if nodes else _NOTHING
+        if nodes and not paths:
+            count = len(seeds.rows)
+            reason = f"no path that much flows along joins the {count} nodes that the query finds (theta)"
+            if count < 2:
+                seen = "one node alone" if count else "no node"
+                reason = f"no path: the query finds {seen}, and there is nothing to join"
         return Evidence.joined([Evidence(tuple(nodes), edges, tuple(paths), reason)])
-
-
-def _unjoined(seeds: int) -> str:
-    if seeds < 2:
-        return f"no path: the query finds {'one node alone' if seeds else 'no node'}, and there is nothing to join"
-    return f"no path that much flows along joins the {seeds} nodes that the query finds (theta)"
 
 
 def _themes(query: Query) -> str:

@@ -26,14 +26,11 @@ from orienteer.serve.cli.arguments import (
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.graph.store import Graph
     from orienteer.lab.quizzes.explore.exploration import ExploreConfig
     from orienteer.lab.quizzes.generator import Generated, Quiz
-    from orienteer.lab.quizzes.kinds import Axis, Distribution, QuizStatistics
+    from orienteer.lab.quizzes.kinds import QuizStatistics
     from orienteer.lab.quizzes.paraphrase import Paraphrased
     from orienteer.lab.quizzes.questions import GeneratedQuestion
-    from orienteer.llm import Budget
-    from orienteer.protocols import LanguageModel
 
     Questions: TypeAlias = Generated[str, GeneratedQuestion]
 
@@ -69,7 +66,7 @@ class ExplorerFlags:
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="W", min=1, help="Explorations at once.")] = 8
 
     def config(self) -> ExploreConfig:
-        """Return how the model writes a quiz."""
+        """Return the configuration of the exploration."""
         from orienteer.lab.quizzes.explore.exploration import ExploreConfig
 
         return ExploreConfig(quizzer=self.quizzer, tier=self.tier, workers=self.workers)
@@ -105,7 +102,7 @@ def questions(
     elif out.as_json:
         raise UsageError("the questions and the JSON cannot both be standard output: name a file with -o")
     limits = budget.limits()
-    # What is wrong with the model is told before the work begins.
+    # An error in the model is reported before the work begins.
     opened = None if model is None else open_priced_model(model, base_url, None, limits)
     graph = open_graph(directory, out)
     generated = generate_questions(
@@ -150,7 +147,7 @@ def quiz(
             "--base-url, --quizzer, --tier, --workers and --budget-... need a model: name one with --model"
         )
     limits = budget.limits()
-    # What is wrong with the model, or an extra that is missing, is told before the work begins.
+    # An error in the model, or a missing extra, is reported before the work begins.
     model = None
     if explorer.model is not None:
         model = open_priced_model(explorer.model, explorer.base_url, explorer.workers, limits)
@@ -160,40 +157,27 @@ def quiz(
     if model is None:
         generated = generate_quiz(graph, flags.count, random_seed=flags.random_seed, avoid=avoid, progress=out.progress)
     else:
-        generated = _explored(out, graph, target, flags, avoid, model, limits, explorer.config())
+        from orienteer.lab.quizzes.explore.exploration import explore
+        from orienteer.llm import Allowance
+
+        with file_trouble("what was done is written next to the quiz: name another file with -o"):
+            generated = explore(
+                graph,
+                flags.count,
+                model=model,
+                run=Allowance(limits, random_seed=flags.random_seed, reserve=0),
+                random_seed=flags.random_seed,
+                avoid=avoid,
+                progress=out.progress,
+                config=explorer.config(),
+                folder=target.with_name(target.name + EPISODES),
+            )
     if generated.stopped is not None and not generated.items:
         raise generated.stopped  # and leave a quiz that is there already
     _write(out, target, generated)
     _report_quiz(out, target, generated, "the graph gives" if model is None else "the model handed in")
     if generated.stopped is not None:
         raise generated.stopped
-
-
-def _explored(
-    out: Output,
-    graph: Graph,
-    target: Path,
-    flags: QuizFlags,
-    avoid: frozenset[str],
-    model: LanguageModel,
-    budget: Budget,
-    config: ExploreConfig,
-) -> Quiz:
-    from orienteer.lab.quizzes.explore.exploration import explore
-    from orienteer.llm import Allowance
-
-    with file_trouble("what was done is written beside the quiz: name another file with -o"):
-        return explore(
-            graph,
-            flags.count,
-            model=model,
-            run=Allowance(budget, random_seed=flags.random_seed, reserve=0),
-            random_seed=flags.random_seed,
-            avoid=avoid,
-            progress=out.progress,
-            config=config,
-            folder=target.with_name(target.name + EPISODES),
-        )
 
 
 def _write(out: Output, target: Path, generated: Quiz | Questions) -> None:
@@ -211,7 +195,7 @@ def _write(out: Output, target: Path, generated: Quiz | Questions) -> None:
 
 
 def _report_questions(out: Output, target: Path, generated: Questions, paraphrased: Paraphrased | None) -> None:
-    """Say how many questions there are, and why there are no more."""
+    """Print the number of questions, and why there are no more."""
     _report_counts(out, target, generated)
     names = ", ".join(generated.exhausted)
     if len(generated.items) < generated.asked:
@@ -221,42 +205,41 @@ def _report_questions(out: Output, target: Path, generated: Questions, paraphras
     kept_plain = dict(sorted(paraphrased.kept_plain.items())) if paraphrased is not None else {}
     for reason, number in kept_plain.items():
         out.note(f"{counted(number, 'question')} not paraphrased: {reason}")
-    if out.as_json:
-        out.json(
-            {
-                **_summary(target, generated, patterns="pattern", difficulty="difficulty", node_types="node_type"),
-                "rejected": dict(sorted(generated.rejected.items())),
-                "exhausted": list(generated.exhausted),
-                "paraphrased": sum(question.plain is not None for question in generated.items),
-                "kept_plain": kept_plain,
-            }
-        )
+    more = {
+        "exhausted": list(generated.exhausted),
+        "paraphrased": sum(question.plain is not None for question in generated.items),
+        "kept_plain": kept_plain,
+    }
+    fields = {"patterns": "pattern", "difficulty": "difficulty", "node_types": "node_type"}
+    _report_json(out, target, generated, fields, more)
 
 
 def _report_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None:
-    """Say how many questions there are of what, and why there are no more; `giver` is who gave no more."""
+    """Print the numbers of questions, and why there are no more; `giver` is who gave no more."""
     from orienteer.lab.quizzes.quiz import balance
 
+    # Of each answer type, and of booleans how many are true.
+    plurals = {"boolean": "booleans", "entity": "entities", "number": "numbers", "set": "sets"}
+    shares = []
+    for name, number in _count_by(generated.items, "answer_type").items():
+        true = sum(item.answers == ("True",) for item in generated.items if item.answer_type == name)
+        shares.append(
+            f"{number} {name if number == 1 else plurals[name]}{f' ({true} true)' if name == 'boolean' else ''}"
+        )
     cells = len({item.cell for item in generated.items})
-    _report_counts(out, target, generated, f"{counted(cells, 'place')} of the grid; {_shares(generated)}")
+    _report_counts(out, target, generated, f"{counted(cells, 'place')} of the grid; {', '.join(shares)}")
     exhausted = [" ".join(cell) for cell in generated.exhausted]
     if exhausted:
         out.note(f"no more questions were found of {', '.join(exhausted)}")
     if len(generated.items) < generated.asked and generated.stopped is None:
         out.note(f"{generated.asked} were asked for: {giver} no more that can be kept")
-    if out.as_json:
-        out.json(
-            {
-                **_summary(target, generated, answer_types="answer_type", patterns="pattern", difficulty="difficulty"),
-                "cells": {" ".join(cell): number for cell, number in balance(generated.items).items()},
-                "rejected": dict(sorted(generated.rejected.items())),
-                "exhausted": exhausted,
-            }
-        )
+    cell_counts = {" ".join(cell): number for cell, number in balance(generated.items).items()}
+    fields = {"answer_types": "answer_type", "patterns": "pattern", "difficulty": "difficulty"}
+    _report_json(out, target, generated, fields, {"cells": cell_counts, "exhausted": exhausted})
 
 
 def _report_counts(out: Output, target: Path, generated: Quiz | Questions, shares: str = "") -> None:
-    """Say how many questions there are, of which kinds, and why drafts were rejected."""
+    """Print the number of questions, their kinds, and why drafts were rejected."""
     from orienteer.lab.quizzes.proof import REASONS
 
     place = "" if target == STANDARD else f" in {target}"
@@ -268,22 +251,15 @@ def _report_counts(out: Output, target: Path, generated: Quiz | Questions, share
         out.note(f"  {number:,} {reason}: {REASONS.get(reason, 'no item')}")
 
 
-def _shares(quiz: Quiz) -> str:
-    """Return how many questions there are of each answer type, and how many booleans are true."""
-    plurals = {"boolean": "booleans", "entity": "entities", "number": "numbers", "set": "sets"}
-    parts = []
-    for name, number in _count_by(quiz.items, "answer_type").items():
-        part = f"{number} {name if number == 1 else plurals[name]}"
-        if name == "boolean":
-            part += f" ({sum(item.answers == ('True',) for item in quiz.items if item.answer_type == name)} true)"
-        parts.append(part)
-    return ", ".join(parts)
-
-
-def _summary(target: Path, generated: Quiz | Questions, **fields: str) -> dict[str, Any]:  # Any: JSON
-    """Return the facts with which the JSON of both commands begins, with the questions counted by these fields."""
-    counts = {name: _count_by(generated.items, field) for name, field in fields.items()}
-    return {"questions": len(generated.items), "asked": generated.asked, "path": str(target), **counts}
+def _report_json(
+    out: Output, target: Path, generated: Quiz | Questions, fields: dict[str, str], more: dict[str, Any]
+) -> None:  # Any: JSON
+    """With --json, print the facts of both commands, the questions by these fields, and the facts of one."""
+    if out.as_json:
+        counts = {name: _count_by(generated.items, field) for name, field in fields.items()}
+        rejected = dict(sorted(generated.rejected.items()))
+        facts = {"questions": len(generated.items), "asked": generated.asked, "path": str(target)}
+        out.json({**facts, **counts, "rejected": rejected, **more})
 
 
 def _count_by(items: Sequence[object], field: str) -> dict[str, int]:
@@ -340,30 +316,27 @@ def _print_statistics(out: Output, statistics: QuizStatistics) -> None:
     out.print(f"{counted(statistics.items, 'question')}, kinds {by}")
     for name, axis in statistics.axes.items():
         out.print()
-        _print_axis(out, name.replace("_", " "), axis)
+        heading = name.replace("_", " ")
+        if axis.judged is None:
+            out.table([(kind, _percent(share)) for kind, share in axis.assigned.items()], header=(heading, "assigned"))
+            continue
+        rows = [(kind, _percent(share), _percent(axis.judged[kind])) for kind, share in axis.assigned.items()]
+        out.table(rows, header=(heading, "assigned", "judged"))
+        kappa = "not defined" if axis.kappa is None else f"{axis.kappa:.2f}"
+        out.print(f"agreement {_percent(axis.agreement or 0.0)}, Cohen's kappa {kappa}")
     out.print()
     spreads = {"question tokens": statistics.question_tokens, "clue nodes": statistics.clue_nodes}
     header = ("", "least", "quarter", "median", "three quarters", "most", "mean")
-    out.table([(name, *_cells(spread)) for name, spread in spreads.items() if spread is not None], header=header)
-
-
-def _print_axis(out: Output, name: str, axis: Axis) -> None:
-    if axis.judged is None:
-        out.table([(kind, _percent(share)) for kind, share in axis.assigned.items()], header=(name, "assigned"))
-        return
-    rows = [(kind, _percent(share), _percent(axis.judged[kind])) for kind, share in axis.assigned.items()]
-    out.table(rows, header=(name, "assigned", "judged"))
-    kappa = "not defined" if axis.kappa is None else f"{axis.kappa:.2f}"
-    out.print(f"agreement {_percent(axis.agreement or 0.0)}, Cohen's kappa {kappa}")
+    lines = []
+    for name, spread in spreads.items():
+        if spread is not None:
+            middle = (f"{value:g}" for value in (spread.quarter, spread.median, spread.three_quarters))
+            lines.append((name, str(spread.least), *middle, str(spread.most), f"{spread.mean:.1f}"))
+    out.table(lines, header=header)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _cells(spread: Distribution) -> tuple[str, ...]:
-    middle = (f"{value:g}" for value in (spread.quarter, spread.median, spread.three_quarters))
-    return (str(spread.least), *middle, str(spread.most), f"{spread.mean:.1f}")
 
 
 COMMANDS = {

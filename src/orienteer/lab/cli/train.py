@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,7 +24,6 @@ from orienteer.serve.cli.arguments import (
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.graph.store import Graph
     from orienteer.lab.training.collect import Collection
     from orienteer.lab.training.runs import Training
 
@@ -220,16 +218,12 @@ def sweep(
     if out.as_json:
         out.json(trained)
         return
-    rows = [
-        (label, f"{one.rows:,}", f"{one.steps:,}", f"{one.seconds:,.0f}", _loss(one.loss), _loss(one.checked_loss))
-        for label, one in trained.items()
-    ]
+    rows = []
+    for label, one in trained.items():
+        losses = ("-" if loss is None else f"{loss:.3f}" for loss in (one.loss, one.checked_loss))
+        rows.append((label, f"{one.rows:,}", f"{one.steps:,}", f"{one.seconds:,.0f}", *losses))
     out.table(rows, header=("settings", "rows", "steps", "seconds", "loss", "validation"))
     out.print(f"the curves side by side: {target / CURVES}")
-
-
-def _loss(loss: float | None) -> str:
-    return "-" if loss is None else f"{loss:.3f}"
 
 
 def grpo(
@@ -245,12 +239,23 @@ def grpo(
     set_options: Settings = None,
 ) -> None:
     """Train by reward: groups of episodes on real tools, each measured against its group."""
+    from orienteer.lab.training.collect import read_collection
     from orienteer.lab.training.grpo import reinforce
     from orienteer.lab.training.runs import GrpoConfig, read_recipe
     from orienteer.options import pairs_of
 
     config = read_recipe(GrpoConfig, recipe, pairs_of(set_options or ()))
-    opened = _graphs_of(out, collection, graphs or ())
+    # The graphs of the collection by name: those named here, else from where they were collected.
+    moved = {path.absolute().name: path for path in graphs or ()}
+    parts = {part.name: part for part in read_collection(collection).parts}
+    for name in moved:
+        if name not in parts:
+            raise BadInput(f"{collection} was not collected over a graph {name!r}: there are {', '.join(parts)}")
+    paths = {name: Path(part.path) for name, part in parts.items()} | moved
+    for name, path in paths.items():
+        if not path.exists():
+            raise BadInput(f"the graph {name} is no longer at {path}: say where it is with --graph DIR")
+    opened = {name: open_graph(path, out) for name, path in paths.items()}
     with file_trouble("name a folder that can be written with -o"):
         training = reinforce(collection, target, student, config, opened, settings=settings(), progress=out.progress)
     _report_training(out, target, training)
@@ -283,22 +288,6 @@ def export(
     out.print(f"{target}: {target.stat().st_size / 1e6:.0f} MB; what it is for: {card}")
 
 
-def _graphs_of(out: Output, collection: Path, named: Sequence[Path]) -> dict[str, Graph]:
-    """Return the graphs of a collection by name: those named here, else from where they were collected."""
-    from orienteer.lab.training.collect import read_collection
-
-    moved = {path.absolute().name: path for path in named}
-    parts = {part.name: part for part in read_collection(collection).parts}
-    for name in moved:
-        if name not in parts:
-            raise BadInput(f"{collection} was not collected over a graph {name!r}: there are {', '.join(parts)}")
-    paths = {name: Path(part.path) for name, part in parts.items()} | moved
-    for name, path in paths.items():
-        if not path.exists():
-            raise BadInput(f"the graph {name} is no more at {path}: say where it is with --graph DIR")
-    return {name: open_graph(path, out) for name, path in paths.items()}
-
-
 def _report_collection(out: Output, target: Path, collection: Collection) -> None:
     if out.as_json:
         out.json(collection)
@@ -316,24 +305,19 @@ def _report_collection(out: Output, target: Path, collection: Collection) -> Non
     ]
     out.table(rows, header=("graph", "questions", "avoided", "without one", *collection.rules, "stay"))
     if without := sum(part.without for part in collection.parts):
-        out.note(f"note: {without:,} questions are without a trajectory: {_why_without(collection)}")
+        reasons = {
+            "anchor": "anchor did not read all of the question exactly, or no one call finds what it answers",
+            "quiz": "the query that proves the answer did not run, or there is none",
+        }
+        why = reasons.get(collection.teacher, "the model failed")
+        out.note(f"note: {without:,} questions are without a trajectory: {why}")
     if failed := sum(part.failed for part in collection.parts):
         out.note(f"note: {failed:,} trajectories are missing, for the model failed: the same command asks them again")
     total = sum(part.trajectories for part in collection.parts)
-    spent = f", {collection.usage.calls:,} calls, {_tokens(collection):,} tokens" if collection.model else ""
+    usage = collection.usage
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    spent = f", {usage.calls:,} calls, {tokens:,} tokens" if collection.model else ""
     out.print(f"{total:,} {'trajectory' if total == 1 else 'trajectories'} in {target}{spent}")
-
-
-def _why_without(collection: Collection) -> str:
-    reasons = {
-        "anchor": "anchor did not read all of the question exactly, or no one call finds what it answers",
-        "quiz": "the query that proves the answer did not run, or there is none",
-    }
-    return reasons.get(collection.teacher, "the model failed")
-
-
-def _tokens(collection: Collection) -> int:
-    return collection.usage.prompt_tokens + collection.usage.completion_tokens
 
 
 def _report_training(out: Output, target: Path, training: Training) -> None:

@@ -1,9 +1,9 @@
 """GRBench's `graph.json`: `{"TYPE_nodes": {id: {"features": {...}, "neighbors": {edge_type: [ids]}}}}`.
 
-The file is read twice, a node at a time: once for the nodes, once for the edges, whose ends have to be known. An edge
-stands at both of its nodes. Where both call it the same (Hetionet's `Disease-downregulates-Gene`), cleaning stores it
-once; where each calls it by its own name (`reference` and `cited_by`, `author` and `paper`), the two names are told to
-be one relation by their edges, and the name that comes first in the file is kept.
+The file is read twice, a node at a time: once for the nodes, then for the edges, whose ends must be known. An edge
+is written at both of its nodes. If both call it the same (Hetionet's `Disease-downregulates-Gene`), cleaning stores it
+once. If each has its own name for it (`reference` and `cited_by`, `author` and `paper`), their edges show that the two
+names are one relation, and the name that comes first in the file is kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -67,28 +67,23 @@ class GrbenchGraph:
         """Read the graph into the builder, every relation once."""
         for entry in entries(self.file):
             builder.add_node(node_of_fields(entry.id, entry.type, entry.features))
-        batch: list[tuple[str, str, str]] = []
-        for entry in entries(self.file):
-            batch += [
-                (entry.id, name, identifier(neighbor)) for name, ids in entry.neighbors.items() for neighbor in ids
-            ]
-            if len(batch) >= EDGE_ROWS:
-                self._add(builder, batch)
-                batch = []
-        if batch:
-            self._add(builder, batch)
+        edges = (
+            (entry.id, name, identifier(neighbor))
+            for entry in entries(self.file)
+            for name, ids in entry.neighbors.items()
+            for neighbor in ids
+        )
+        while batch := list(islice(edges, EDGE_ROWS)):
+            sources, types, targets = zip(*batch, strict=True)
+            builder.add_edges(EdgeBatch(sources, types, targets, file=str(self.file)))
         if builder.edges.type_names:
             self.tally.notes += _join_inverses(builder.edges)
             mirror.clean(builder.edges, self.tally)
         return Labels()
 
-    def _add(self, builder: GraphBuilder, batch: list[tuple[str, str, str]]) -> None:
-        sources, types, targets = zip(*batch, strict=True)
-        builder.add_edges(EdgeBatch(sources, types, targets, file=str(self.file)))
-
 
 def recognize(source: Path, tally: Tally) -> GrbenchGraph | None:
-    """Return the graph where a file, or the one `graph.json` of a folder, begins as such; None if none does."""
+    """Return the graph if a file, or the `graph.json` of a folder, begins as such, else None."""
     file = source / NAME if source.is_dir() else source
     if not file.is_file() or file.suffix != ".json":
         return None
@@ -97,62 +92,56 @@ def recognize(source: Path, tally: Tally) -> GrbenchGraph | None:
 
 
 def entries(file: Path) -> Iterator[Entry]:
-    """Return the nodes of a file, one at a time. Raises `BadInput` that says where it breaks."""
+    """Yield the nodes of a file, one at a time. Raises `BadInput` with the place where it breaks."""
     with opened_text(file, has_lines=False) as text:
-        reader = _EntryReader(text, file)
-        reader.open()
+        reader = _JsonReader(text, file)
+        reader.skip("{")
         while (group := reader.key()) is not None:
             if not group.endswith(SUFFIX):
-                raise BadInput(f"{file}: {group!r} is no group of nodes; those end in {SUFFIX}")
-            reader.open()
+                raise BadInput(f"{file}: {group!r} is not a group of nodes; those end in {SUFFIX}")
+            reader.skip("{")
             while (node_id := reader.key()) is not None:
-                yield _entry(group.removesuffix(SUFFIX), node_id, reader.value(), file)
+                value = reader.value()
+                features = value.get("features", {}) if isinstance(value, dict) else None
+                neighbors = value.get("neighbors", {}) if isinstance(value, dict) else None
+                if not isinstance(features, dict) or not isinstance(neighbors, dict):
+                    raise BadInput(f"{file}: the node {node_id!r} has no features and neighbors")
+                if not all(isinstance(ids, list) for ids in neighbors.values()):
+                    raise BadInput(f"{file}: the neighbors of the node {node_id!r} are not lists of ids")
+                yield Entry(group.removesuffix(SUFFIX), node_id, features, neighbors)
         reader.end()
 
 
-def _entry(node_type: str, node_id: str, value: Any, file: Path) -> Entry:  # Any: JSON
-    features = value.get("features", {}) if isinstance(value, dict) else None
-    neighbors = value.get("neighbors", {}) if isinstance(value, dict) else None
-    if not isinstance(features, dict) or not isinstance(neighbors, dict):
-        raise BadInput(f"{file}: the node {node_id!r} has no features and neighbors")
-    if not all(isinstance(ids, list) for ids in neighbors.values()):
-        raise BadInput(f"{file}: the neighbors of the node {node_id!r} are no lists of ids")
-    return Entry(node_type, node_id, features, neighbors)
-
-
-class _EntryReader:
+class _JsonReader:
     """Reads a JSON object of objects without holding more than one member."""
 
     def __init__(self, text: TextIO, file: Path) -> None:
         self._text, self._file = text, file
         self._decoder = json.JSONDecoder()
-        self._buffer, self._at, self._is_whole = "", 0, False
+        self._buffer, self._at = "", 0
 
     def _fill(self) -> bool:
-        """Read on, as much again as is waiting; False where there is no more."""
+        """Read on, at least as much as is waiting; return whether there was more."""
         waiting = self._buffer[self._at :]
         more = self._text.read(max(CHUNK, len(waiting)))
-        self._buffer, self._at, self._is_whole = waiting + more, 0, not more
+        self._buffer, self._at = waiting + more, 0
         return bool(more)
 
     def _next(self) -> str:
-        """Pass over spaces and commas, and return the next character."""
+        """Skip spaces and commas, and return the next character."""
         while True:
             if spaces := SPACE.match(self._buffer, self._at):
                 self._at = spaces.end()
             if self._at < len(self._buffer):
                 return self._buffer[self._at]
             if not self._fill():
-                raise BadInput(f"{self._file} ends before its last object: it is cut short; fetch it again")
+                raise BadInput(f"{self._file} ends before its last object: it is incomplete; fetch it again")
 
-    def _skip(self, wanted: str) -> None:
+    def skip(self, wanted: str) -> None:
+        """Go past a character. Raises `BadInput` if another one follows."""
         if self._next() != wanted:
             raise BadInput(f"{self._file}: {wanted!r} is expected before {self._buffer[self._at : self._at + 40]!r}")
         self._at += 1
-
-    def open(self) -> None:
-        """Go into an object."""
-        self._skip("{")
 
     def key(self) -> str | None:
         """Return the next key, None at the end of the object."""
@@ -160,7 +149,7 @@ class _EntryReader:
             self._at += 1
             return None
         key = self.value()
-        self._skip(":")
+        self.skip(":")
         return str(key)
 
     def end(self) -> None:
@@ -182,7 +171,7 @@ class _EntryReader:
                     raise too_long(self._file, "one of its nodes") from error
                 if self._fill():
                     continue
-                raise BadInput(f"{self._file} is no whole JSON file ({error}); fetch it again") from error
+                raise BadInput(f"{self._file} is incomplete or invalid JSON ({error}); fetch it again") from error
             if is_deep(entry):
                 raise BadInput(f"{self._file}: one of its nodes has more than {DEEPEST} values within values")
             if end < len(self._buffer) or not self._fill():  # a number at the end of the buffer may go on
@@ -190,59 +179,41 @@ class _EntryReader:
                 return entry
 
 
-class _TypedEdges(NamedTuple):
-    """The edges of one type between one pair of node types."""
-
-    type: int
-    source: int
-    target: int
-    rows: NDArray[np.int64]
-
-
 def _join_inverses(edges: EdgeTable) -> list[str]:
     """Turn the edges of a type that is another's reverse, so that cleaning merges them. Returns what was joined."""
     joined: list[str] = []
     turned: set[tuple[int, int, int]] = set()
-    for first, second in combinations(_groups(edges), 2):
-        are_opposite = (first.source, first.target) == (second.target, second.source) and first.type != second.type
-        if are_opposite and not {first[:3], second[:3]} & turned and _are_inverse(edges, first.rows, second.rows):
-            edges.turn(second.rows)
-            edges.type[second.rows] = first.type
-            turned.add(second[:3])
-            stays, gone = edges.type_names[first.type], edges.type_names[second.type]
+    for (first, rows), (second, others) in combinations(_groups(edges), 2):
+        are_opposite = first[1:] == (second[2], second[1]) and first[0] != second[0]
+        if are_opposite and not {first, second} & turned and _are_inverse(edges, rows, others):
+            edges.turn(others)
+            edges.type[others] = first[0]
+            turned.add(second)
+            stays, gone = edges.type_names[first[0]], edges.type_names[second[0]]
             joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
     return joined
 
 
-def _groups(edges: EdgeTable) -> list[_TypedEdges]:
-    """Return the edges by type and by the types of their ends, in the order in which they come."""
+def _groups(edges: EdgeTable) -> list[tuple[tuple[int, int, int], NDArray[np.int64]]]:
+    """Return the rows of the edges by their type and the types of their ends, in the order of the file."""
     rows = np.flatnonzero(edges.keep)
-    ends = [edges.node_type[end[rows]].astype(np.int64) for end in (edges.source, edges.target)]
-    codes = (edges.type[rows].astype(np.int64) << 32) | (ends[0] << 16) | ends[1]
-    order = np.argsort(codes, kind="stable")
-    parts = np.split(rows[order], np.flatnonzero(np.diff(codes[order])) + 1) if len(rows) else []
-    by_appearance = sorted(parts, key=lambda part: int(part[0]))
-    return [
-        _TypedEdges(
-            int(edges.type[part[0]]),
-            int(edges.node_type[edges.source[part[0]]]),
-            int(edges.node_type[edges.target[part[0]]]),
-            part,
-        )
-        for part in by_appearance
-    ]
+    kinds = np.stack([
+        edges.type[rows].astype(np.int64),
+        *(edges.node_type[end[rows]].astype(np.int64) for end in (edges.source, edges.target)),
+    ])  # fmt: skip  # (3, edges)
+    order = np.lexsort(kinds[::-1])  # stable
+    differs = (np.diff(kinds[:, order]) != 0).any(axis=0)
+    parts = np.split(order, np.flatnonzero(differs) + 1) if len(rows) else []
+    groups = [((int(a), int(b), int(c)), rows[part]) for part in parts for a, b, c in [kinds[:, part[0]]]]
+    return sorted(groups, key=lambda group: int(group[1][0]))
 
 
 def _are_inverse(edges: EdgeTable, first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
-    """Say whether nearly all edges of either type are edges of the other in reverse; rows: (edges,) each."""
-    forth = _keys(edges.source[first], edges.target[first])
-    back = _keys(edges.target[second], edges.source[second])
+    """Return whether nearly all edges of either type are edges of the other in reverse; rows: (edges,) each."""
+    forth = edges.source[first].astype(np.int64) << 32 | edges.target[first]
+    back = edges.target[second].astype(np.int64) << 32 | edges.source[second]
     both = len(np.intersect1d(forth, back))
     return bool(both) and 100 * both >= INVERSE_PERCENT * max(len(np.unique(forth)), len(np.unique(back)))
-
-
-def _keys(source: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.int64]:
-    return source.astype(np.int64) << 32 | target
 
 
 LAYOUT = KnownLayout(graph=lambda source, columns, tally: recognize(source, tally))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from orienteer.ingest.bounds import parsed
 from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Prose
 from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.markdown import read_plain
-from orienteer.ingest.formats import Format, format_of
+from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import opened_text, stem, whole_json
 from orienteer.ingest.formats.jsonl import parse
 from orienteer.ingest.formats.table import NODE_ROWS, refusing
@@ -45,7 +46,7 @@ PREFIX = "/wiki/"
 
 @dataclass(frozen=True, slots=True)
 class WebTable:
-    """One table with what stands around it."""
+    """One table with its title and section."""
 
     id: str
     title: str
@@ -109,23 +110,20 @@ class Tables:
         return Labels()
 
     def passages(self) -> Iterator[tuple[str, str]]:
-        """Return link and text of each passage, each link once."""
+        """Yield link and text of each passage, each link once."""
+        if self.is_official:
+            objects = (_object(path) for path in sorted((self.folder / PASSAGES).glob("*.json")))
+            pairs = (pair for passages in objects for pair in passages.items())
+        else:
+            pairs = ((row["link"], row["text"]) for row in _rows(self.files[1]))
         seen: set[str] = set()
-        for link, text in self._passages():
+        for link, text in pairs:
             if link not in seen:
                 seen.add(link)
                 yield link, text
 
-    def _passages(self) -> Iterator[tuple[str, str]]:
-        if self.is_official:
-            for path in sorted((self.folder / PASSAGES).glob("*.json")):
-                yield from _object(path).items()
-            return
-        for row in _rows(self.files[1]):
-            yield row["link"], row["text"]
-
     def tables(self) -> Iterator[WebTable]:
-        """Return the tables."""
+        """Yield the tables."""
         if self.is_official:
             for path in sorted((self.folder / TABLES).glob("*.json")):
                 yield _table_of_object(_object(path), path)
@@ -135,7 +133,7 @@ class Tables:
 
 
 def recognize(source: Path) -> Tables | None:
-    """Return OTT-QA's tables and passages where both lie in a folder, None if they do not."""
+    """Return OTT-QA's tables and passages if a folder has both, else None."""
     if not source.is_dir():
         return None
     for name in FOLDERS:
@@ -150,17 +148,13 @@ def recognize(source: Path) -> Tables | None:
 
 
 def _with_columns(folder: Path, columns: frozenset[str]) -> list[Path]:
-    """Return the Parquet files of a folder that have these columns, and no others that say something else."""
-    inside = [path for path in listing(folder) if path.suffix == ".parquet"]
-    return [path for path in inside if (form := format_of(path)) and columns <= _columns_of(path, form)]
-
-
-def _columns_of(path: Path, form: Format) -> set[str]:
-    """Return the columns of a file; none of one that cannot be read, which is told where it is read as a table."""
-    try:
-        return set(form.reader.columns(path))
-    except BadInput:
-        return set()
+    """Return the Parquet files of a folder that have these columns."""
+    found = []
+    for path in listing(folder):
+        form = format_of(path) if path.suffix == ".parquet" else None
+        with suppress(BadInput):  # a file that cannot be read is reported when it is read as a table
+            found += [path] if form and columns <= set(form.reader.columns(path)) else []
+    return found
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: whatever a file format can hold
@@ -174,7 +168,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: whatever a file forma
 def _object(path: Path) -> dict[str, Any]:  # Any: JSON
     value = whole_json(path)
     if not isinstance(value, dict):
-        raise BadInput(f"{path} is no JSON object; fetch the file again")
+        raise BadInput(f"{path} is not a JSON object; fetch the file again")
     return value
 
 
@@ -186,7 +180,9 @@ def _table_of_row(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever
         header = tuple(map(str, row["header"]))
         return WebTable(str(row["table_id"]), str(row["title"]), row.get("section_title") or "", header, rows)
     except (TypeError, ValueError) as error:
-        raise BadInput(f"{path}: {row['table_id']!r} is no table of OTT-QA ({error}); fetch the file again") from error
+        raise BadInput(
+            f"{path}: {row['table_id']!r} is not a table of OTT-QA ({error}); fetch the file again"
+        ) from error
 
 
 def _table_of_object(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSON
@@ -200,7 +196,7 @@ def _table_of_object(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSO
             rows=tuple(tuple(cell[0] for cell in row) for row in value["data"]),
         )
     except (KeyError, IndexError, TypeError) as error:
-        raise BadInput(f"{path} is no table of OTT-QA ({error} is missing); fetch the file again") from error
+        raise BadInput(f"{path} is not a table of OTT-QA ({error} is missing); fetch the file again") from error
 
 
 # Texts alone: HippoRAG's `NAME_corpus.json`, a list of `{title, text}`, and mFAR's `corpus` of `id<TAB>json`.
@@ -237,22 +233,19 @@ class Corpus:
     def passages(self) -> Iterator[Node]:
         """Return the passages as nodes, in order."""
         if self.file.suffix != ".json":
-            yield from self._lines()
+            with opened_text(self.file) as lines:
+                for number, line in enumerate(lines, 1):
+                    if line.strip():
+                        node_id, tab, fields = line.partition("\t")
+                        if not tab or not node_id.strip():
+                            raise BadInput(f"{self.file}, line {number}: an id, a tab and a JSON object are expected")
+                        yield _passage(node_id.strip(), parse(fields, self.file, number))
             return
         passages = whole_json(self.file)
         if not isinstance(passages, list) or not all(isinstance(fields, dict) for fields in passages):
-            raise BadInput(f"{self.file} is no list of passages with title and text")
+            raise BadInput(f"{self.file} is not a list of passages with title and text")
         for place, fields in enumerate(passages):
             yield _passage(str(place), fields)
-
-    def _lines(self) -> Iterator[Node]:
-        with opened_text(self.file) as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    node_id, tab, fields = line.partition("\t")
-                    if not tab or not node_id.strip():
-                        raise BadInput(f"{self.file}, line {number}: an id, a tab and a JSON object are expected")
-                    yield _passage(node_id.strip(), parse(fields, self.file, number))
 
 
 def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
@@ -274,7 +267,14 @@ def recognize_texts(source: Path) -> Path | None:
 
     Raises `BadInput` if several lie in a folder: each is a domain of its own.
     """
-    return _only(source, _holds_texts)
+
+    def has_texts(path: Path) -> bool:
+        if path.suffix != ".json" or not stem(path).endswith(TEXTS_STEM):
+            return False
+        with path.open("rb") as raw:
+            return FIRST_TEXT.match(raw.read(PEEKED_BYTES)) is not None
+
+    return _only(source, has_texts)
 
 
 def _only(source: Path, is_corpus: Callable[[Path], bool]) -> Path | None:
@@ -284,18 +284,11 @@ def _only(source: Path, is_corpus: Callable[[Path], bool]) -> Path | None:
     return files[0] if files else None
 
 
-def _holds_texts(path: Path) -> bool:
-    if path.suffix != ".json" or not stem(path).endswith(TEXTS_STEM):
-        return False
-    with path.open("rb") as raw:
-        return FIRST_TEXT.match(raw.read(PEEKED_BYTES)) is not None
-
-
 def texts(file: Path) -> list[str]:
     """Return the texts of a file, those that are empty left in place. Raises `BadInput`."""
     read = whole_json(file)
     if not isinstance(read, list) or not all(isinstance(text, str) for text in read):
-        raise BadInput(f"{file} is no list of texts: a corpus of passages with titles is called NAME_corpus.json")
+        raise BadInput(f"{file} is not a list of texts: a corpus of passages with titles is called NAME_corpus.json")
     return read
 
 

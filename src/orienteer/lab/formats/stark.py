@@ -3,14 +3,14 @@
     node_info.pkl                            node number -> fields
     edge_index.pt, edge_types.pt             ends (2, edges) and types of the edges
     node_types.pt                            type of each node, in the order of the numbers
-    node_type_dict.pkl, edge_type_dict.pkl   type number -> name; MAG has neither, its names stand here
+    node_type_dict.pkl, edge_type_dict.pkl   type number -> name; MAG has neither, its names are here
 
-They lie in `processed/`, AMAZON's with brands, categories and colours in `processed/cache/brand-category-color/`.
+They are in `processed/`, AMAZON's with brands, categories and colours in `processed/cache/brand-category-color/`.
 Every edge is kept as it was written, in its direction and as often (STaRK's own loader averages the types of parallel
 ones and doubles all). A product's reviews and its questions become one table each, a node of type `table`; with
 `--explode review=EDGE_TYPE` each review becomes a node instead, whose stars can be counted (SAGE, tables 9 to 11).
 
-Memory: the ends and types of the edges, 24 bytes each, and one node's fields; node_info.pkl is read as it comes.
+Memory: the ends and types of the edges, 24 bytes each; another process holds the values of node_info.pkl.
 """
 
 from __future__ import annotations
@@ -111,24 +111,30 @@ class StarkBase:
             return MAG_NODES, MAG_EDGES
         if not has_edges:
             raise BadInput(f"{self.folder / EDGE_NAMES} is missing: fetch the whole folder again")
-        nodes = _by_number(self.folder / NODE_NAMES) if has_nodes else {"0": "product"}  # AMAZON without brands
-        return nodes, _by_number(self.folder / EDGE_NAMES)
+        nodes = self._by_number(NODE_NAMES) if has_nodes else {"0": "product"}  # AMAZON without brands
+        return nodes, self._by_number(EDGE_NAMES)
+
+    def _by_number(self, file: str) -> dict[str, str]:
+        names = pickles.load(self.folder / file)
+        if not isinstance(names, dict):
+            raise BadInput(f"{self.folder / file} is not a table of types: fetch it again")
+        return {number: str(name) for number, name in names.items()}
 
     def _node_types(self) -> NDArray[np.int64] | None:
         """Return the type of each node; None for AMAZON without brands, which has products alone."""
         path = self.folder / NODE_TYPES
-        if not path.is_file():
-            if (self.folder / EDGE_NAMES).is_file() and not (self.folder / NODE_NAMES).is_file():
-                return None
-            raise BadInput(f"{path} is missing: fetch the whole folder again")
-        types = _whole(path)
-        if types.ndim != 1:
-            raise BadInput(f"{path} has the shape {types.shape} where one type a node is expected: fetch it again")
-        return types
+        if path.is_file():
+            types = _whole_numbers(path)
+            if types.ndim != 1:
+                raise BadInput(f"{path} has the shape {types.shape}, and one type a node is expected: fetch it again")
+            return types
+        if (self.folder / EDGE_NAMES).is_file() and not (self.folder / NODE_NAMES).is_file():
+            return None
+        raise BadInput(f"{path} is missing: fetch the whole folder again")
 
     def _type(self, node_id: str, types: NDArray[np.int64] | None, names: Mapping[str, str]) -> str:
         if not node_id.isascii() or not node_id.isdigit():
-            raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id!r} is no number; fetch it again")
+            raise BadInput(f"{self.folder / NODE_INFO}: the node {node_id!r} is not a number; fetch it again")
         if types is None:
             return names["0"]
         number = int(node_id)
@@ -169,7 +175,7 @@ class StarkBase:
     # ---- edges
 
     def _add_edges(self, builder: GraphBuilder, names: Mapping[str, str], nodes: int) -> None:
-        ends, types = _whole(self.folder / EDGE_INDEX), _whole(self.folder / EDGE_TYPES)
+        ends, types = _whole_numbers(self.folder / EDGE_INDEX), _whole_numbers(self.folder / EDGE_TYPES)
         if ends.ndim != 2 or len(ends) != 2 or types.ndim != 1 or ends.shape[1] != len(types):
             raise BadInput(
                 f"{self.folder / EDGE_INDEX} and {EDGE_TYPES} have the shapes {ends.shape} and {types.shape}, "
@@ -195,33 +201,26 @@ class StarkBase:
 
 def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[str]) -> StarkBase | None:
     """Return the knowledge base in a folder, or None."""
-    holding = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
-    if not holding:
+    found = [folder for name in FOLDERS if ((folder := source / name) / NODE_INFO).is_file()]
+    if not found:
         if (source / "processed.zip").is_file():
-            raise BadInput(f"{source / 'processed.zip'} is packed: unpack it where it lies")
+            raise BadInput(f"{source / 'processed.zip'} is packed: unpack it in its folder")
         return None
-    folder = holding[-1]
-    missing = next((name for name in (EDGE_INDEX, EDGE_TYPES) if not (folder / name).is_file()), None)
-    if missing is not None:
-        raise BadInput(f"{folder / missing} is missing from the knowledge base: fetch the whole folder again")
+    folder = found[-1]
+    for name in (EDGE_INDEX, EDGE_TYPES):
+        if not (folder / name).is_file():
+            raise BadInput(f"{folder / name} is missing from the knowledge base: fetch the whole folder again")
     if unknown := sorted(set(explode) - set(LISTS)):
         raise BadOption(f"--explode: STaRK's nodes have no list {unknown[0]!r}. There are: {', '.join(LISTS)}.")
     return StarkBase(folder, explode, private)
 
 
-def _whole(path: Path) -> NDArray[np.int64]:
+def _whole_numbers(path: Path) -> NDArray[np.int64]:
     """Return a tensor of whole numbers, even if they are written as floats. Raises `BadInput` for other numbers."""
     numbers = tensor(path)
     if numbers.dtype.kind == "f" and not (np.isfinite(numbers) & (numbers == np.rint(numbers))).all():
-        raise BadInput(f"{path} holds numbers that are not whole, where nodes and types are numbered: fetch it again")
+        raise BadInput(f"{path} holds numbers that are not whole, but nodes and types are numbered: fetch it again")
     return numbers.astype(np.int64, copy=False)
-
-
-def _by_number(path: Path) -> dict[str, str]:
-    names = pickles.load(path)
-    if not isinstance(names, dict):
-        raise BadInput(f"{path} is no table of types: fetch it again")
-    return {number: str(name) for number, name in names.items()}
 
 
 def _row_nodes(owner: Node, name: str, rows: list[dict[str, Any]]) -> Iterator[Node]:

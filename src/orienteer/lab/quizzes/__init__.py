@@ -1,8 +1,8 @@
 """Questions made from a graph, with proved answers: by rules, or by a model that explores. GraphScout (003), 3.3.
 
-`questions` and `quiz` call one `generator`. A `plan` is a question as data; a `sampler` or a `drawer` draws it over the
-graph's `steps`. `gold` finds its answers and `proof` asks Cypher for them, `checks` holds the reasons to drop a draft,
-and `question_writer` puts it into words.
+`questions` and `quiz` call one `generator`. A `plan` is a question as data; a `drawer` draws it over the graph's
+`steps`. `gold` finds its answers, `proof` asks Cypher for them and holds the reasons to drop a draft, and
+`question_writer` puts it into words.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ __getattr__, __dir__, __all__ = face(
         "drawer": "Drawer as PlanDrawer",
         "english": "base_of as verb_base_of, participle_of, words_of",
         "explore.exploration": "explore as explore_graph, ExploreConfig",
-        "explore.orders": "ATTEMPTS as ORDER_ATTEMPTS, Objectives, QuizOrder",
         "explore.query_shape": "read_shape, walked as ids_walked",
-        "explore.report": "check as check_report, CheckedReport, Maker as ItemMaker, report_of",
+        "explore.report": (
+            "ATTEMPTS as ORDER_ATTEMPTS, check as check_report, CheckedReport, Maker as ItemMaker, Objectives, "
+            "QuizOrder, report_of"
+        ),
         "explore.scout": "piece as subgraph_text, Scout, ScoutConfig, walk as random_walk, Walker",
         "gold": "holding as rows_that_satisfy, MOST_IN_SET, solve as solve_plan",
         "kinds": (

@@ -287,9 +287,9 @@ class Sampler:
             conditions = self._intersection(pattern, step)
         else:
             walk: tuple[EdgeStep, ...] = (step,)
-            table, (least, most) = self.steps.table(step), (1, MOST_ANSWERS)
-            if pattern.is_constrained:
-                least, most = 2, MOST_CANDIDATES
+            table, (least, most) = self.steps.table(step), (2, MOST_CANDIDATES)
+            if not pattern.is_constrained:
+                least, most = 1, MOST_ANSWERS
             if pattern.hops == (2,):
                 before = [first for first in self.steps.named if first.end == step.start]
                 first = self._rarest(before, lambda first: (self._uses[first],))

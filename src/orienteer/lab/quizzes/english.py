@@ -33,7 +33,7 @@ PARTICIPLES = _table(
     sing:sung begin:begun wear:worn throw:thrown bear:borne feed:fed meet:met spend:spent send:sent lose:lost
     edit:edited"""
 )
-"""Participles that no rule makes, by the base form; also of past tenses that serve as edge types."""
+"""Irregular participles by the base form; also of past tenses that serve as edge types."""
 PAST = _table(
     """wrote:write made:make gave:give took:take found:find held:hold bound:bind knew:know saw:see won:win led:lead
     built:build bought:buy sold:sell taught:teach broke:break chose:choose drove:drive drew:draw spoke:speak sang:sing
@@ -51,14 +51,14 @@ ACTIVE = word_set(
     """acted appeared belonged collaborated competed died graduated lived occurred participated performed played
     resided resulted retired served starred studied worked"""
 )
-"""Past tenses before a preposition that are no passive: who acted in a film was not acted in it."""
+"""Past tenses before a preposition that are not passive: who acted in a film was not acted in it."""
 MUTUAL = word_set(
     """adjacent alike antonym antonyms associated associates bordering borders connected connects cooccurs correlated
     correlates covaries equivalent friend friends homologous identical interacting interaction interacts knows
     linked links married neighbor neighbors neighbour neighbours opposite orthologous paralogous ppi related
     relates resembles same sibling siblings similar spouse synonym synonyms"""
 )
-"""Words of edge types that hold both ways between nodes of one type, also where a table lists each pair once."""
+"""Words of edge types that hold both ways between nodes of one type, even if a table lists each pair once."""
 PREPOSITIONS = word_set("about after against as at before by during for from in into of on onto over to under with")
 VERBS = word_set(
     """acquire activate admire affect annotate assess become bind block break buy catalyse catalyze cause cite
@@ -70,21 +70,7 @@ VERBS = word_set(
     translate treat trigger upregulate use visit win write"""
 )
 """Verbs that serve as edge types in their base form: `CAUSES` and `cause` read alike."""
-NOUN_ENDINGS = (
-    "ors",
-    "ers",
-    "ists",
-    "ions",
-    "ments",
-    "ities",
-    "ings",
-    "ants",
-    "ships",
-    "ages",
-    "types",
-    "sses",
-    "ries",
-)
+NOUN_ENDINGS = tuple(word_set("ors ers ists ions ments ities ings ants ships ages types sses ries"))
 
 
 @lru_cache(1024)
@@ -97,7 +83,6 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(SPELLED_OUT.get(word, word) for word in words)
 
 
-@lru_cache(1024)
 @lru_cache(1024)
 def base_of(verb: str) -> str:
     """Return the base form of a third person: `binds`, `carries`, `causes`, `has`."""
@@ -135,12 +120,12 @@ def participle_of(base: str) -> str:
 
 
 def is_participle(word: str) -> bool:
-    """Tell whether a word reads as a past participle."""
+    """Return whether a word reads as a past participle."""
     return (word.endswith("ed") and len(word) > 4) or word in PARTICIPLES.values() or word in ("born", "set", "put")
 
 
 def is_third_person(word: str) -> bool:
-    """Tell whether a word reads as a verb in the third person: `binds`, not `genres` nor `actors`."""
+    """Return whether a word reads as a verb in the third person: `binds`, not `genres` nor `actors`."""
     if base_of(word) in VERBS or base_of(word) in GOVERNED:
         return True
     return word.endswith("s") and not word.endswith(("ss", "us", "is", "itis", *NOUN_ENDINGS)) and len(word) > 3

@@ -1,8 +1,7 @@
-"""The kinds of a quiz's questions: what they mean, what a judge makes of them, and how they are spread.
+"""The kinds of a quiz's questions: their meanings, the verdicts of a judge, and statistics.
 
-The judge is a model that sees a question and the definitions of the kinds, and nothing else: what was assigned to a
-question when it was written is kept from it, for a writer may not have held to it. GraphScout (003), section 3.3.1,
-appendix B.1 and B.3; figures 7 and 8.
+The judge is a model that sees a question and the definitions of the kinds, and nothing else: the assigned kinds are
+kept from it, for a writer may have missed them. GraphScout (003), section 3.3.1, appendix B.1 and B.3; figures 7 and 8.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from orienteer.records import Question, Record, Sampling
 from orienteer.text.sentences import tokens
 
 PACKAGE = "orienteer.lab.quizzes"
-"""Where the prompts of the quiz lie."""
+"""The package with the prompts of the quiz."""
 AXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"answer_type": get_args(AnswerType), "pattern": get_args(QuizPattern), "difficulty": get_args(Difficulty)}
 )
@@ -43,7 +42,7 @@ _SCHEMA = object_of({axis: {"type": "string", "enum": list(kinds)} for axis, kin
 
 @cache
 def definitions() -> Mapping[str, Mapping[str, str]]:
-    """Return what each kind means, by axis and kind."""
+    """Return the meaning of each kind, by axis and kind."""
     meanings: dict[str, dict[str, str]] = {}
     for part in ("\n" + prompt_of("categories", PACKAGE).system).split("\n# ")[1:]:
         axis, *kinds = part.split("\n## ")
@@ -142,19 +141,19 @@ class Axis(Record):
     """One way in which questions differ, over a quiz."""
 
     assigned: dict[str, float]
-    """Share of the questions that each kind was assigned to; every kind is there, also at 0."""
+    """Share of the questions that each kind was assigned to, for every kind."""
     judged: dict[str, float] | None = None
     """Share of the questions that the judge gives each kind; None without a judge."""
     agreement: float | None = None
-    """Share of the judged questions of which both say the same."""
+    """Share of the judged questions on which both agree."""
     kappa: float | None = None
-    """Cohen's kappa; None without a judge, and where both know one and the same kind only."""
+    """Cohen's kappa; None without a judge, or if both know one and the same kind only."""
     confusion: dict[str, dict[str, int]] = {}
-    """Questions by the kind assigned and the kind judged, what is 0 left out."""
+    """Questions by the kind assigned and the kind judged, without zeros."""
 
 
 class Distribution(Record):
-    """How a count is spread over the questions."""
+    """The distribution of a count over the questions."""
 
     least: int
     quarter: float
@@ -167,11 +166,11 @@ class Distribution(Record):
 
 
 class QuizStatistics(Record):
-    """What a quiz is made of."""
+    """Statistics of a quiz."""
 
     items: int
     judged: int = 0
-    """Questions that a judge sorted; 0 where the shares are the assigned ones."""
+    """Questions that a judge sorted; 0 if the shares are the assigned ones."""
     judge: str | None = None
     """The model that judged."""
     axes: dict[str, Axis]
@@ -181,7 +180,7 @@ class QuizStatistics(Record):
 
 
 def statistics_of(items: Sequence[QuizItem], verdicts: Sequence[Verdict] = ()) -> QuizStatistics:
-    """Return what a quiz is made of; with verdicts of a judge, also what that makes of its questions."""
+    """Return the statistics of a quiz, with verdicts also those of its judge."""
     by_id = {verdict.id: verdict for verdict in verdicts}
     judged = [(item, by_id[item.id]) for item in items if item.id in by_id]
     return QuizStatistics(
@@ -195,9 +194,9 @@ def statistics_of(items: Sequence[QuizItem], verdicts: Sequence[Verdict] = ()) -
 
 
 def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return Cohen's kappa of two that each sorted the same things: agreement beyond what chance would give.
+    """Return Cohen's kappa of two raters: agreement beyond what chance would give. Cohen 1960.
 
-    None without pairs, and where chance alone gives full agreement: both know one and the same kind only. Cohen 1960.
+    None without pairs, and if chance alone gives full agreement: both know one and the same kind only.
     """
     if not pairs:
         return None
@@ -249,31 +248,26 @@ def _distribution(values: Sequence[int]) -> Distribution | None:
 # A label does not say what part of speech it is, so rules guess; what none of them fits is quoted as the name of a
 # link, which is clumsy and never wrong.
 
-
 _KINDS = {
-    ("isa",): "kind",
-    ("is", "a"): "kind",
-    ("is", "an"): "kind",
-    ("is", "kind", "of"): "kind",
-    ("kind", "of"): "kind",
-    ("type", "of"): "type",
-    ("subclass", "of"): "subclass",
-    ("sub", "class", "of"): "subclass",
-    ("subtype", "of"): "subtype",
-    ("instance", "of"): "instance",
-    ("is", "instance", "of"): "instance",
+    **dict.fromkeys(("isa", "is a", "is an", "is kind of", "kind of"), "kind"),
+    "type of": "type",
+    "subclass of": "subclass",
+    "sub class of": "subclass",
+    "subtype of": "subtype",
+    "instance of": "instance",
+    "is instance of": "instance",
 }
 
 
 class EdgePhrase(NamedTuple):
-    """Ways to say that an edge joins several things to the slot, `{}`. None where there is no such way."""
+    """Ways to say that an edge joins several things to the slot, `{}`, or None for a way that does not exist."""
 
     predicate: str | None
     """The things are the subject: `bind {}`, `are part of {}`. One that is None has all of the others."""
     predicate_of_many: str | None = None
-    """The predicate where several names stand in the slot; None where it is the same."""
+    """The predicate if several names are in the slot; None if it is the same."""
     predicate_of_clause: str | None = None
-    """The predicate where what stands in the slot is `genes that ...`; None where it is the same."""
+    """The predicate if the slot has `genes that ...`; None if it is the same."""
     relative: str | None = None
     """The slot is the subject, one thing: `{} binds`."""
     relative_of_many: str | None = None
@@ -324,7 +318,7 @@ def _without_types(words: tuple[str, ...], source: str, target: str) -> tuple[st
 
 def _kind_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
     """Read `is a`, `subclass of`."""
-    kind = _KINDS.get(words)
+    kind = _KINDS.get(" ".join(words))
     return None if kind is None else _one_of(kind, english.plural(kind))
 
 

@@ -27,33 +27,28 @@ CONSTRAINED = "_constrained"
 HOPS = {"simple": (1, 2), "medium": (2, 4), "hard": (3, 5)}  # 003, B.3.1
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionPattern:
+class QuestionPattern(NamedTuple):
     """A form of question that asks for all nodes that meet some conditions."""
 
     name: str
     hops: tuple[int, ...]
-    """How many edges each anchor is from the answer, one entry an anchor."""
-    names_edges: bool = True
-    """The question says which edge types lead to the answer; else any edge will do."""
-    is_constrained: bool = False
+    """The number of edges from each anchor to the answer."""
+    names_edges: bool
+    """The question names the edge types that lead to the answer; else any edge will do."""
+    is_constrained: bool
     """The question asks for something in the answer's own text or properties too."""
 
 
-_PLAIN = (
-    QuestionPattern("one_hop", (1,)),
-    QuestionPattern("two_hops", (2,)),
-    QuestionPattern("two_anchors", (1, 1)),
-    QuestionPattern("three_anchors", (1, 1, 1)),
-    QuestionPattern("typed_target", (1,), names_edges=False),
-)
 PATTERNS: Mapping[str, QuestionPattern] = {
-    pattern.name: pattern
-    for plain in _PLAIN
-    for pattern in (
-        plain,
-        QuestionPattern(plain.name + CONSTRAINED, plain.hops, plain.names_edges, is_constrained=True),
-    )
+    name + suffix: QuestionPattern(name + suffix, hops, name != "typed_target", is_constrained=bool(suffix))
+    for name, hops in {
+        "one_hop": (1,),
+        "two_hops": (2,),
+        "two_anchors": (1, 1),
+        "three_anchors": (1, 1, 1),
+        "typed_target": (1,),
+    }.items()
+    for suffix in ("", CONSTRAINED)
 }
 
 
@@ -97,7 +92,7 @@ class Constraint:
     phrase: str
     """As the question says it: words of an answer's text, or the value of a property."""
     terms: tuple[str, ...] = ()
-    """Terms of the index, every one of which the name, the aliases or the text of a node must hold."""
+    """Terms of the index that the name, the aliases or the text of a node must all hold."""
     property: str | None = None
     """The property whose value must be `phrase`, case aside; a list of values must hold it. None: `terms` decide."""
 
@@ -110,7 +105,7 @@ class QuestionPlan:
     """A name in `PATTERNS`, or the place in the grid; never `hybrid`, which is what a plan with a `first` makes."""
     conditions: tuple[WalkCondition, ...]
     target: int | None = None
-    """The row that `x` has to be, where the question is whether two nodes are joined."""
+    """The row that `x` has to be, if the question is whether two nodes are joined."""
     first: QuestionPlan | None = None
     """The plan that describes the first condition's anchor, in place of its name."""
     constraint: Constraint | None = None
@@ -149,25 +144,25 @@ class QuestionPlan:
 
     @property
     def hops(self) -> int:
-        """Return how many edges the path has from the first node named, through `x`, to the last."""
+        """Return the number of edges from the first node named, through `x`, to the last."""
         return len(self.steps)
 
 
 def difficulty(plan: QuestionPlan, answers: int) -> Difficulty:
-    """Return how much has to come together: one thing is simple, two are medium, more are hard. Names as in 003.
+    """Return the difficulty by what has to come together: one thing is simple, two are medium, more are hard (003).
 
-    Each edge on the way counts as one, so does a constraint, and so does a gold set of more than five nodes.
+    Each edge of the path counts as one, so does a constraint, and so does a gold set of more than five nodes.
     """
     things = plan.hops + (plan.constraint is not None) + (answers > 5)
     return "simple" if things == 1 else "medium" if things == 2 else "hard"
 
 
 def fits(plan: QuestionPlan, cell: Cell) -> bool:
-    """Tell whether a plan has the shape of a place in the grid, by the counts of appendix B.3.1.
+    """Return whether a plan has the shape of a place in the grid, by the counts of appendix B.3.1.
 
-    Simple: 1 or 2 hops along one edge type. Medium: 2 to 4 hops, two edge types or node types at the least, and of two
-    hops along named edges two edge types: else it would be simple. Hard: 3 to 5 hops, two edge types at the least or,
-    where none is named, two node types.
+    Simple: 1 or 2 hops along one edge type. Medium: 2 to 4 hops, at least two edge types or node types, and of two hops
+    along named edges two edge types: else it would be simple. Hard: 3 to 5 hops, at least two edge types or, if none is
+    named, two node types.
     """
     edge_types = {step.edge_type for step in plan.steps}
     node_types = {node_type for step in plan.steps for node_type in (step.start, step.end)}

@@ -4,11 +4,11 @@ The query of an item has one form an answer type, and gives one row:
 
 - `entity`, `set`: `RETURN count(DISTINCT x) AS number, collect(DISTINCT x.id) AS ids`: the size is counted, never read
   off a list that may have been cut.
-- `boolean`: `RETURN count(DISTINCT x) AS number`, with a witness beside it where there is one: `min(x.id) AS witness`.
-  It is true where the count is above 0.
+- `boolean`: `RETURN count(DISTINCT x) AS number`, and a witness if there is one: `min(x.id) AS witness`. It is true if
+  the count is above 0.
 - `number`: one aggregate, `RETURN count(DISTINCT x) AS number`.
 
-`LIMIT` stands in none of them.
+None of them has a `LIMIT`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.cypher.names import QueryTable
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.tokens import tokenize
 from orienteer.errors import BadOption, BadQuery, QueryStopped, Unknown
@@ -51,9 +50,9 @@ class Fault(NamedTuple):
     """Why an item is not kept."""
 
     reason: str
-    """One of `checks.REASONS`."""
+    """One of `REASONS`."""
     detail: str
-    """What is wrong with this item, for whoever may mend it."""
+    """What is wrong with this item, for its writer."""
 
 
 class Proof(NamedTuple):
@@ -74,53 +73,44 @@ class Proof(NamedTuple):
             return (str(self.number) if isinstance(self.number, int) else f"{self.number:.12g}",)
         rows = [graph.arrays.row(node) for node in self.nodes]
         if answer_type == "entity":
-            return tuple(
-                dict.fromkeys(name for row in rows for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row)))
-            )
+            return tuple(dict.fromkeys(name for row in rows for name in names_of(graph, row)))
         return tuple(dict.fromkeys(graph.arrays.names[row] for row in rows))
+
+
+def names_of(graph: Graph, row: int) -> tuple[str, ...]:
+    """Return the name and the aliases of a node."""
+    return (graph.arrays.names[row], *graph.arrays.aliases_at(row))
 
 
 def prove(graph: Graph, answer_type: AnswerType, query: str, parameters: Mapping[str, JsonValue]) -> Proof | Fault:
     """Run a gold query and return what it proves, or why it proves nothing. Raises `MissingExtra` without Cypher."""
+    form = FORMS[answer_type]
     try:
         words = [token.value.lower() for token in tokenize(query) if token.kind == "word"]
         if "limit" in words:
             return Fault("unproved", "the gold query has a LIMIT, which makes a count a guess: leave it out")
-        table = _query(graph, query, parameters)
+        try:
+            table = Cypher(graph).query(query, parameters, limit=2, seconds=SECONDS)
+        except QueryStopped:
+            # Memory that earlier queries have left occupied may stop a query, and no item may depend on that.
+            Cypher(graph).close()
+            table = Cypher(graph).query(query, parameters, limit=2, seconds=SECONDS)
     except (BadOption, BadQuery, QueryStopped, Unknown) as error:
         return Fault("unproved", f"the gold query fails: {error}")
     if table.total != 1 or not table.rows:
-        return Fault("unproved", f"the gold query gives {table.total} rows: it must give one, {FORMS[answer_type]}")
+        return Fault("unproved", f"the gold query gives {table.total} rows: it must give one, {form}")
     if _AGGREGATES.isdisjoint(words):
-        return Fault("unproved", f"the gold query aggregates nothing: let it end in {FORMS[answer_type]}")
+        return Fault("unproved", f"the gold query aggregates nothing: let it end in {form}")
+    row = table.rows[0]
     if answer_type in ("entity", "set"):
-        return _of_nodes(graph, answer_type, table.rows[0])
-    return _of_number(answer_type, table.rows[0])
+        return _proof_of_nodes(graph, answer_type, row)
+    if isinstance(row[0], bool) or not isinstance(row[0], int | float):
+        return Fault("unproved", f"the gold query gives {row[0]!r}, no number: let it end in {form}")
+    texts = [value for value in row[1:] if isinstance(value, str) and answer_type == "boolean"]
+    return Proof(row[0], witness=texts[0] if texts else None)
 
 
-def _query(graph: Graph, query: str, parameters: Mapping[str, JsonValue]) -> QueryTable:
-    """Return the rows of a query; one that was stopped runs once more, in a fresh engine.
-
-    Memory that earlier queries have left occupied may stop a query, and no item may depend on that.
-    """
-    try:
-        return Cypher(graph).query(query, parameters, limit=2, seconds=SECONDS)
-    except QueryStopped:
-        Cypher(graph).close()
-        return Cypher(graph).query(query, parameters, limit=2, seconds=SECONDS)
-
-
-def _of_number(answer_type: AnswerType, row: tuple[JsonValue, ...]) -> Proof | Fault:
-    number = row[0]
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return Fault("unproved", f"the gold query gives {number!r}, no number: let it end in {FORMS[answer_type]}")
-    if answer_type == "number":
-        return Proof(number)
-    witness = next((value for value in row[1:] if isinstance(value, str)), None)
-    return Proof(number, witness=witness)
-
-
-def _of_nodes(graph: Graph, answer_type: AnswerType, row: tuple[JsonValue, ...]) -> Proof | Fault:
+def _proof_of_nodes(graph: Graph, answer_type: AnswerType, row: tuple[JsonValue, ...]) -> Proof | Fault:
     form = FORMS[answer_type]
     number, ids = (row[0], row[1]) if len(row) == 2 else (None, None)
     if isinstance(number, bool) or not isinstance(number, int) or not isinstance(ids, list):
@@ -133,9 +123,8 @@ def _of_nodes(graph: Graph, answer_type: AnswerType, row: tuple[JsonValue, ...])
     if answer_type == "set" and number < 2:
         return Fault("empty", f"{number} nodes answer: a set has 2 to {MOST_IN_SET}")
     if answer_type == "set" and number > MOST_IN_SET:
-        return Fault(
-            "oversized", f"{number} nodes answer: a set has {MOST_IN_SET} at the most, so ask for more of them"
-        )
+        detail = f"{number} nodes answer: a set has {MOST_IN_SET} at the most, so ask for more of them"
+        return Fault("oversized", detail)
     return Proof(number, nodes)
 
 
@@ -159,7 +148,7 @@ class _Node(NamedTuple):
 def gold_query(graph: Graph, plan: QuestionPlan, answer_type: AnswerType) -> GoldQuery:
     """Return the Cypher that proves the answer of a plan, its nodes as parameters, in the form that `prove` takes.
 
-    Where a node is described instead of named, the query also says that no other node fits the description: were there
+    If a node is described instead of named, the query also says that no other node fits the description: were there
     two, nothing would answer.
     """
     parameters = {f"node{number}": graph.arrays.ids[row] for number, row in enumerate(plan.named, 1)}
@@ -179,7 +168,7 @@ def gold_query(graph: Graph, plan: QuestionPlan, answer_type: AnswerType) -> Gol
 
 
 def literal_query(graph: Graph, plan: QuestionPlan) -> str:
-    """Return Cypher that gives back the ids of the answers of a plan without a `first` and a `target`, ids as literals.
+    """Return Cypher for the ids of the answers of a plan without a `first` and a `target`, ids as literals.
 
     A constraint on a property is a part of the query. One on words is not, for a query engine has no terms: then the
     query gives the nodes among which the constraint decides.
@@ -226,15 +215,12 @@ def _paths(
 
 def _path(start: str, names: Sequence[str], steps: Sequence[EdgeStep]) -> str:
     """Return a pattern from a node along steps; `names` are the names of the nodes that they lead to."""
-    hops = zip(names, steps, strict=True)
-    return start + "".join(f"{_arrow(step)}({name}:{_escaped(step.end)})" for name, step in hops)
-
-
-def _arrow(step: EdgeStep) -> str:
-    edge = f"[:{_escaped(step.edge_type)}]" if step.edge_type is not None else ""
-    if step.edge_type is None or step.is_forward is None:
-        return f"-{edge}-"
-    return f"-{edge}->" if step.is_forward else f"<-{edge}-"
+    for name, step in zip(names, steps, strict=True):
+        edge = f"[:{_escaped(step.edge_type)}]" if step.edge_type is not None else ""
+        is_forward = None if step.edge_type is None else step.is_forward
+        left, right = "<-" if is_forward is False else "-", "->" if is_forward else "-"
+        start += f"{left}{edge}{right}({name}:{_escaped(step.end)})"
+    return start
 
 
 def _escaped(name: str) -> str:
@@ -249,8 +235,7 @@ def _text(value: str) -> str:
 # The rules for questions, whoever wrote them: a draft that breaks one is dropped and counted under one reason.
 #
 # Names and plans are checked before there are words. `faults` checks a whole item, and runs its gold query again, by
-# the rules of appendix B.3.3 and of section 3.3.4 (GraphScout, 003). A `Ledger` remembers the items so far, for faults
-# that show only beside others.
+# the rules of appendix B.3.3 and of section 3.3.4 (GraphScout, 003). A `Ledger` remembers the items so far.
 
 
 REASONS: Mapping[str, str] = MappingProxyType(
@@ -303,7 +288,7 @@ _TOKEN = re.compile(r"[^\s,;?!()\[\]{}<>\"'“”‘’`]+")
 
 
 def anchor_fault(graph: Graph, row: int) -> str | None:
-    """Return why a node's name cannot stand in a question; None where it can."""
+    """Return why a question cannot hold a node's name, or None if it can."""
     name = graph.arrays.names[row]
     if len(name) not in _LENGTHS or name != " ".join(name.split()) or _CODE.fullmatch(name):
         return "unwritable"
@@ -316,25 +301,25 @@ def anchor_fault(graph: Graph, row: int) -> str | None:
 
 
 def node_fault(graph: Graph, row: int, avoid: Collection[int] = ()) -> str | None:
-    """Return why no question of the grid can name a node; None where one can. `avoid` are rows."""
+    """Return why no question of the grid can name a node, or None if one can. `avoid` are rows."""
     if row in avoid:
         return "avoided"
     return "hub" if is_hub(graph, row) else anchor_fault(graph, row)
 
 
 def is_hub(graph: Graph, row: int) -> bool:
-    """Tell whether a node has so many edges that everything is near it."""
+    """Return whether a node has so many edges that everything is near it."""
     return int(graph.arrays.adjacency.degree(np.array([row]))[0]) > MOST_EDGES
 
 
 def is_trivial(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
-    """Tell whether all nodes of the asked type answer, apart from given nodes."""
+    """Return whether all nodes of the asked type answer, apart from given nodes."""
     excluded = sum(graph.arrays.type_at(row) == plan.answer_type for row in plan.fixed)
     return len(rows) >= graph.schema.node_types[plan.answer_type] - excluded
 
 
 def is_redundant(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
-    """Tell whether as many nodes answer without one of the conditions, or without the constraint."""
+    """Return whether as many nodes answer without one of the conditions, or without the constraint."""
     conditions = plan.conditions
     for left_out in range(len(conditions)) if len(conditions) > 1 else ():
         others = conditions[:left_out] + conditions[left_out + 1 :]
@@ -349,18 +334,17 @@ def is_redundant(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
 
 
 def is_leaking(graph: Graph, question: str, gold: Iterable[int]) -> bool:
-    """Tell whether a question holds the name or an alias of a node that answers it, as whole words."""
+    """Return whether a question holds the name or an alias of a node that answers it, as whole words."""
     folded = f" {' '.join(graph.arrays.tokenizer.words(question))} "
     written = f" {' '.join(_WORD.findall(question))} "
-    for row in gold:
-        for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row)):
-            if len(name) <= _SHORT:
-                is_held = f" {name} " in written
-            else:
-                words = " ".join(graph.arrays.tokenizer.words(name))
-                is_held = f" {words} " in folded if words else name in question
-            if is_held:
-                return True
+    for name in (name for row in gold for name in names_of(graph, row)):
+        words = " ".join(graph.arrays.tokenizer.words(name))
+        if len(name) <= _SHORT:
+            is_held = f" {name} " in written
+        else:
+            is_held = f" {words} " in folded if words else name in question
+        if is_held:
+            return True
     return False
 
 
@@ -370,9 +354,8 @@ def is_leaking(graph: Graph, question: str, gold: Iterable[int]) -> bool:
 def faults(graph: Graph, item: QuizItem, *, avoid: Collection[str] = frozenset()) -> tuple[Fault, ...]:
     """Return all faults of an item; its gold query is run again. Raises `MissingExtra` without Cypher."""
     proof = prove(graph, item.answer_type, item.gold_query, item.gold_parameters)
-    if isinstance(proof, Fault):
-        return (proof, *_of_text(graph, item), *_of_clues(graph, item, avoid))
-    return (*_of_proof(graph, item, proof), *_of_text(graph, item), *_of_clues(graph, item, avoid))
+    own = [proof] if isinstance(proof, Fault) else _of_proof(graph, item, proof)
+    return (*own, *_of_text(graph, item), *_of_clues(graph, item, avoid))
 
 
 def _of_proof(graph: Graph, item: QuizItem, proof: Proof) -> Iterable[Fault]:
@@ -392,44 +375,40 @@ def _of_proof(graph: Graph, item: QuizItem, proof: Proof) -> Iterable[Fault]:
 
 
 def _of_text(graph: Graph, item: QuizItem) -> Iterable[Fault]:
-    text = item.question
+    arrays, text = graph.arrays, item.question
     if not text.strip() or text != " ".join(text.split()):
         yield Fault("unwritable", "the question is one line of words")
-    own = [
-        row
+    rows = {
+        node: row
         for node in (*item.anchors, *item.nodes, *item.clue_nodes)
-        if (row := graph.arrays.ids.find(node)) is not None
-    ]
-    names = {name for row in own for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row))}
-    if (node := _internal(graph, text, names, {graph.arrays.ids[row] for row in own})) is not None:
+        if (row := arrays.ids.find(node)) is not None
+    }
+    if (node := _internal_id(graph, text, rows)) is not None:
         yield Fault("internal id", f"{node} is an id: write the name")
     for node in item.anchors:
-        if (row := graph.arrays.ids.find(node)) is None or is_leaking(graph, text, (row,)):
+        if node not in rows or is_leaking(graph, text, (rows[node],)):
             continue
-        if not any(name in text for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row))):
-            yield Fault("unnamed", f"the question does not hold {graph.arrays.names[row]!r}, the name of {node}")
-    rows = [row for node in item.nodes if (row := graph.arrays.ids.find(node)) is not None]
-    if is_leaking(graph, text, rows):
+        if not any(name in text for name in names_of(graph, rows[node])):
+            yield Fault("unnamed", f"the question does not hold {arrays.names[rows[node]]!r}, the name of {node}")
+    if is_leaking(graph, text, [rows[node] for node in item.nodes if node in rows]):
         yield Fault("leaking", "the question holds the name or an alias of what answers it")
 
 
-def _internal(graph: Graph, text: str, names: Collection[str], own: Collection[str]) -> str | None:
-    """Return an id that stands in a question as a word of its own, outside of names; None where there is none."""
-    for name in sorted(names, key=len, reverse=True):
+def _internal_id(graph: Graph, text: str, own: Mapping[str, int]) -> str | None:
+    """Return an id that is a word of a question, outside of names; `own` are the rows of its nodes by id."""
+    for name in sorted({name for row in own.values() for name in names_of(graph, row)}, key=len, reverse=True):
         text = text.replace(name, " ") if name else text
     for token in _TOKEN.findall(text):
         word = str(token).rstrip(".:")
-        # Short numbers are words of a question, also where they happen to be the id of some node.
-        if word in own or (
-            not word.isdigit() and graph.arrays.ids.find(word) is not None and not _is_name(graph, word)
-        ):
+        if word in own:
+            return word
+        # Short numbers are words of a question, also if they happen to be the id of some node.
+        if word.isdigit() or graph.arrays.ids.find(word) is None:
+            continue
+        # Ids are found by name too, as identifiers: those that are real names are no ids here.
+        if all(link.kind is NameKind.IDENTIFIER for link in graph.arrays.name_index.called(word)):
             return word
     return None
-
-
-def _is_name(graph: Graph, word: str) -> bool:
-    """Tell whether a word is also a name: ids are found by name too, as identifiers."""
-    return any(link.kind is not NameKind.IDENTIFIER for link in graph.arrays.name_index.called(word))
 
 
 def _of_clues(graph: Graph, item: QuizItem, avoid: Collection[str]) -> Iterable[Fault]:
@@ -453,16 +432,16 @@ class Ledger:
     _booleans: Counter[tuple[Cell | None, str]] = field(default_factory=Counter)
 
     def has(self, text: str, identity: Hashable) -> bool:
-        """Tell whether a question in these words, or of this meaning, was added."""
-        return _folded(text) in self._texts or identity in self._identities
+        """Return whether a question in these words, or of this meaning, was added."""
+        return " ".join(text.casefold().split()) in self._texts or identity in self._identities
 
     def add(self, text: str, identity: Hashable) -> None:
         """Remember a question by its words and by what it asks."""
-        self._texts.add(_folded(text))
+        self._texts.add(" ".join(text.casefold().split()))
         self._identities.add(identity)
 
     def fault(self, item: QuizItem) -> Fault | None:
-        """Return why an item cannot stand beside the earlier ones; None where it can."""
+        """Return why an item cannot join the earlier ones, or None if it can."""
         if self.has(item.question, _identity(item)):
             return Fault("repeated", "the same was asked before")
         if item.answer_type == "boolean" and self._lead(None, item.answers[0] == "True") >= MOST_AHEAD:
@@ -482,10 +461,6 @@ class Ledger:
     def _lead(self, cell: Cell | None, is_true: bool) -> int:
         """Return by how many the booleans of a value are ahead, in a cell or in all."""
         return self._booleans[cell, str(is_true)] - self._booleans[cell, str(not is_true)]
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _identity(item: QuizItem) -> Hashable:

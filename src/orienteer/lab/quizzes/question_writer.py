@@ -19,7 +19,7 @@ from orienteer.lab.evaluation.examples import AnswerType
 from orienteer.lab.quizzes import english
 from orienteer.lab.quizzes.gold import meets_itself
 from orienteer.lab.quizzes.kinds import EdgePhrase, relation
-from orienteer.lab.quizzes.plan import Constraint, EdgeStep, QuestionPlan, WalkCondition
+from orienteer.lab.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition
 
 _NAMELESS = frozenset({"node", "vertex", "item", "thing"})
 """Node types that say nothing: their nodes are called things."""
@@ -36,7 +36,7 @@ class _SlotText(NamedTuple):
 
     text: str
     typed: str
-    """The same with its node type before it, where its name alone may mean others."""
+    """The same with its node type before it, if its name alone may mean others."""
     is_several: bool = False
     """Several names, or a plural with a clause of its own."""
     is_clause: bool = False
@@ -45,7 +45,7 @@ class _SlotText(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """One condition on the answers in its forms. None where there is no such form."""
+    """One condition on the answers in its forms, or None for a form that it does not have."""
 
     predicate: str | None
     """Of several answers: `bind BRCA1`, `are part of BRCA1`."""
@@ -71,22 +71,30 @@ class QuestionWriter:
             nouns = f"other {nouns}"
         clauses = self._clauses(plan.conditions, _CONNECTED)
         if plan.constraint is not None:
-            clauses.append(_Clause(self._constraint(plan.constraint), None, None, is_long=False))
+            phrase = f"“{plan.constraint.phrase}”"
+            ways = [f"mention {phrase} in their description", f"are described with the words {phrase}"]
+            ways.append(f"have {phrase} in their text")
+            if plan.constraint.property is not None:
+                name = " ".join(english.words_of(plan.constraint.property))
+                ways = [f"have the {name} {phrase}", f"have {phrase} as their {name}"]
+            clauses.append(_Clause(self._chosen(ways), None, None, is_long=False))
         return _capital(self._chosen(_open_frames(nouns, clauses)))
 
     def question(self, plan: QuestionPlan, answer_type: AnswerType) -> str:
         """Return a plan as a question for an answer of a type.
 
-        A hybrid's first node is described in a sentence before; where one clause is enough to describe it, the
-        description takes the place of its name instead.
+        A hybrid's first node is described in a sentence before; if one clause is enough to describe it, the description
+        takes the place of its name instead.
         """
         described, opening = _NOTHING, ""
-        if plan.first is not None:
-            described_first = self._described(plan.first)
-            noun = self._noun(plan.first.answer_type)
-            is_short = plan.first.hops == 1 and len(plan.conditions) == 1
-            opening = "" if is_short else self._chosen([f"consider {described_first}. ", f"take {described_first}. "])
-            described = {plan.conditions[0].anchor: described_first if is_short else f"this {noun}"}
+        if (first := plan.first) is not None:
+            # `the only gene that binds BRCA1`: the conditions that lead to the first node alone.
+            clauses = sorted(self._clauses(first.conditions, _LINKED), key=lambda clause: clause.is_long)
+            noun = self._asked_noun(first)
+            only = f"the only {noun} {_relative(clauses, noun)}"
+            is_short = first.hops == 1 and len(plan.conditions) == 1
+            opening = "" if is_short else self._chosen([f"consider {only}. ", f"take {only}. "])
+            described = {plan.conditions[0].anchor: only if is_short else f"this {self._noun(first.answer_type)}"}
         ways = self._joined(plan, described) if plan.target is not None else self._ways(plan, answer_type, described)
         text = self._chosen(ways)
         return f"{_capital(opening)}{_capital(text)}"
@@ -99,7 +107,8 @@ class QuestionWriter:
         several, single = _relative(clauses), _relative(clauses, noun)
         inverted = [clause.question for clause in clauses if clause.question is not None and len(clauses) == 1]
         # `that bind X` is also said as `which genes bind X?`; a clause in which X is the subject is not.
-        bare = [relative.removeprefix("that ") for relative in (several, single)] if _is_bare(clauses) else []
+        is_bare = all(clause.predicate is not None for clause in clauses)
+        bare = [relative.removeprefix("that ") for relative in (several, single)] if is_bare else []
         if answer_type == "boolean":
             ways = [f"is there any {noun} {single}?"]
             a_noun = f"an{noun}" if noun.startswith("other ") else english.article(noun)
@@ -122,11 +131,6 @@ class QuestionWriter:
         noun = self._noun(plan.answer_type)
         is_other = _comes_back(plan.conditions) or meets_itself(self.graph, plan)
         return f"other {noun}" if is_other else noun
-
-    def _described(self, first: QuestionPlan) -> str:
-        """Return a node by the conditions that lead to it alone: `the only gene that binds BRCA1`."""
-        clauses = sorted(self._clauses(first.conditions, _LINKED), key=lambda clause: clause.is_long)
-        return f"the only {self._asked_noun(first)} {_relative(clauses, self._asked_noun(first))}"
 
     def _joined(self, plan: QuestionPlan, described: Mapping[int, str]) -> list[str]:
         """Return the ways to ask whether a step joins two nodes."""
@@ -157,10 +161,16 @@ class QuestionWriter:
             # `genes that both A and B bind` are bound by both: two walks by such genes need not meet in one.
             key = condition.steps if len(condition.steps) == 1 else (condition,)
             groups.setdefault(key, []).append(condition)
-        return [
-            self._clause(group[0].steps, [self._anchor(condition.anchor, described) for condition in group], links)
-            for group in groups.values()
-        ]
+        names, clauses = self.graph.arrays.names, []
+        for group in groups.values():
+            slots = [
+                _SlotText(described[row], described[row], is_described=True)
+                if row in described
+                else _SlotText(_quoted(names[row]), self._named(row))
+                for row, _ in group
+            ]
+            clauses.append(self._clause(group[0].steps, slots, links))
+        return clauses
 
     def _clause(self, steps: Sequence[EdgeStep], anchors: Sequence[_SlotText], links: Sequence[str]) -> _Clause:
         phrase = self._phrase(steps[-1], links)
@@ -182,31 +192,11 @@ class QuestionWriter:
         phrases = relation(label, self._noun(source), self._noun(target), is_mutual=step.is_forward is None)
         return phrases.of_sources if step.is_forward is False else phrases.of_targets
 
-    def _anchor(self, row: int, described: Mapping[int, str]) -> _SlotText:
-        """Return an anchor's name as a slot holds it, or its description."""
-        if row in described:
-            return _SlotText(described[row], described[row], is_described=True)
-        return _SlotText(_quoted(self.graph.arrays.names[row]), self._named(row))
-
     def _named(self, row: int) -> str:
-        """Return a node's name as a question holds it, with its type where other nodes share the name."""
+        """Return a node's name as a question holds it, with its type if other nodes share the name."""
         name, noun = _quoted(self.graph.arrays.names[row]), self._noun(self.graph.arrays.type_at(row))
         shares = any(other != row for other in self.graph.arrays.candidates(self.graph.arrays.names[row]))
         return f"the {noun} {name}" if shares else name
-
-    def _constraint(self, constraint: Constraint) -> str:
-        if constraint.property is not None:
-            name = " ".join(english.words_of(constraint.property))
-            return self._chosen(
-                [f"have the {name} “{constraint.phrase}”", f"have “{constraint.phrase}” as their {name}"]
-            )
-        return self._chosen(
-            [
-                f"mention “{constraint.phrase}” in their description",
-                f"are described with the words “{constraint.phrase}”",
-                f"have “{constraint.phrase}” in their text",
-            ]
-        )
 
     def _noun(self, node_type: str) -> str:
         """Return the noun of a node type, in the singular."""
@@ -221,13 +211,13 @@ class QuestionWriter:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as a question holds it: in quotation marks where its own words or marks would break a sentence."""
+    """Return a name as a question holds it: in quotation marks if its own words or symbols would break a sentence."""
     is_plain = not any(mark in name for mark in ',;:?!"“”') and not {"and", "or", "that"} & set(name.lower().split())
     return name if is_plain else f"“{name}”"
 
 
 def _comes_back(conditions: Sequence[WalkCondition]) -> bool:
-    """Tell whether a condition goes out and back by one kind of edge, so that its anchor meets the condition itself."""
+    """Return whether a condition goes out and back by one kind of edge, so that its anchor meets the condition too."""
     return any(len(steps) == 2 and steps[1] == steps[0].turned for _, steps in conditions)
 
 
@@ -241,20 +231,16 @@ def _together(anchors: Sequence[_SlotText]) -> _SlotText:
 
 
 def _filled(phrase: EdgePhrase, slot: _SlotText) -> _Clause:
-    predicate = phrase.predicate
-    if slot.is_clause:
-        predicate = phrase.predicate_of_clause or predicate
-    elif slot.is_several:
-        predicate = phrase.predicate_of_many or predicate
-    relative, question = phrase.relative, phrase.question
+    predicate, relative, question = phrase.predicate, phrase.relative, phrase.question
     if slot.is_several:
+        predicate = (phrase.predicate_of_clause if slot.is_clause else phrase.predicate_of_many) or predicate
         relative, question = phrase.relative_of_many, phrase.question_of_many
     # `have the tag {}` and `are in the section {}` name the type themselves.
     name = slot.text if phrase.predicate_of_many is not None and not slot.is_several else slot.typed
     return _Clause(
-        None if predicate is None else predicate.format(name),
-        None if relative is None else relative.format(slot.typed),
-        None if question is None else question.format(slot.typed),
+        predicate and predicate.format(name),
+        relative and relative.format(slot.typed),
+        question and question.format(slot.typed),
         is_long=slot.is_clause or slot.is_described,
     )
 
@@ -291,14 +277,10 @@ def _listed(parts: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _is_bare(clauses: Sequence[_Clause]) -> bool:
-    return all(clause.predicate is not None for clause in clauses)
-
-
 def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
     """Return clauses as relative ones: `that bind BRCA1`, with a noun `that binds BRCA1 and that TP53 regulates`.
 
-    After a clause that holds another one, a comma and `also` tell which of the two goes on.
+    After a clause that holds another one, a comma and `also` show which of the two goes on.
     """
     parts = list[str]()
     for clause in clauses:
@@ -309,7 +291,8 @@ def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
                 part = f"{part.removesuffix('them')}it"
         parts.append(part)
     parts = _merged(parts, are_short=not clauses[-1].is_long)
-    parted = ", and that also " if clauses[0].is_long else " and that " if not _is_bare(clauses) else " and "
+    is_bare = all(clause.predicate is not None for clause in clauses)
+    parted = ", and that also " if clauses[0].is_long else " and " if is_bare else " and that "
     return f"that {parted.join(parts)}"
 
 

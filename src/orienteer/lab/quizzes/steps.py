@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from orienteer.lab.quizzes.english import MUTUAL, word_set, words_of
 from orienteer.lab.quizzes.gold import MOST_ANSWERS, first_of_runs, holding, kinds
 from orienteer.lab.quizzes.plan import Constraint, EdgeStep
 from orienteer.records import JsonValue
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 UNASKED = frozenset({NEXT, PART_OF, SHARES_NAMES, SIMILAR})
 """Edge types of a graph of documents that no question asks for: a program made them, nobody stated them."""
@@ -67,7 +67,7 @@ class Steps:
         both = {EdgeStep(start, None, None, end) for pair in pairs for start, end in (pair, pair[::-1])}
         return tuple(sorted(both, key=_key))
 
-    @remembered(_REMEMBERED)
+    @cached_method(_REMEMBERED)
     def table(self, step: EdgeStep) -> StepTable:
         """Return the nodes that a step leads away from, each with the number of those that it leads to."""
         graph, adjacency = self._graph, self._graph.arrays.adjacency
@@ -90,11 +90,10 @@ def _key(step: EdgeStep) -> tuple[str, str, int, str]:
 # Constraints on the answers' own text: a phrase or a property value that some candidates share, but not all.
 #
 # STaRK joins a textual requirement, drawn from the text of a node that answers, to a relational one; its authors have a
-# model write it. Here it is a run of the text's own words that tells the answers from the other candidates.
-
+# model write it. Here it is a run of the text's own words that separates the answers from the other candidates.
 
 MOST_CANDIDATES = 500
-"""Nodes among which a constraint decides; more are no context but a catalogue."""
+"""Most nodes among which a constraint decides: more are a catalogue, not a context."""
 _LONGEST = 3  # words of a phrase
 _TRIES = 12  # phrases of one text that are tried
 _SEEDS = 4  # candidates whose text is read
@@ -105,7 +104,7 @@ _FEWEST = 20  # nodes that may hold a word however few there are in all
 _TEXT = 4_000  # characters of a text that are read
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\S")
 _INNER = word_set("and by for from in of on or the to with")
-"""Words that may stand inside a phrase, never at its ends."""
+"""Words inside a phrase, never at its ends."""
 _STOP = _INNER | word_set(
     """a about after all also an any are as at be been before being both but can characterized could does during each
     either has have her his however if including into is it its may more most no not only other over own same she
@@ -127,40 +126,37 @@ def fitting(
     No phrase has a word of an anchor's name or of the answer's type: the question holds those already.
     """
     used = {term for anchor in anchors for term in graph.arrays.tokenizer.terms(graph.arrays.names[anchor])}
-    prefers_property = chance.random() < _PROPERTY_CHANCE
+    prefers_property, properties = chance.random() < _PROPERTY_CHANCE, graph.arrays.properties
     for row in chance.permutation(candidates)[:_SEEDS].tolist():
         ways = [_properties(graph, row, chance), _phrases(graph, row, used, chance)]
         for constraint in chain.from_iterable(ways if prefers_property else ways[::-1]):
-            rows = holding(graph, constraint, candidates)
-            if 1 <= len(rows) <= min(MOST_ANSWERS, len(candidates) - 1) and _is_one_value(graph, constraint, rows):
+            rows, name = holding(graph, constraint, candidates), constraint.property
+            if not 1 <= len(rows) <= min(MOST_ANSWERS, len(candidates) - 1):
+                continue
+            # A constraint compares single values: in a mixed column some nodes may have a list.
+            if name is None or not any(isinstance(properties.of(at)[name], list) for at in rows.tolist()):
                 yield constraint
 
 
 def _phrases(graph: Graph, row: int, used: set[str], chance: np.random.Generator) -> Iterator[Constraint]:
     """Yield phrases of a node's text without words of its name, in chance order, phrases of several words first."""
     label = graph.schema.label(graph.arrays.type_at(row))
-    own = (
-        used
-        | set(graph.arrays.tokenizer.terms(label))
-        | {
-            term
-            for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row))
-            for term in graph.arrays.tokenizer.terms(name)
-        }
-    )
+    names = (label, graph.arrays.names[row], *graph.arrays.aliases_at(row))
+    own = used.union(*map(graph.arrays.tokenizer.terms, names))
     runs = list(dict.fromkeys(_runs(graph.arrays.texts[row][:_TEXT])))
     order = chance.permutation(len(runs)).tolist()
-    tries = 0
-    for run in sorted((runs[at] for at in order), key=lambda run: len(run) == 1):
-        terms = tuple(
-            dict.fromkeys(term for word in run if word not in _INNER for term in graph.arrays.tokenizer.terms(word))
-        )
-        if not own.isdisjoint(terms) or not _tells(graph, run, int(graph.arrays.node_types[row])):
-            continue
-        yield Constraint(" ".join(run), terms)
-        tries += 1
-        if tries == _TRIES:
-            return
+    phrases = (
+        Constraint(" ".join(run), terms)
+        for run in sorted((runs[at] for at in order), key=lambda run: len(run) == 1)
+        if own.isdisjoint(terms := _terms(graph, run))
+        and _is_rare(graph, run, terms, int(graph.arrays.node_types[row]))
+    )
+    yield from islice(phrases, _TRIES)
+
+
+def _terms(graph: Graph, run: tuple[str, ...]) -> tuple[str, ...]:
+    terms = graph.arrays.tokenizer.terms
+    return tuple(dict.fromkeys(term for word in run if word not in _INNER for term in terms(word)))
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
@@ -180,18 +176,16 @@ def _has_meaning(word: str) -> bool:
     return len(word) >= 4 and word.lower() not in _STOP
 
 
-def _tells(graph: Graph, run: tuple[str, ...], node_type: int) -> bool:
-    """Tell whether each word of meaning stands in several nodes, but in few of all nodes and few of the type."""
+def _is_rare(graph: Graph, run: tuple[str, ...], terms: tuple[str, ...], node_type: int) -> bool:
+    """Return whether each term is in several nodes, but in few of all nodes and few of the type."""
+    arrays = graph.arrays
     most = max(_FEWEST, int((_SHARE if len(run) > 1 else _SHARE_ALONE) * len(graph)))
-    most_of_type = _SHARE_OF_TYPE * graph.schema.node_types[graph.arrays.types.nodes[node_type]]
-    for term in (term for word in run if word not in _INNER for term in graph.arrays.tokenizer.terms(word)):
-        posting = graph.arrays.text_index.posting(term)
+    most_of_type = _SHARE_OF_TYPE * graph.schema.node_types[arrays.types.nodes[node_type]]
+    for term in terms:
+        posting = arrays.text_index.posting(term)
         if posting is None or not 2 <= posting.nodes <= most:
             return False
-        if (
-            np.count_nonzero(graph.arrays.node_types[graph.arrays.text_index.rows_of(posting)] == node_type)
-            > most_of_type
-        ):
+        if np.count_nonzero(arrays.node_types[arrays.text_index.rows_of(posting)] == node_type) > most_of_type:
             return False
     return True
 
@@ -199,24 +193,16 @@ def _tells(graph: Graph, run: tuple[str, ...], node_type: int) -> bool:
 def _properties(graph: Graph, row: int, chance: np.random.Generator) -> Iterator[Constraint]:
     """Yield the values of a node's properties that a person would ask for, in chance order."""
     values = sorted(graph.arrays.properties.of(row).items())
+    everyone = np.arange(len(graph), dtype=np.int32)
     for at in chance.permutation(len(values)).tolist():
         name, value = values[at]
-        if not _is_plain(name, value):
-            continue
         constraint = Constraint(str(value), property=name)
-        everyone = np.arange(len(graph), dtype=np.int32)
-        if len(holding(graph, constraint, everyone)) >= min(_FEWEST_WITH_VALUE, len(graph)):
+        if _is_plain(name, value) and len(holding(graph, constraint, everyone)) >= min(_FEWEST_WITH_VALUE, len(graph)):
             yield constraint
 
 
-def _is_one_value(graph: Graph, constraint: Constraint, rows: Rows) -> bool:
-    """Tell whether a constraint compares single values: in a mixed column some nodes may have a list."""
-    name = constraint.property
-    return name is None or not any(isinstance(graph.arrays.properties.of(row)[name], list) for row in rows.tolist())
-
-
 def _is_plain(name: str, value: JsonValue) -> bool:
-    """Tell whether a value is a word or two, or a year."""
+    """Return whether a value is a word or two, or a year."""
     if isinstance(value, int) and not isinstance(value, bool):
         return "year" in name.lower() and 1000 <= value <= 2999
     if not isinstance(value, str) or not 2 <= len(value) <= _LONGEST_VALUE:

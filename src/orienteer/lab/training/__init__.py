@@ -19,8 +19,8 @@ __getattr__, __dir__, __all__ = face(
         ),
         "export": "export as export_student",
         "grpo": (
-            "Asked as GraphQuestion, Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
-            "grpo_trainer, reinforce, row_of as row_of_episode, samples_by_vllm, vllm_sampler"
+            "Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
+            "GraphQuestion, grpo_trainer, reinforce, row_of as row_of_episode, samples_by_vllm, vllm_sampler"
         ),
         "policy": "Policy as StudentPolicy",
         "rows": (

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -113,8 +112,8 @@ def collect(
     )
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / _LOCK, busy=f"another process is collecting into {folder}: wait for it, or name another"):
-        done = _begun(folder, manifest)
-        desk = _Desk(folder, config, variant, settings, questions, avoid, model, budget, progress, executor)
+        done = _resumed(folder, manifest)
+        collector = _Collector(folder, config, variant, settings, questions, avoid, model, budget, progress, executor)
         # What a failing model left out is asked again; all that is there is kept.
         parts = {part.name: part for part in done.parts if not part.failed}
         for graph in graphs:
@@ -123,12 +122,12 @@ def collect(
                     f"{folder} holds trajectories of another graph {part.name!r}: collect into another folder"
                 )
         if done.rules != config.rules:
-            parts = {name: desk.sifted_anew(part) for name, part in parts.items()}
+            parts = {name: collector.sifted_anew(part) for name, part in parts.items()}
         done = done.model_copy(update={"rules": config.rules, "parts": tuple(parts.values()), "is_complete": False})
         _write(folder, done)
         for graph in graphs:
             if graph.path.name not in parts:
-                part, usage = desk.collected(graph)
+                part, usage = collector.collected(graph)
                 done = done.model_copy(update={"parts": (*done.parts, part), "usage": done.usage + usage})
                 _write(folder, done)
         done = done.model_copy(update={"is_complete": True})
@@ -137,8 +136,8 @@ def collect(
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
-    """Where the trajectories of one graph after another are collected."""
+class _Collector:
+    """Collects the trajectories of one graph after another."""
 
     folder: Path
     config: CollectConfig
@@ -155,18 +154,20 @@ class _Desk:
         """Write the trajectories of a graph, and return what there is of it and what it took."""
         place = self.folder / graph.path.name
         place.mkdir(exist_ok=True)
-        asked, avoided = self._asked(graph, place)
+        asked, avoided = self._questions(graph, place)
         failed, config = 0, self.config
         if config.teacher in AGENTS:
-            taught, usage = list(self._shown(graph, asked.examples)), Usage()
+            taught, usage = list(self._episodes(graph, asked.examples)), Usage()
         else:
             taught, usage = self._paid(graph, asked, place)
             answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
             taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
             if not taught:
+                errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
+                reason = f" ({errors[-1]})" if errors else ""
                 raise ModelError(
                     f"the model answered none of the {len(asked.examples):,} questions about {graph.path.name}"
-                    f"{self._fault(place)}: when that is mended, repeat the command"
+                    f"{reason}: when that is fixed, repeat the command"
                 )
         part = GraphPart(
             name=graph.path.name,
@@ -179,11 +180,19 @@ class _Desk:
         )
         return self._sifted(part, taught, asked.examples, place), usage
 
-    def _asked(self, graph: Graph, place: Path) -> tuple[QuestionSet, int]:
-        """Return the questions that may be asked, as they are then written down, and how many may not be."""
+    def _questions(self, graph: Graph, place: Path) -> tuple[QuestionSet, int]:
+        """Write and return the questions that may be asked, and the number of avoided ones."""
         generated = place / GENERATED
+        config = self.config
         if self.questions is None and not generated.exists():
-            write_whole(generated, as_lines(self._generated(graph)))
+            made: Sequence[Record]
+            if config.teacher == "quiz":
+                made = generate_quiz(graph, config.count, random_seed=config.random_seed).items
+            else:
+                made = generate_questions(
+                    graph, config.count, random_seed=config.random_seed, patterns=config.patterns
+                ).items
+            write_whole(generated, as_lines(made))
         found = read_questions(self.questions or generated, graph=graph).examples
         kept = list(found)
         if self.avoid is not None:
@@ -202,26 +211,13 @@ class _Desk:
         write_whole(place / QUESTIONS, "".join(f"{_as_line(example)}\n" for example in kept))
         return read_questions(place / QUESTIONS, graph=graph), len(found) - len(kept)
 
-    def _generated(self, graph: Graph) -> Iterable[Record]:
-        config = self.config
-        if config.teacher == "quiz":
-            return generate_quiz(graph, config.count, random_seed=config.random_seed).items
-        return generate_questions(graph, config.count, random_seed=config.random_seed, patterns=config.patterns).items
-
-    def _shown(self, graph: Graph, examples: Sequence[Example]) -> Iterator[Trajectory]:
+    def _episodes(self, graph: Graph, examples: Sequence[Example]) -> Iterator[Trajectory]:
         """Yield the episodes of a teacher without a model."""
-        stage = Stage(graph, self.variant, self.settings)
-        anchor = (
-            AnchorTrail(
-                graph,
-                stage,
-                self.settings,
-                mistakes=self.config.mistakes,
-                random_seed=self.config.random_seed,
-            )
-            if self.config.teacher == "anchor"
-            else None
-        )
+        config, stage = self.config, Stage(graph, self.variant, self.settings)
+        anchor = None
+        if config.teacher == "anchor":
+            seed = config.random_seed
+            anchor = AnchorTrail(graph, stage, self.settings, mistakes=config.mistakes, random_seed=seed)
         for number, example in enumerate(examples, 1):
             episode = anchor.episode(example) if anchor is not None else quiz_program(stage, example)
             if episode is not None:
@@ -232,9 +228,14 @@ class _Desk:
         """Return the trajectories of a teacher with a model, from a run for each sample, and what they took."""
         taught, usage, config = list[Trajectory](), Usage(), self.config
         total = config.samples * len(asked.examples)
+        questions = {example.question.id: example.question for example in asked.examples}
+        places = {question: place for place, question in enumerate(questions)}
         for number in range(config.samples):
             run = place / f"run-{number + 1}"
-            before = number * len(asked.examples)
+
+            def report(so_far: RunProgress, before: int = number * len(asked.examples)) -> None:
+                self.progress(graph.path.name, Count(before + so_far.done, of=total))
+
             evaluate(
                 graph,
                 asked,
@@ -249,13 +250,11 @@ class _Desk:
                 model=self.model,
                 budget=self.budget,
                 settings=self.settings,
-                progress=partial(self._tell, graph.path.name, before, total),
+                progress=report,
                 executor=self.executor,
             )
             stored = read_run(run)
             usage = sum((line.usage for line in stored.lines), usage)
-            questions = {example.question.id: example.question for example in asked.examples}
-            places = {question: place for place, question in enumerate(questions)}
             taught += [
                 trajectory.model_copy(update={"question": questions[question]})
                 for question, _, trajectories in sorted(stored.trajectories(), key=lambda one: places[one[0]])
@@ -263,14 +262,6 @@ class _Desk:
                 if trajectory.model is not None and trajectory.toolbox is not None
             ]
         return taught, usage
-
-    def _fault(self, place: Path) -> str:
-        """Return why the last question of the first run failed."""
-        errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
-        return f" ({errors[-1]})" if errors else ""
-
-    def _tell(self, graph: str, before: int, total: int, so_far: RunProgress) -> None:
-        self.progress(graph, Count(before + so_far.done, of=total))
 
     def sifted_anew(self, part: GraphPart) -> GraphPart:
         """Sift the trajectories of a graph that are there by the rules of now, and return the counts."""
@@ -282,16 +273,17 @@ class _Desk:
     def _sifted(
         self, part: GraphPart, taught: Sequence[Trajectory], examples: Sequence[Example], place: Path
     ) -> GraphPart:
-        """Write the trajectories that stay and those that are dropped, and return the counts."""
+        """Write the trajectories that stay and the dropped ones, and return the counts."""
         rules = rules_of(self.config.rules)
         golds = {example.question.id: example.gold for example in examples}
-        beside: defaultdict[str, list[Trajectory]] = defaultdict(list)
+        siblings: defaultdict[str, list[Trajectory]] = defaultdict(list)
         for trajectory in taught:
-            beside[trajectory.question.id].append(trajectory)
+            siblings[trajectory.question.id].append(trajectory)
         kept, dropped, counts = list[Trajectory](), list[Trajectory](), Counter[str]()
         for trajectory in taught:
             question = trajectory.question.id
-            faults = broken(Sample(trajectory, golds[question], beside[question]), rules)
+            sample = Sample(trajectory, golds[question], siblings[question])
+            faults = [name for name, may_stay in rules.items() if not may_stay(sample)]
             counts.update(faults)
             (dropped if faults else kept).append(trajectory)
         for name, trajectories in ((TRAJECTORIES, kept), (DROPPED, dropped)):
@@ -301,7 +293,7 @@ class _Desk:
 
 
 def _folded(example: Example) -> str:
-    """Return a question's words, case and marks aside."""
+    """Return a question's words in lower case."""
     return " ".join(Tokenizer.words(example.question.text))
 
 
@@ -313,10 +305,10 @@ def _as_line(example: Example) -> str:
     )
 
 
-def _begun(folder: Path, manifest: Collection) -> Collection:
-    """Return the manifest that is there with the graphs that are done, or the one given.
+def _resumed(folder: Path, manifest: Collection) -> Collection:
+    """Return the existing manifest with the finished graphs, or the one given.
 
-    Raises `BadInput` where the folder holds another collection, or something else.
+    Raises `BadInput` if the folder holds another collection, or something else.
     """
     file = folder / MANIFEST
     if not file.exists():
@@ -324,10 +316,7 @@ def _begun(folder: Path, manifest: Collection) -> Collection:
             raise BadInput(f"{folder} holds {foreign[0]} and no collection: name a folder that does not exist yet")
         _write(folder, manifest)
         return manifest
-    try:
-        there = Collection.model_validate_json(file.read_bytes())
-    except ValidationError as error:
-        raise BadInput(f"{file} is no manifest of this version: collect anew, in another folder") from error
+    there = _read_manifest(file)
     if not there.parts and not any(folder.glob("*/run-1")):  # a command that went wrong before its first question
         for made in folder.glob(f"*/{GENERATED}"):
             made.unlink()
@@ -427,18 +416,22 @@ class Collection(Record):
 
 def read_collection(path: Path) -> Collection:
     """Read the manifest of a collection. Raises `BadInput` where the folder holds none, or an unfinished one."""
-    file = path / MANIFEST
+    collection = _read_manifest(path / MANIFEST)
+    if not collection.is_complete:
+        raise BadInput(f"{path} is incomplete: rerun the command that wrote it, to resume")
+    return collection
+
+
+def _read_manifest(file: Path) -> Collection:
     try:
-        collection = Collection.model_validate_json(file.read_bytes())
+        return Collection.model_validate_json(file.read_bytes())
     except OSError as error:
         raise BadInput(
-            f"{path} is no collection ({MANIFEST}: {error.strerror}): name a folder that train collect -o wrote"
+            f"{file.parent} is not a collection ({file.name}: {error.strerror}): name a folder that train collect -o "
+            "wrote"
         ) from error
     except ValidationError as error:
-        raise BadInput(f"{file} is no manifest of this version: collect anew, in another folder") from error
-    if not collection.is_complete:
-        raise BadInput(f"{path} is not collected to the end: repeat the command that wrote it, it goes on from there")
-    return collection
+        raise BadInput(f"{file} is from another version: collect again, in another folder") from error
 
 
 def trajectories(path: Path, *, graphs: tuple[str, ...] = ()) -> Iterator[tuple[str, Trajectory]]:
@@ -458,7 +451,7 @@ def trajectories(path: Path, *, graphs: tuple[str, ...] = ()) -> Iterator[tuple[
 
 
 def card_of(collection: Collection) -> str:
-    """Return what a collection holds, for a person."""
+    """Return a summary of a collection for people."""
     total = sum(part.trajectories for part in collection.parts)
     lines = [
         "# A collection of trajectories",
@@ -496,88 +489,72 @@ def card_of(collection: Collection) -> str:
 
 
 class Sample(NamedTuple):
-    """A trajectory, the gold of its question, and what the other trajectories of the same question ended with."""
+    """A trajectory, the gold of its question, and all trajectories of the question, this one among them."""
 
     trajectory: Trajectory
     gold: Gold
-    beside: Sequence[Trajectory] = ()
-    """All trajectories of the question, this one among them."""
+    siblings: Sequence[Trajectory] = ()
+
+    @property
+    def answer(self) -> str | None:
+        """Return the answer in words."""
+        return self.trajectory.answer or final_answer(self.trajectory)
 
 
 Rule: TypeAlias = Callable[[Sample], bool]
-"""Says whether a sample may stay."""
+"""Returns whether a sample may stay."""
 
 
-def is_finished(sample: Sample) -> bool:
-    """Say whether the agent ended by itself, before its steps, its budget or its server did."""
-    return sample.trajectory.stopped_by == "finish"
-
-
-def is_answered(sample: Sample) -> bool:
-    """Say whether there is an answer."""
-    return bool(_ending(sample.trajectory))
-
-
-def has_valid_calls(sample: Sample) -> bool:
-    """Say whether every call could be read and none came back as an error."""
-    return not any(map(failed_calls, sample.trajectory.steps))
-
-
-def agrees(sample: Sample) -> bool:
-    """Say whether the answer, or the first node of it, is the one that most trajectories of the question end with."""
-    endings = Counter(map(_ending, sample.beside))
+def _agrees(sample: Sample) -> bool:
+    """Return whether most trajectories of the question end with this answer, or this first node."""
+    endings = Counter(map(_ending, sample.siblings))
     own = endings[_ending(sample.trajectory)]
-    return own == max(endings.values(), default=0) and 2 * own > len(sample.beside)
+    return own == max(endings.values(), default=0) and 2 * own > len(sample.siblings)
 
 
-def fits_gold(sample: Sample) -> bool:
-    """Say whether the first node is gold, or the answer where no node was chosen.
+def _fits_gold(sample: Sample) -> bool:
+    """Return whether the first node is gold, or the answer if no node was chosen.
 
     It needs labels: the paper's rejection by them is an option of its code.
     """
-    trajectory, gold = sample.trajectory, sample.gold
-    if trajectory.selected:
-        return trajectory.selected[0] in gold.nodes
-    answer = trajectory.answer or final_answer(trajectory)
+    gold, answer = sample.gold, sample.answer
+    if sample.trajectory.selected:
+        return sample.trajectory.selected[0] in gold.nodes
     return answer is not None and bool(gold.answers) and exact(answer, gold) > 0
 
 
-def is_rewarded(sample: Sample) -> bool:
-    """Say whether the answer stands by itself: worth the threshold of GraphScout's rewards or more (003, equation 5).
+def _is_rewarded(sample: Sample) -> bool:
+    """Return whether the answer is worth the threshold of GraphScout's rewards or more (003, equation 5).
 
-    The worth of nodes is their F1, that of a set in words the same over its items, else whether it is right.
+    Nodes are worth their F1, a set in words the F1 of its items, and any other answer 1 if it is right.
     """
-    trajectory, gold = sample.trajectory, sample.gold
+    trajectory, gold, answer = sample.trajectory, sample.gold, sample.answer
     if gold.nodes and trajectory.selected:
         return node_reward(trajectory, tuple(gold.nodes), {}).answer >= THRESHOLD
-    answer = trajectory.answer or final_answer(trajectory)
     if answer is None or not gold.answers:
         return False
     return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
 
 
 RULES: Mapping[str, Rule] = {
-    "finished": is_finished,
-    "answered": is_answered,
-    "valid-calls": has_valid_calls,
-    "agreement": agrees,
-    "gold": fits_gold,
-    "reward": is_rewarded,
+    # The agent ended by itself, before its steps, its budget or its server did.
+    "finished": lambda sample: sample.trajectory.stopped_by == "finish",
+    "answered": lambda sample: bool(_ending(sample.trajectory)),
+    # Every call could be read, and none came back as an error.
+    "valid-calls": lambda sample: not any(map(failed_calls, sample.trajectory.steps)),
+    "agreement": _agrees,
+    "gold": _fits_gold,
+    "reward": _is_rewarded,
 }
 """By the name that `--rule` takes."""
 
 
 def rules_of(names: Sequence[str]) -> dict[str, Rule]:
-    """Return rules by name. Raises `BadOption` for one that there is not."""
+    """Return rules by name. Raises `BadOption` for an unknown one."""
     for name in names:
         if name not in RULES:
             raise BadOption(f"there is no rule {name!r}: there are {', '.join(RULES)}")
     return {name: RULES[name] for name in dict.fromkeys(names)}
-
-
-def broken(sample: Sample, rules: Mapping[str, Rule]) -> tuple[str, ...]:
-    """Return the names of the rules that would drop a sample."""
-    return tuple(name for name, holds in rules.items() if not holds(sample))
 
 
 def _ending(trajectory: Trajectory) -> str:

@@ -15,6 +15,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +30,7 @@ from orienteer.llm.spoken import as_calls, as_text
 from orienteer.records import Message, Sampling, ToolCall, ToolSpec, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools.toolbox import Toolbox, open_compact
+from orienteer.tools.toolbox import open_compact
 
 _WALKS = ("follow", "intersect")
 """The calls of `anchor` that find a whole set by names and types."""
@@ -50,7 +51,7 @@ class Stage:
         self._agent = Retriever(
             graph,
             variant.method.name,
-            model=ScriptedModel(self._said, name="teacher"),
+            model=ScriptedModel(self._next_turn, name="teacher"),
             settings=replace(settings, model=None, options=variant.options),
         )
 
@@ -62,7 +63,7 @@ class Stage:
         steps = tuple(step.model_copy(update={"seconds": 0.0}) for step in trajectory.steps)
         return trajectory.model_copy(update={"question": example.question, "steps": steps})
 
-    def _said(self, messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling) -> str:
+    def _next_turn(self, messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling) -> str:
         said = sum(message.role == "assistant" for message in messages)
         return self._turns[said] if said < len(self._turns) else ""
 
@@ -116,19 +117,14 @@ class AnchorTrail:
             return None
         for _ in range(_TRIES):
             wrong = _with_mistake(call[1], chance)
-            if wrong is not None and self._is_refused(call[0], wrong):
-                return call[0], wrong
+            if wrong is not None:
+                try:
+                    open_compact(self._graph, "lexical").call(call[0], wrong)
+                except Unknown:
+                    return call[0], wrong
+                except Error:
+                    continue
         return None
-
-    def _is_refused(self, name: str, arguments: Mapping[str, Any]) -> bool:  # Any: JSON
-        toolbox: Toolbox = open_compact(self._graph, "lexical")
-        try:
-            toolbox.call(name, arguments)
-        except Unknown:
-            return True
-        except Error:
-            return False
-        return False
 
     def _finding(self, trail: Trajectory, question: str) -> Iterator[Call]:
         """Yield calls that find just what was selected, those with the fewest words first."""
@@ -136,19 +132,17 @@ class AnchorTrail:
         for call in calls:
             named = self._named(json.loads(call.arguments), question)
             for arguments in () if named is None else (_without_direction(named), named):
-                if self._found(call.name, arguments) == set(trail.selected):
+                if self._result(call.name, arguments) == set(trail.selected):
                     yield call.name, arguments
                     break
 
-    def _found(self, name: str, arguments: Mapping[str, Any]) -> set[str]:  # Any: JSON
-        """Return the ids of the whole set that a call finds; nothing where it fails."""
-        toolbox: Toolbox = open_compact(self._graph, "lexical")
-        try:
+    def _result(self, name: str, arguments: Mapping[str, Any]) -> set[str]:  # Any: JSON
+        """Return the ids of the whole set that a call finds; nothing if it fails."""
+        toolbox = open_compact(self._graph, "lexical")
+        with suppress(Error):
             toolbox.call(name, arguments)
-        except Error:
-            return set()
-        session = toolbox.session
-        return {self._graph.arrays.ids[row] for row in session.sets[-1]} if session.sets else set()
+        sets = toolbox.session.sets
+        return {self._graph.arrays.ids[row] for row in sets[-1]} if sets else set()
 
     def _named(self, arguments: dict[str, Any], question: str) -> dict[str, Any] | None:  # Any: JSON
         """Return arguments with names in place of ids, and without `k`; None where the question has not the names."""
@@ -166,7 +160,7 @@ class AnchorTrail:
         return named
 
     def _name(self, node: str, question: str) -> str | None:
-        """Return how the question names a node, with its type where the name alone means others too."""
+        """Return a node's name in the question, with its type if the name alone is ambiguous; None without one."""
         arrays, row = self._graph.arrays, self._graph.arrays.row(node)
         names = [name for name in (arrays.names[row], *arrays.aliases_at(row)) if name]
         name = next((name for name in names if name in question), None)
@@ -177,7 +171,7 @@ class AnchorTrail:
 
 
 def _with_mistake(arguments: Mapping[str, Any], chance: np.random.Generator) -> dict[str, Any] | None:  # Any: JSON
-    """Return arguments with one of their names misspelt; None where there is none to misspell."""
+    """Return arguments with one of their names misspelt; None if the misspelling changed nothing."""
     wrong: dict[str, Any] = copy.deepcopy(dict(arguments))
     names: list[tuple[Any, str | int]] = [(wrong, "start")] if "start" in wrong else []  # where each stands
     names += [(wrong["nodes"], place) for place in range(len(wrong.get("nodes", ())))]
@@ -210,17 +204,13 @@ def _misspelt(name: str, chance: np.random.Generator) -> str:
 
 def _without_direction(arguments: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
     """Return arguments whose steps leave the direction open, as the prompt advises."""
-    steps = [{key: value for key, value in step.items() if key != "direction"} for step in arguments.get("steps", ())]
-    return {**arguments, "steps": _in_order(steps)} if steps else dict(arguments)
-
-
-def _in_order(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:  # Any: JSON
-    """Return steps with the members of each in the order of the tool's schema: `edge` first."""
-    return [{key: step[key] for key in ("edge", "type", "direction") if key in step} for step in steps]
+    # In the order of the tool's schema: `edge` first.
+    steps = [{key: step[key] for key in ("edge", "type") if key in step} for step in arguments.get("steps", ())]
+    return {**arguments, "steps": steps} if steps else dict(arguments)
 
 
 def quiz_program(stage: Stage, example: Example) -> Trajectory | None:
-    """Return the episode that runs the query which proves a question's answer; None where there is none."""
+    """Return the episode that runs the query that proves a question's answer; None without a query."""
     query, answers = example.fields.get("gold_query"), example.gold.answers
     if not isinstance(query, str) or not answers:
         return None

@@ -1,4 +1,4 @@
-"""A student as a GGUF file, which `--model local:FILE` and llama.cpp's servers run, with its card beside it.
+"""A student as a GGUF file, which `--model local:FILE` and llama.cpp's servers run, and its card.
 
 The file takes its shape from the one that the student came from: vocabulary, settings and names of tensors are that
 file's, weights and chat template the student's. So no list of architectures is kept here but that of the two things
@@ -29,7 +29,7 @@ _ROPE = "rope_freqs.weight"
 
 
 def export(folder: Path, file: Path, *, base: Path | None = None, precision: Precision = "q8_0") -> Path:
-    """Write the student of a finished training as a GGUF file, and its card beside it, whose path is returned.
+    """Write the student of a finished training as a GGUF file and its card; return the path of the card.
 
     `base` is a GGUF file of the same model, in any precision; the one that the student came from where none is named.
     Raises `BadInput` where the training is unfinished or the base is of another model, `MissingExtra`.
@@ -56,20 +56,16 @@ def export(folder: Path, file: Path, *, base: Path | None = None, precision: Pre
     return card
 
 
-def _flags_of(agent: str) -> str:
-    """Return a method with its options as flags of a command."""
-    name, *options = shlex.split(agent)
-    return " ".join([f"--method {name}", *(f"--set {shlex.quote(option)}" for option in options)])
-
-
 def _card(training: Training, place: Path, file: Path) -> dict[str, Any]:  # Any: JSON
-    """Return what a model is, how it is spoken to, and how it was made."""
+    """Return the facts of a model: how to speak to it, and how it was made."""
+    name, *options = shlex.split(training.agent)
+    flags = " ".join([f"--method {name}", *(f"--set {shlex.quote(option)}" for option in options)])
     own = json.loads((place / CARD).read_text(encoding="utf-8"))
     rows = f"{counted(training.rows, 'row')}, " if training.rows else ""
     return {
         **own,
         "file": file.name,
-        "use": f"orienteer ask DIR QUESTION {_flags_of(training.agent)} --model local:{file.name}",
+        "use": f"orienteer ask DIR QUESTION {flags} --model local:{file.name}",
         "trained": f"{training.kind}: {rows}{counted(training.steps, 'step')}, {training.seconds:.0f} s",
         "settings": training.settings,
         "collection_sha256": training.collection_sha256,
@@ -84,7 +80,7 @@ def _write(place: Path, file: Path, base: Path, precision: Precision) -> None:
     try:
         shape = gguf.GGUFReader(base)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{base} is no GGUF file ({error}): name one of the student's model with --base") from error
+        raise BadInput(f"{base} is not a GGUF file ({error}): name one of the student's model with --base") from error
     architecture = str(shape.fields["general.architecture"].contents())
     if architecture not in _KNOWN:
         raise BadInput(
@@ -93,7 +89,8 @@ def _write(place: Path, file: Path, base: Path, precision: Precision) -> None:
         )
     weights = _weights(place, shape, architecture)
     writer = gguf.GGUFWriter(file, architecture)
-    template = _template(place)
+    template_file = place / "chat_template.jinja"
+    template = template_file.read_text(encoding="utf-8") if template_file.exists() else None
     for name, value in shape.fields.items():
         if not name.startswith("GGUF.") and name not in ("general.architecture", "general.file_type", "general.name"):
             said = template if name == "tokenizer.chat_template" and template else value.contents()
@@ -166,8 +163,3 @@ def _interleaved(values: Any, heads: int) -> Any:  # Any: NumPy's arrays
     """Return rows as llama.cpp keeps them: the two halves of each head in turn. (rows, columns)."""
     rows, columns = values.shape
     return values.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
-
-
-def _template(place: Path) -> str | None:
-    file = place / "chat_template.jinja"
-    return file.read_text(encoding="utf-8") if file.exists() else None

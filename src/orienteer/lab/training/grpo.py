@@ -79,7 +79,9 @@ def reinforce(
     `graphs` are those of the collection, by name. Raises `BadInput` where the collection, the student or the folder do
     not fit, `MissingExtra` without PyTorch.
     """
-    manifest, dialect = read_collection(collection), _dialect_of(collection)
+    manifest = read_collection(collection)
+    # The dialect of the teacher's calls is the one that the student is asked in.
+    dialect: Dialect = next((trajectory.dialect for _, trajectory in trajectories(collection)), "native")
     pytorch = torch()
     source = source_of(student)
     if source.is_file() and config.kl and not config.lora:
@@ -187,7 +189,7 @@ def grpo_trainer(
 
 
 def samples_by_vllm(sampler: Literal["auto", "transformers", "vllm"], student: Path, *, can_compute: bool) -> bool:
-    """Return whether vLLM samples. Raises `BadOption` where it is asked for, and cannot."""
+    """Return whether vLLM samples. Raises `BadOption` if it is asked for and cannot."""
     is_installed, is_folder = find_spec("vllm") is not None, student.is_dir()
     if sampler == "vllm" and not is_installed:
         raise BadOption("sampler=vllm: vLLM is not installed (pip install 'trl[vllm]'); transformers samples too")
@@ -197,7 +199,7 @@ def samples_by_vllm(sampler: Literal["auto", "transformers", "vllm"], student: P
 
 
 def vllm_sampler(generation: Any) -> Sampler:  # Any: TRL's `VLLMGeneration`
-    """Return how replies are sampled by the vLLM of a trainer, which gives it the weights before each step."""
+    """Return a sampler by the vLLM of a trainer, which gives it the weights before each step."""
 
     def sample(prompts: Sequence[list[int]], temperature: float, most: int) -> Sequence[list[int]]:
         generation.temperature, generation.max_completion_length = temperature, most
@@ -219,15 +221,10 @@ def _ending(episodes: Episodes) -> Any:  # Any: a callback of transformers
     return Ending()
 
 
-def _dialect_of(collection: Path) -> Dialect:
-    """Return how the teacher of a collection wrote its calls, which the student is asked in too."""
-    return next((trajectory.dialect for _, trajectory in trajectories(collection)), "native")
-
-
 def rollout_func(
     episodes: Episodes, policy: Policy, config: GrpoConfig, *, end: int
 ) -> Callable[[list[str], Any], dict[str, Any]]:  # Any: TRL's trainer, and what it takes
-    """Return what TRL calls for the episodes of a step (`rollout_func`)."""
+    """Return the function that TRL calls for the episodes of a step (`rollout_func`)."""
 
     def roll(prompts: list[str], trainer: Any) -> dict[str, Any]:  # Any: as above
         step = trainer.state.global_step + 1
@@ -264,7 +261,7 @@ TERMS = ("total", "answer", "clues", "cost")
 _LEVELS = ("simple", "medium", "hard")
 
 
-class Asked(NamedTuple):
+class GraphQuestion(NamedTuple):
     """A question of a graph."""
 
     graph: str
@@ -272,24 +269,26 @@ class Asked(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells it from all others."""
+        """Its name, which no other question has."""
         return f"{self.graph}/{self.example.question.id}"
 
 
 class Deck:
     """Which questions a step asks."""
 
-    def __init__(self, questions: Sequence[Asked], config: GrpoConfig) -> None:
+    def __init__(self, questions: Sequence[GraphQuestion], config: GrpoConfig) -> None:
         chance = np.random.default_rng(config.random_seed)
         shuffled = [questions[place] for place in chance.permutation(len(questions))]
-        if config.order == "difficulty":
-            shuffled.sort(key=_level)
+        if config.order == "difficulty":  # questions without one come last
+            levels = [one.example.fields.get("difficulty") for one in shuffled]
+            ranks = [_LEVELS.index(level) if level in _LEVELS else len(_LEVELS) for level in levels]
+            shuffled = [shuffled[place] for place in np.argsort(ranks, kind="stable")]
         self._waiting = shuffled
         self._refresh = config.refresh
         self._same: Counter[str] = Counter()
         """By question, how often in a row its episodes all had one reward: such a group teaches nothing."""
 
-    def draw(self, count: int) -> list[Asked]:
+    def draw(self, count: int) -> list[GraphQuestion]:
         """Return the next questions, which go to the end of the deck; the same ones again where it is short."""
         drawn = [self._waiting[place % len(self._waiting)] for place in range(count)]
         taken = {asked.key for asked in drawn}
@@ -304,19 +303,14 @@ class Deck:
             self._waiting = [asked for asked in self._waiting if asked.key != key]
 
 
-def _level(asked: Asked) -> int:
-    level = asked.example.fields.get("difficulty")
-    return _LEVELS.index(level) if level in _LEVELS else len(_LEVELS)
-
-
 class Collapse:
-    """Tells when rewards have collapsed: under half of the best mean so far of like questions, for some steps."""
+    """Notices a collapse of rewards: under half of the best mean so far of like questions, for some steps."""
 
     def __init__(self, patience: int) -> None:
         self._patience = patience
         self._means: defaultdict[str, list[float]] = defaultdict(list)
         self.reason: str | None = None
-        """What happened, for a person; None where rewards hold."""
+        """What happened, for a person; None if rewards hold."""
 
     def learn(self, level: str, rewards: Sequence[float]) -> None:
         """Take the rewards of a step's questions of one difficulty: hard ones after easy ones are no collapse."""
@@ -362,7 +356,7 @@ class Episodes:
 
     @property
     def why_nothing_learnt(self) -> str | None:
-        """Return what kept the student from learning; None where something was learnt."""
+        """Return a reason why nothing was learnt, or None if something was."""
         return None if self._differed else "no group of episodes differed in its reward, so nothing was learnt"
 
     def take_up(self, steps: int) -> None:
@@ -395,8 +389,14 @@ class Episodes:
             for name, graph in self.graphs.items()
         }
         asked = [one for one in self._deck.draw(self.config.batch) for _ in range(self.config.group)]
+
+        def episode(one: GraphQuestion) -> Trajectory:
+            question = one.example.question
+            trajectory = agents[one.graph].search(question.text).trajectories[0]
+            return trajectory.model_copy(update={"question": question})
+
         with ThreadPoolExecutor(len(asked)) as threads:
-            episodes = list(threads.map(lambda one: _episode(agents[one.graph], one.example), asked))
+            episodes = list(threads.map(episode, asked))
         rewards = [self._reward(one, episode) for one, episode in zip(asked, episodes, strict=True)]
         self._keep(step, asked, episodes, rewards)
         return episodes, rewards
@@ -411,19 +411,21 @@ class Episodes:
         for level, rewards in by_level.items():
             self.collapse.learn(level, rewards)
 
-    def _questions(self) -> Iterable[Asked]:
+    def _questions(self) -> Iterable[GraphQuestion]:
         """Yield the questions of the collection, of all its graphs, that the reward can judge."""
         for name, graph in self.graphs.items():
             for example in read_questions(self.collection / name / QUESTIONS, graph=graph).examples:
                 is_known = bool(example.gold.nodes) if self.config.reward == "nodes" else _item(example) is not None
                 if is_known:
-                    yield Asked(name, example)
+                    yield GraphQuestion(name, example)
 
-    def _reward(self, asked: Asked, episode: Trajectory) -> Reward:
+    def _reward(self, asked: GraphQuestion, episode: Trajectory) -> Reward:
         config, example = self.config, asked.example
         if config.reward == "nodes":
             names = self._names[asked.graph]
-            clues = {node: names(node) for node in (*_anchors(example), *example.gold.nodes)} if config.clues else {}
+            anchors = example.fields.get("anchors")
+            own = [node for node in anchors if isinstance(node, str)] if isinstance(anchors, list) else []
+            clues = {node: names(node) for node in (*own, *example.gold.nodes)} if config.clues else {}
             return node_reward(episode, tuple(example.gold.nodes), clues, threshold=config.threshold)
         item = _item(example)
         if item is None:
@@ -438,9 +440,9 @@ class Episodes:
         )
 
     def _keep(
-        self, step: int, asked: Sequence[Asked], episodes: Sequence[Trajectory], rewards: Sequence[Reward]
+        self, step: int, asked: Sequence[GraphQuestion], episodes: Sequence[Trajectory], rewards: Sequence[Reward]
     ) -> None:
-        """Write the episodes, without their token ids, and a line for each reward; teach the deck."""
+        """Write the episodes and a line for each reward; teach the deck."""
         lines, groups = [], defaultdict[str, list[float]](list)
         for one, episode, got in zip(asked, episodes, rewards, strict=True):
             terms = {term: round(float(getattr(got, term)), 4) for term in TERMS}
@@ -448,7 +450,12 @@ class Episodes:
             turns = {"turns": len(episode.steps), "learnt": learnt}
             append_line(self.folder / REWARDS, json.dumps({"step": step, "question": one.key, **terms, **turns}))
             note = f"reward {', '.join(f'{term} {value:.2f}' for term, value in terms.items())}"
-            lines.append(_without_tokens(episode).model_copy(update={"notes": (*episode.notes, note)}))
+            steps = []
+            for seen in episode.steps:  # without their token ids
+                raw = seen.reply.raw
+                bare = raw and raw.model_copy(update={"token_ids": None, "prompt_token_ids": None})
+                steps.append(seen.model_copy(update={"reply": seen.reply.model_copy(update={"raw": bare})}))
+            lines.append(episode.model_copy(update={"steps": tuple(steps), "notes": (*episode.notes, note)}))
             groups[one.key].append(got.total)
         self._learn(groups)
         file = self.folder / ROLLOUTS / f"step-{step:05}.jsonl"
@@ -494,23 +501,13 @@ def row_of(episode: Trajectory, *, max_length: int, end: int) -> EpisodeRow:
     return EpisodeRow(Row(ids, labels), first, turns)
 
 
-def _episode(agent: Retriever, example: Example) -> Trajectory:
-    trajectory = agent.search(example.question.text).trajectories[0]
-    return trajectory.model_copy(update={"question": example.question})
-
-
 def _item(example: Example) -> QuizItem | None:
-    """Return a question as the item of a quiz; None where it is of none."""
+    """Return a question as the item of a quiz, or None if it is not of one."""
     return item_of(example.question.id, example.question.text, example.gold, example.fields)
 
 
-def _anchors(example: Example) -> tuple[str, ...]:
-    anchors = example.fields.get("anchors")
-    return tuple(node for node in anchors if isinstance(node, str)) if isinstance(anchors, list) else ()
-
-
 def _names_of(graph: Graph) -> Callable[[str], tuple[str, ...]]:
-    """Return what gives the names that calls may have for a node: alone, and with its type."""
+    """Return a function that gives the names of a node in calls: alone, and with its type."""
     arrays = graph.arrays
 
     def names(node: str) -> tuple[str, ...]:
@@ -519,12 +516,3 @@ def _names_of(graph: Graph) -> Callable[[str], tuple[str, ...]]:
         return (*own, *(f"{name} ({arrays.type_at(row)})" for name in own))
 
     return names
-
-
-def _without_tokens(episode: Trajectory) -> Trajectory:
-    steps = []
-    for step in episode.steps:
-        raw = step.reply.raw
-        bare = raw.model_copy(update={"token_ids": None, "prompt_token_ids": None}) if raw is not None else None
-        steps.append(step.model_copy(update={"reply": step.reply.model_copy(update={"raw": bare})}))
-    return episode.model_copy(update={"steps": tuple(steps)})

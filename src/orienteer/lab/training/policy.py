@@ -26,8 +26,8 @@ Sampler: TypeAlias = Callable[[Sequence[list[int]], float, int], Sequence[list[i
 """Goes on from prompts, given as token ids, at a temperature, by so many tokens at the most; returns those of each."""
 
 
-class _Asked(NamedTuple):
-    """A prompt that waits for its reply."""
+class _Prompt(NamedTuple):
+    """A prompt that is waiting for its reply."""
 
     token_ids: list[int]
     temperature: float
@@ -35,8 +35,8 @@ class _Asked(NamedTuple):
     sampled: Future[list[int]]
 
 
-class _Course(threading.local):
-    """What the conversation of this thread has come to: its text, and the tokens that stand for it."""
+class _Conversation(threading.local):
+    """The conversation of this thread so far: its text and its tokens."""
 
     text = ""
     token_ids: tuple[int, ...] = ()
@@ -45,8 +45,8 @@ class _Course(threading.local):
 class Policy:
     """A student that answers requests, from as many threads as like: a `LanguageModel`, used as a context manager.
 
-    A conversation keeps the tokens that were sampled: a later prompt goes on from them, and is not cut into tokens
-    anew. Each reply carries the token ids of its prompt and its own (`Raw`).
+    A conversation keeps the tokens that were sampled: a later prompt goes on from them and is not tokenized again.
+    Each reply carries the token ids of its prompt and its own (`Raw`).
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class Policy:
         ends = model.generation_config.eos_token_id
         listed = ends if isinstance(ends, list) else [ends]
         self._ends = {*listed, tokenizer.eos_token_id} - {None}
-        self._waiting: SimpleQueue[_Asked | None] = SimpleQueue()
-        self._course = _Course()
+        self._waiting: SimpleQueue[_Prompt | None] = SimpleQueue()
+        self._conversation = _Conversation()
         self._sampler: Sampler = self._generated
         self._thread: threading.Thread | None = None
 
@@ -118,27 +118,27 @@ class Policy:
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return what the student says next. Raises `ModelError` for a prompt that is too long; no schema is kept."""
+        """Return the student's next message. Raises `ModelError` for a prompt that is too long; schemas are ignored."""
         began = time.monotonic()
         wanted = sampling if sampling is not None else Sampling()
         body = body_of(ChatRequest.of(self._name, messages, tools, schema, sampling), lacks=frozenset())
-        text, course = prompt_of(body, self._tokenizer), self._course
-        is_going_on = course.text and text.startswith(course.text)
+        text, so_far = prompt_of(body, self._tokenizer), self._conversation
+        is_going_on = so_far.text and text.startswith(so_far.text)
         prompt_ids = [
-            *(course.token_ids if is_going_on else ()),
-            *self._tokenizer(text[len(course.text) if is_going_on else 0 :], add_special_tokens=False)["input_ids"],
+            *(so_far.token_ids if is_going_on else ()),
+            *self._tokenizer(text[len(so_far.text) if is_going_on else 0 :], add_special_tokens=False)["input_ids"],
         ]
         if len(prompt_ids) > self._most_prompt_tokens:
             raise ModelError(f"a prompt of {len(prompt_ids)} tokens: {self._name} takes {self._most_prompt_tokens}")
         temperature = self._temperature if self._temperature is not None else wanted.temperature
         most = min(self._most_tokens, wanted.max_tokens or self._most_tokens)
-        asked = _Asked(prompt_ids, 1.0 if temperature is None else temperature, most, Future())
+        asked = _Prompt(prompt_ids, 1.0 if temperature is None else temperature, most, Future())
         self._waiting.put(asked)
         sampled = asked.sampled.result()
         is_ended = sampled[-1] in self._ends
         said = self._tokenizer.decode(sampled[:-1] if is_ended else sampled)
-        course.text = text + self._tokenizer.decode(sampled)
-        course.token_ids = (*prompt_ids, *sampled)
+        so_far.text = text + self._tokenizer.decode(sampled)
+        so_far.token_ids = (*prompt_ids, *sampled)
         message = Message(role="assistant", content=said)
         return Reply(
             # Calls of tools that went natively are read as a server reads them.
@@ -159,39 +159,25 @@ class Policy:
         )
 
     def _serve(self) -> None:
-        """Answer what waits, a batch after another, until the end is asked for."""
+        """Answer the waiting prompts, a batch after another, until the end is asked for."""
         with ThreadPoolExecutor(1) as sampler:
-            self._serve_by(sampler)
+            batch: list[_Prompt] = []
+            while True:
+                # All that arrive in short succession are one batch; the first of them may take any time.
+                try:
+                    asked = self._waiting.get(timeout=GATHER_SECONDS if batch else None)
+                except Empty:
+                    self._answer(batch, sampler)
+                    batch = []
+                    continue
+                if asked is None:
+                    self._answer(batch, sampler)
+                    return
+                batch.append(asked)
 
-    def _serve_by(self, sampler: ThreadPoolExecutor) -> None:
-        while (first := self._waiting.get()) is not None:
-            batch, is_over = self._gathered(first)
-            for part in self._parted(batch):
-                done = sampler.submit(self._sampled, part)
-                if (error := done.exception()) is not None:  # whoever waits has to hear of it, whatever it is
-                    for asked in part:
-                        asked.sampled.set_exception(error)
-                else:
-                    for asked, token_ids in zip(part, done.result(), strict=True):
-                        asked.sampled.set_result(token_ids)
-            if is_over:
-                return
-
-    def _gathered(self, first: _Asked) -> tuple[list[_Asked], bool]:
-        """Return all that arrive in short succession, and whether the end was among them."""
-        batch = [first]
-        while True:
-            try:
-                asked = self._waiting.get(timeout=GATHER_SECONDS)
-            except Empty:
-                return batch, False
-            if asked is None:
-                return batch, True
-            batch.append(asked)
-
-    def _parted(self, batch: Sequence[_Asked]) -> list[list[_Asked]]:
-        """Return parts of like temperature and length that fit the memory, the shortest first."""
-        parts: list[list[_Asked]] = []
+    def _answer(self, batch: Sequence[_Prompt], sampler: ThreadPoolExecutor) -> None:
+        """Answer prompts in parts of like temperature and length that fit the memory, the shortest first."""
+        parts: list[list[_Prompt]] = []
         for asked in sorted(batch, key=lambda asked: (asked.temperature, len(asked.token_ids))):
             longest = len(asked.token_ids) + asked.most_tokens
             is_like = bool(parts) and parts[-1][0].temperature == asked.temperature
@@ -199,13 +185,17 @@ class Policy:
                 parts[-1].append(asked)
             else:
                 parts.append([asked])
-        return parts
-
-    def _sampled(self, batch: Sequence[_Asked]) -> list[list[int]]:
-        """Return the tokens of each reply, with the mark of its end unless it was cut."""
-        most = max(asked.most_tokens for asked in batch)
-        replies = self._sampler([asked.token_ids for asked in batch], batch[0].temperature, most)
-        return [self._to_end(reply, asked.most_tokens) for reply, asked in zip(replies, batch, strict=True)]
+        for part in parts:
+            most = max(asked.most_tokens for asked in part)
+            done = sampler.submit(self._sampler, [asked.token_ids for asked in part], part[0].temperature, most)
+            if (error := done.exception()) is not None:  # the waiting threads receive it, whatever it is
+                for asked in part:
+                    asked.sampled.set_exception(error)
+                continue
+            for asked, reply in zip(part, done.result(), strict=True):
+                # With the mark of its end, unless it was cut.
+                ended = (place for place, token in enumerate(reply[: asked.most_tokens]) if token in self._ends)
+                asked.sampled.set_result(reply[: next(ended, asked.most_tokens - 1) + 1])
 
     def _generated(self, prompts: Sequence[list[int]], temperature: float, most: int) -> list[list[int]]:
         """Sample by transformers, as `Sampler` says."""
@@ -230,7 +220,3 @@ class Policy:
         finally:
             model.train(was_training)
         return [reply[longest:].tolist() for reply in out]
-
-    def _to_end(self, token_ids: list[int], most: int) -> list[int]:
-        place = next((place for place, token in enumerate(token_ids[:most]) if token in self._ends), None)
-        return token_ids[:most] if place is None else token_ids[: place + 1]

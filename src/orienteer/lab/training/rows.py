@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from orienteer.agents.replay import SentRequest, requests
 from orienteer.errors import BadInput
 from orienteer.lab.evaluation.running.runs import failed_calls
-from orienteer.records import Reply, Step, Trajectory
+from orienteer.records import Reply, Trajectory
 
 IGNORED = -100
 """The label of a token that no loss is taken of, as in PyTorch's cross entropy."""
@@ -72,7 +72,7 @@ def rows(
 ) -> Iterator[Row]:
     """Yield the rows of trajectories, none longer than `max_length` tokens: later turns that do not fit are left out.
 
-    Without `learns_failed`, replies whose calls failed are in the rows and not learnt. Raises `BadInput` where the
+    Without `learns_failed`, replies whose calls failed are in the rows and not learnt. Raises `BadInput` if the
     template cannot write their calls of tools.
     """
     count = RowCount() if count is None else count
@@ -92,16 +92,18 @@ def rows(
 def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool = True) -> list[list[Part]]:
     """Return the texts of each row of a trajectory. Raises `BadInput` for a template that cannot write them."""
     texts: list[list[Part]] = []
-    for request, step in _answered(trajectory):
-        reply = step.reply
+    for request in requests(trajectory):
+        step = trajectory.steps[request.step - 1]
+        if request.is_refused or step.error is not None:
+            continue  # it was not answered
         is_learnt = learns_failed or not failed_calls(step)
         prompt = prompt_of(request.body(), template)
-        said, end = _said(request, reply, template, prompt)
+        reply, end = _reply(request, step.reply, template, prompt)
         before = "".join(part.text for part in texts[-1]) if texts else None
         if before is not None and prompt.startswith(before):
-            texts[-1] += [Part(prompt[len(before) :], is_learnt=False), Part(said + end, is_learnt)]
+            texts[-1] += [Part(prompt[len(before) :], is_learnt=False), Part(reply + end, is_learnt)]
         else:
-            texts.append([Part(prompt, is_learnt=False), Part(said + end, is_learnt)])
+            texts.append([Part(prompt, is_learnt=False), Part(reply + end, is_learnt)])
     return texts
 
 
@@ -118,14 +120,6 @@ def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `dec
     return texts
 
 
-def _answered(trajectory: Trajectory) -> Iterator[tuple[SentRequest, Step]]:
-    """Yield each request that was answered, with its step."""
-    for request in requests(trajectory):
-        step = trajectory.steps[request.step - 1]
-        if not request.is_refused and step.error is None:
-            yield request, step
-
-
 def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
     """Return the text of a request's body, up to where the model begins to write.
 
@@ -134,8 +128,8 @@ def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
     return _rendered(template, body["messages"], body.get("tools"), add_generation_prompt=True)
 
 
-def _said(request: SentRequest, reply: Reply, template: Template, prompt: str) -> tuple[str, str]:
-    """Return what the model wrote, and the mark by which it ended.
+def _reply(request: SentRequest, reply: Reply, template: Template, prompt: str) -> tuple[str, str]:
+    """Return the text of the reply and its end mark.
 
     Words are those of the raw reply. Native calls are written as the template writes them, since a server gives them
     read; they have to come right after the prompt, or the template shows the model another conversation than it had.
@@ -178,7 +172,15 @@ def _rendered(
     add_generation_prompt: bool = False,
 ) -> str:
     """Return a conversation as text. Arguments of calls are objects to a template, and texts in a request."""
-    opened = [_opened(message) for message in messages]
+    opened = []
+    for message in messages:
+        calls = []
+        for call in message.get("tool_calls") or ():
+            function = dict(call["function"])
+            with contextlib.suppress(ValueError):  # they stay texts if they are not JSON
+                function["arguments"] = json.loads(function["arguments"])
+            calls.append({**call, "function": function})
+        opened.append({**message, "tool_calls": calls} if calls else message)
     text = template.apply_chat_template(
         opened, tools=tools, tokenize=False, add_generation_prompt=add_generation_prompt
     )
@@ -187,19 +189,6 @@ def _rendered(
     ):
         raise BadInput("the student's chat template does not write tools: name another with --set template=FILE")
     return str(text)
-
-
-def _opened(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message whose calls have their arguments as objects; as they are where they are no JSON."""
-    if not message.get("tool_calls"):
-        return message
-    calls = []
-    for call in message["tool_calls"]:
-        function = dict(call["function"])
-        with contextlib.suppress(ValueError):
-            function["arguments"] = json.loads(function["arguments"])
-        calls.append({**call, "function": function})
-    return {**message, "tool_calls": calls}
 
 
 def _tokens(parts: Sequence[Part], template: Template, max_length: int) -> tuple[Row | None, bool]:

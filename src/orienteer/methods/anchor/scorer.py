@@ -21,7 +21,7 @@ from orienteer.reading.answer_type import Understanding
 from orienteer.reading.linker import AnchorConfig
 from orienteer.reading.words import SchemaWords
 from orienteer.records import Usage
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 from orienteer.text import english
 
 # Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
@@ -78,7 +78,7 @@ class NodeScorer:
         self._kind_terms = {term for word in kinds for term in tokenizer.expand(word)}
 
     def anchor_weights(self) -> NDArray[np.float64]:
-        """Return what each anchor weighs: half by its own words, half as all do."""
+        """Return the weight of each anchor: half its own words', half the mean of all anchors."""
         index = self._graph.arrays.text_index
         usual = self.whole / max(1, len(self.weights))  # a name of stop words weighs as a usual word does
         own = np.array(
@@ -90,7 +90,7 @@ class NodeScorer:
         return 0.5 * own + 0.5 * own.mean() if len(own) else own
 
     def score(self, connections: Connections) -> Scores:
-        """Return the nodes that words or anchors speak for, best first, ties by id."""
+        """Return the nodes that words or anchors support, best first, ties broken by id."""
         config, wanted = self._config, self._wanted
         weights = self.anchor_weights()
         linked = weights @ connections.strength if self._anchors else np.zeros(len(connections.rows))
@@ -121,7 +121,7 @@ class NodeScorer:
         return Scores(rows[order], total[order], by_degree > 0, cosines)
 
     def _by_degree(self, *, joint: bool, leads: bool) -> float:
-        """Return the weight of a node's edges in the stead of words: from 0, where texts or anchors tell."""
+        """Return the weight of a node's edges, from 0 if texts or anchors are enough."""
         wanted = self._wanted
         if joint or not wanted.types or wanted.yes_or_no or not self._config.prior_weight:
             return 0.0
@@ -132,7 +132,7 @@ class NodeScorer:
     def _other(
         self, rows: Rows, kind: NDArray[np.float64], words: NDArray[np.float64], by_degree: float
     ) -> NDArray[np.float64]:
-        """Return what speaks for each node beside kind, connections and words: edges and meaning; (rows,)."""
+        """Return the other part of each node's score, from edges and meaning: (rows,)."""
         config, total = self._config, np.zeros(len(rows))
         if by_degree or not self._anchors:
             degree = np.log1p(self._graph.arrays.adjacency.degree(rows).astype(np.float64))
@@ -146,7 +146,7 @@ class NodeScorer:
         return total
 
     def _is_joint(self, connections: Connections) -> bool:
-        """Return whether some node of the wanted types joins two anchors or more."""
+        """Return whether a node of the wanted types joins two anchors or more."""
         joined = connections.rows[connections.joined]
         if self._wanted.types:
             joined = joined[np.isin(self._graph.arrays.node_types[joined], list(self._wanted.types))]
@@ -155,7 +155,7 @@ class NodeScorer:
     def _candidates(
         self, connections: Connections, linked: NDArray[np.float64], *, joint: bool, by_degree: bool
     ) -> Rows:
-        """Return the nodes that are worth a score, ascending: the best connected, the named, and those words find."""
+        """Return the nodes to score, ascending: the best connected, the named, and those that words find."""
         rows, wanted = connections.rows, self._wanted
         if len(rows) > _MOST_SCORED:
             promise = linked + self._config.type_weight * self.whole * self._kind(rows)
@@ -184,7 +184,7 @@ class NodeScorer:
         return typed if self._mask is None else self._mask if typed is None else typed & self._mask
 
     def _most_touched(self) -> Rows:
-        """Return the nodes of the wanted types that the most edges touch: for questions that say nothing else."""
+        """Return the best connected nodes of the wanted types: for questions that say nothing else."""
         rows = np.flatnonzero(np.isin(self._graph.arrays.node_types, list(self._wanted.types))).astype(np.int32)
         rows = rows if self._mask is None else rows[self._mask[rows]]
         order = np.lexsort((rows, -self._graph.arrays.adjacency.degree(rows)))[: self._k]
@@ -194,7 +194,7 @@ class NodeScorer:
         return self._graph.arrays.text_index.search(self.terms, _BY_WORDS, mask=mask).rows
 
     def _kind(self, rows: Rows) -> NDArray[np.float64]:
-        """Return how surely each node is of a wanted type: (rows,), from 0 to 1."""
+        """Return the sureness that each node is of a wanted type: (rows,), from 0 to 1."""
         by_type = np.zeros(len(self._graph.arrays.types.nodes))
         for number, sureness in self._wanted.types.items():
             by_type[number] = sureness
@@ -216,7 +216,7 @@ class NodeScorer:
         return total
 
     def _named(self, rows: Rows) -> NDArray[np.float64]:
-        """Return how well each node answers to a phrase of the question: (rows,), 0 where it is not named."""
+        """Return how well a phrase of the question names each node: (rows,), 0 if none does."""
         named = np.zeros(len(rows))
         for anchor in self._anchors:
             for row, quality in anchor.candidates:
@@ -262,17 +262,17 @@ _MOST_TYPES = 256  # whose order is remembered
 
 
 class DegreePrior:
-    """Tells how little the texts of a graph have to say to a question. Made once a graph; safe to share."""
+    """Measures how little the texts of a graph say about a question. Made once a graph; safe to share."""
 
     def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._graph, self._vocabulary = graph, vocabulary
 
     def unknown(self, question: Understanding) -> bool:
-        """Tell whether the question has a word, beyond the names in it and the schema's words, that no node has."""
+        """Return whether no node has some word of the question, apart from its names and the schema's words."""
         return any(posting is None for posting in self._content(question))
 
     def dullness(self, question: Understanding) -> float:
-        """Return how little the texts of the wanted types say of the question: from 0, where they tell, to 1.
+        """Return how little the texts of the wanted types say about the question: 0 to 1.
 
         What counts is the greatest share of the question's content, by idf, that one node of these types holds. Names
         that are linked are no part of that content, nor are the schema's words; a word that no node has counts as the
@@ -310,7 +310,7 @@ class DegreePrior:
         lists = [self._in_order(number) if mask is None else self._marked(number, mask) for number in types]
         return np.concatenate([np.zeros(0, np.int32), *(rows[:k] for rows in lists)])
 
-    @remembered(_MOST_TYPES)
+    @cached_method(_MOST_TYPES)
     def _in_order(self, number: int) -> Rows:
         """Return the best connected nodes of a type, the most edges first, ties by id."""
         return self._marked(number, np.ones(len(self._graph), np.bool_))
@@ -356,7 +356,7 @@ class EmbeddingPayment(NamedTuple):
 
 
 class Meaning:
-    """Nearness over one graph; where it has no vectors, or their embedder cannot be had, there is none."""
+    """Nearness over one graph; there is none without vectors or without their embedder."""
 
     def __init__(self, graph: Graph, config: AnchorConfig) -> None:
         self._graph = graph
@@ -372,7 +372,7 @@ class Meaning:
                 self._searcher = searcher
 
     def pay(self, text: str, run: Run) -> EmbeddingPayment:
-        """Have a question embedded before it is ranked; a server's work is charged to the run. Raises `ModelError`."""
+        """Embed a question before it is ranked, and charge the run for it. Raises `ModelError`."""
         if self._searcher is None or not text.strip():
             return EmbeddingPayment(lack=self._lack)
         try:
@@ -381,5 +381,5 @@ class Meaning:
             return EmbeddingPayment(lack=f"not ranked by meaning, the question could not be embedded: {error}")
 
     def of(self, text: str) -> Nearness | None:
-        """Return the nearness to a question; None where there is none."""
+        """Return the nearness to a question, or None."""
         return None if self._searcher is None or not text.strip() else Nearness(self._searcher, text)

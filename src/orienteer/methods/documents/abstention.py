@@ -32,21 +32,21 @@ READ = 5
 """Passages that are examined, the first of the ranking."""
 LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage and its title must have."""
+# Share of the question that may be absent if a sentence is quoted: of ten look-ups whose quotation was right none had
+# more, of questions in other words than the documents' most.
 _MOST_LACKING = 0.45
-"""Share of the question that may be absent if a sentence is quoted: of ten look-ups whose quotation was right none had
-more, of questions in other words than the documents' most."""
+# How alike, by `difflib`, a word of the passages is to one that was mistyped.
 _ALIKE = 0.8
-"""How alike, by `difflib`, a word of the passages is to one that was mistyped."""
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
+# `MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`
 _IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
-"""`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
 _LONGEST_NAME = 200  # characters
 _LOOKED_AT = 200  # passages in which an identifier of several words is looked for
+# What having all neighbours among the question's words side by side counts, added to the logarithm of a score: 1 to 4
+# are level on the open half of the questions of `benchmarks/folders.py`.
 _BESIDE = 1.0
-"""What having all neighbours among the question's words side by side counts, added to the logarithm of a score: 1 to 4
-are level on the open half of the questions of `benchmarks/folders.py`."""
+# The same for having all its telling words in the title.
 _TITLED = 1.0
-"""The same for having all its telling words in the title."""
 
 
 class DocumentsConfig(Options):
@@ -234,6 +234,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Z][\w'’.-]{0,60}\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
+# What a question asks for, and what a text has that answers it.
 _ASKS = (
     (
         re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
@@ -243,41 +244,40 @@ _ASKS = (
     (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
     (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
 )
-"""What a question asks for, and what a text has that answers it."""
+# What having that is worth; all of the question's words together are worth 1.
 _KIND = 0.2
-"""What having that is worth; all of the question's words together are worth 1."""
+# The worth of a word that only the title above the sentence has.
 _ABOVE = 0.5
-"""The worth of a word that only the title above the sentence has."""
+# The worth of a word that only the rest of the passage has.
 _NEAR = 0.25
-"""The worth of a word that only the rest of the passage has."""
+# The worth of the first passage of the ranking; the second gets half of it, the third a third.
 _PLACE = 0.3
-"""The worth of the first passage of the ranking; the second gets half of it, the third a third."""
+# The worth of having all neighbours among the question's words side by side.
 _QUOTATION_BESIDE = 0.3
-"""The worth of having all neighbours among the question's words side by side."""
+# A line that is a heading if it is no more than this and has no number.
 _HEADING = re.compile(r"[^.!?:;]{1,60}")
-"""A line that is a heading if it is no more than this and has no number."""
+# What is subtracted for a mere heading.
 _HEADED = 1.0
-"""What is subtracted for a mere heading."""
+# What is subtracted for each number, identifier or month of the question that a sentence's context lacks.
 _LACKING = 0.3
-"""What is subtracted for each number, identifier or month of the question that a sentence's context lacks."""
+# Without May, which is a verb too.
 _MONTHS = frozenset(
     ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
 )
-"""Without May, which is a verb too."""
+# Words that ask to compare or add up rows, which a quotation cannot do.
 _MOST = re.compile(
     r"\b(?:most|least|fewest|best|worst|latest|total|sum|average|mean|altogether|[a-z]{3,}(?<!inter)(?<!requ)(?<!for)est)\b"
 )
-"""Words that ask to compare or add up rows, which a quotation cannot do."""
+# What is added for prose; a fragment or a line of code gets nothing.
 _PROSE = 0.1
-"""What is added for prose; a fragment or a line of code gets nothing."""
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
 _DEFINED = re.compile(
     r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
     r"|define\b|explain\b|.*\b(?:meaning|definition)\b|.*\bmeans?\W*$)",
     re.IGNORECASE,
 )
+# What is added for a sentence that begins with the thing to define.
 _DEFINES = 0.6
-"""What is added for a sentence that begins with the thing to define."""
 
 
 class Quotation(NamedTuple):
@@ -299,7 +299,7 @@ class Quotation(NamedTuple):
 
 
 def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
-    """Return the sentence or table row of the first passages that fits a question best, or None if none has its words.
+    """Return the sentence or table row of the first passages that fits a question best, or None without its words.
 
     A sentence scores the share of the question's telling words in it, by their idf; less for those in its title, in the
     heading above it or elsewhere in its passage. Word pairs in the question's order, the kind of answer (a number, a
@@ -331,10 +331,10 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
             lacks = tuple(word for word, term in question.needed.items() if term not in context)
             fits -= _LACKING * len(lacks)
             if best is None or fits > best.score + 1e-9:
-                whole = passage.whole(piece)
+                whole = passage.with_context(piece)
                 is_compared = most is not None and passage.is_table and not terms.terms_in(most[0]) & passage.header
                 superlative = most[0] if most is not None and is_compared else ""
-                best = Quotation(passage.written(whole), row, whole.begin, fits, lacks, superlative)
+                best = Quotation(passage.quotation(whole), row, whole.begin, fits, lacks, superlative)
     return best
 
 
@@ -391,7 +391,7 @@ class _Passage:
         return piece.terms | above if self.is_table else self._near | above
 
     def is_heading(self, piece: TextPiece) -> bool:
-        """Return whether a sentence is a mere heading."""
+        """Return whether a sentence is only a heading."""
         text = self.text[piece.begin : piece.end]
         return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
 
@@ -400,7 +400,7 @@ class _Passage:
         parts = self.text[piece.begin : piece.end].split()
         return len(parts) >= _LEAST_WORDS and sum(part.strip(_MARKS).isalpha() for part in parts) >= len(parts) / 2
 
-    def whole(self, piece: TextPiece) -> TextPiece:
+    def with_context(self, piece: TextPiece) -> TextPiece:
         """Return a sentence, together with the one before it if it has no words but the question's own."""
         words = _WORD.findall(self.text[piece.begin : piece.end])
         wanted, find = self._terms.weights.keys(), self._terms.terms
@@ -416,7 +416,7 @@ class _Passage:
         weight = self._terms.weight
         return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
 
-    def written(self, piece: TextPiece) -> str:
+    def quotation(self, piece: TextPiece) -> str:
         """Return a sentence as it is written, of a row each cell with its column; of a very long one a part."""
         text = self.text[piece.begin : piece.end]
         cells = text.split(CELLS)

@@ -33,14 +33,14 @@ from orienteer.methods.documents.abstention import (
 from orienteer.protocols import Method, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import folded, place_in, present
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.english import telling_words
 from orienteer.text.tokenizer import Tokenizer
 
+# Passages that are ranked beyond those asked for, because some are folded away.
 _MORE = 10
-"""Passages that are ranked beyond those asked for, because some are folded away."""
+# How many times as many are ranked at most, if most of them repeat others.
 _MOST = 8
-"""How many times as many are ranked at most, if most of them repeat others."""
 
 
 class Documents:
@@ -66,7 +66,7 @@ class Documents:
             allowed = self._spaces.answers(question.node_types, question.where)
             documents = mentioning(self._graph, query, allowed)
             if documents.rows:
-                result = self._listed(question, query, documents, run)
+                result = self._list_of(question, query, documents, run)
                 seconds = time.perf_counter() - started
                 return result.model_copy(update={"usage": result.usage.model_copy(update={"seconds": seconds})})
         terms = QuestionTerms(self._graph, question.text)
@@ -82,7 +82,7 @@ class Documents:
 
     # ------------------------------------------------------------------------------------------------ which documents
 
-    def _listed(self, question: Question, query: DocumentQuery, documents: MentionResult, run: Run) -> Result:
+    def _list_of(self, question: Question, query: DocumentQuery, documents: MentionResult, run: Run) -> Result:
         """Return the documents that mention a subject, each by its best passage; then those that have part of it.
 
         The base's ranking for the subject fills the places that are left.
@@ -192,11 +192,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# Nouns for whatever is in a folder.
 _ANY = _words(
     """document documents doc docs file files folder page pages paper papers passage passages text texts source
     sources"""
 )
-"""Nouns for whatever is in a folder."""
+# Nouns for files of some kinds, by their suffixes.
 _SUFFIXES = {
     (".eml", ".msg"): "email emails mail mails message messages",
     (".xlsx", ".xlsm", ".csv", ".tsv", ".ods"): "spreadsheet spreadsheets sheet sheets workbook workbooks table tables",
@@ -207,14 +208,13 @@ _SUFFIXES = {
     (".log",): "log logs",
     (".py", ".js", ".ts", ".c", ".h", ".go", ".rs", ".java", ".sh"): "script scripts module modules",
 }
-"""Nouns for files of some kinds, by their suffixes."""
 _KINDS = {noun: suffixes for suffixes, nouns in _SUFFIXES.items() for noun in nouns.split()}
+# Nouns for documents that are so called by their path or title.
 _NAMED = _words(
     """minute minutes letter letters report reports note notes memo memos article articles chapter chapters manual
     manuals guide guides tariff tariffs contract contracts notice notices policy policies form forms register
     registers"""
 )
-"""Nouns for documents that are so called by their path or title."""
 _NOUNS = "|".join(sorted({*_ANY, *_KINDS, *_NAMED}, key=len, reverse=True))
 _SPEAKS = (
     r"(?:mention|name|cite|credit|discuss|describe|cover|contain|include|concern|regard|reference|touch on|go into|"
@@ -227,10 +227,10 @@ _SPEAKING = (
     r"|says? (?:anything|something) (?:about|on)|ha(?:s|ve) (?:anything|something) (?:about|on)"
     r"|(?:is|are) (?:about|on)|about|on)"
 )
+# Verbs that only texts go with.
 _SAYS = re.compile(
     r"(?:mention|cit|credit|discuss|describ|referenc|speak|talk|refer|deal|touch|say|ha(?:s|ve) )", re.IGNORECASE
 )
-"""Verbs that only texts go with."""
 _SPOKEN = (
     r"(?:(?:is|are|was|were|gets?|been) )?(?:mentioned|cited|credited|discussed|described|covered|referenced|"
     r"spoken (?:of|about)|talked (?:of|about)|referred to|dealt with|brought up|come up|comes up|appear|appears|occur|"
@@ -240,6 +240,7 @@ _ASK = (
     r"(?:please\s+)?(?:(?:can|could) you\s+)?(?P<ask>how many|(?:in |of )?which|what|all(?: the)?|"
     r"(?:list|show|find|give|name|tell)(?: me)?(?: all)?)(?:\s+(?:of|the|my|our|these|all))*\s+"
 )
+# How people ask for documents, best first.
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
@@ -254,9 +255,8 @@ _PATTERNS = tuple(
         rf"(?P<subject>.+?)\s+{_SPOKEN}\W*$",
     )
 )
-"""How people ask for documents, best first."""
+# Share of a subject's words, by their idf, that a passage has to have to be near it.
 _LEAST = 0.5
-"""Share of a subject's words, by their idf, that a passage has to have to be near it."""
 
 
 _WITHOUT = re.compile(

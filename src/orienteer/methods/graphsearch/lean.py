@@ -11,14 +11,15 @@ from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.llm.conversation import Check
-from orienteer.methods.graphsearch.faithful import sub_answer
 from orienteer.methods.graphsearch.inquiry import (
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
     DraftVerdict,
     Inquiry,
+    Sources,
     Stage,
     label_of,
+    sub_answer,
 )
 from orienteer.methods.graphsearch.queries import (
     CONCLUSION,
@@ -46,13 +47,12 @@ from orienteer.methods.graphsearch.queries import (
     without_labels,
     words_of,
 )
-from orienteer.methods.graphsearch.sources import Sources
 
 WITHOUT_TRIPLES = "The graph states no relations: triples are empty lists."
+# Words of an answer that is put in a sub-query's place as it stands; a longer one is for the model to work in.
 _SHORT = 12
-"""Words of an answer that is put in a sub-query's place as it stands; a longer one is for the model to work in."""
+# What such an answer may measure in scripts without blanks.
 _CHARACTERS = 80
-"""What such an answer may measure in scripts without blanks."""
 
 
 class LeanInquiry(Inquiry):
@@ -104,7 +104,10 @@ class LeanInquiry(Inquiry):
         for query in queries:
             needs = query.needs if self.config.grounding else ()
             waits[query.name] = frozenset(needs).union(*(waits.get(name, ()) for name in needs)) & places.keys()
-        read = self._passages_read()
+        # The ids of the passages that were shown so far.
+        shown = (scored.item for answer in self.answers for scored in answer.findings.read.nodes)
+        has_passages = self.sources.spaces.has_passages
+        read = tuple(dict.fromkeys(node.id for node in shown if node.type in PASSAGES or not has_passages))
         return [
             Stage(
                 partial(self._answered, query, _following(query, queries, waits), read),
@@ -112,18 +115,6 @@ class LeanInquiry(Inquiry):
             )
             for query in queries
         ]
-
-    def _passages_read(self) -> tuple[str, ...]:
-        """Return the ids of the passages that were shown so far."""
-        has_passages = self.sources.spaces.has_passages
-        return tuple(
-            dict.fromkeys(
-                scored.item.id
-                for answer in self.answers
-                for scored in answer.findings.read.nodes
-                if scored.item.type in PASSAGES or not has_passages
-            )
-        )
 
     def _answered(
         self,
@@ -133,11 +124,13 @@ class LeanInquiry(Inquiry):
         flow: Workflow,
         before: Sequence[SubAnswer],
     ) -> SubAnswer:
-        """Return what comes of one sub-query; what a spent budget leaves of it, where one ends it.
+        """Return the answer to one sub-query; if a budget ends it, what there is of it.
 
         `before` are the answers to all that it waits for: one of them may have come upon its answer.
         """
-        if (known := self._answer_to(query)) is not None:
+        asked = query.line.casefold()
+        same = (answer for answer in self.answers if answer.query.line.casefold() == asked)
+        if (known := next((answer for answer in same if answer.answer is not None), None)) is not None:
             # An expansion repeats what others wait for. Its passages were read, and would be left out.
             return replace(known, label=query.name, query=query, early=())
         earlier = [answer for answer in before if answer.query.name in query.needs]
@@ -147,25 +140,18 @@ class LeanInquiry(Inquiry):
         findings = Findings()
         try:
             query = self._grounded(query, flow, earlier) if earlier else query
-            parts = [self._gathered(flow, query, channel, read) for channel in self._channels_of(query)]
+            # Without triples it is not asked in the relational channel, if it can be asked in the other.
+            has_all = query.triples or "semantic" not in self._channels
+            channels: Sequence[Channel] = self._channels if has_all else ("semantic",)
+            parts = [self._gathered(flow, query, channel, read) for channel in channels]
             findings = Findings.together(parts)
             return self._studied(flow, query, following, findings)
         except BudgetExhausted as spent:
             is_asked = self.config.decomposition
             return SubAnswer(query.name, query, findings, findings.text, is_asked=is_asked, spent=spent)
 
-    def _answer_to(self, query: SubQuery) -> SubAnswer | None:
-        """Return what came of the same sub-query in an earlier plan, if that is an answer."""
-        asked = query.shown.casefold()
-        earlier = (answer for answer in self.answers if answer.query.shown.casefold() == asked)
-        return next((answer for answer in earlier if answer.answer is not None), None)
-
-    def _channels_of(self, query: SubQuery) -> Sequence[Channel]:
-        """Return the channels that a sub-query is asked in: without triples not in the relational one, if it can be."""
-        return self._channels if query.triples or "semantic" not in self._channels else ("semantic",)
-
     def _gathered(self, flow: Workflow, query: SubQuery, channel: Channel, read: Sequence[str]) -> Findings:
-        """Return the evidence of a channel: what its triples match, and where that is nothing sure, by its words."""
+        """Return the evidence of a channel: the matches of its triples, or without sure ones the hits for its words."""
         part, label = self.config.source(channel), label_of(channel, query)
         if channel == "semantic" or not query.triples or part == "text":
             return self.sources.gather(flow, label, query.query, part, without=read)
@@ -176,7 +162,7 @@ class LeanInquiry(Inquiry):
         return gathered if matched is None else self.sources.joined(flow, label, matched, gathered)
 
     def _studied(self, flow: Workflow, query: SubQuery, following: Sequence[SubQuery], findings: Findings) -> SubAnswer:
-        """Return the evidence refined and answered from, in one call; none is made where nothing was found."""
+        """Return the evidence refined and answered from, in one call; without evidence no call is made."""
         config, name, is_asked = self.config, query.name, self.config.decomposition
         if not (config.refinement or is_asked):
             return SubAnswer(name, query, findings, findings.text, is_asked=False)
@@ -191,9 +177,9 @@ class LeanInquiry(Inquiry):
             study_faults,
             True,
             question=flow.question.text,
-            following=_bullets([f"#{later.name}: {later.shown}" for later in following]),
+            following=_bullets([f"#{later.name}: {later.line}" for later in following]),
             name=name,
-            query=query.shown,
+            query=query.line,
             evidence=findings.text,
         )
         if reply is None:
@@ -225,7 +211,7 @@ class LeanInquiry(Inquiry):
                 "graphsearch-lean-ground",
                 LEAN_GROUNDED,
                 history=history(earlier, self.config.history_tokens),
-                query=query.shown,
+                query=query.line,
             )
         except BudgetExhausted:  # what can still be gathered without a model is worth having
             return filled
@@ -235,7 +221,7 @@ class LeanInquiry(Inquiry):
         return filled
 
     def _variables(self, earlier: Sequence[SubAnswer]) -> dict[str, str]:
-        """Return the names that variables stand for, by the bindings of triples that agree with the answer.
+        """Return the names for the variables, from the bindings of triples that agree with the answer.
 
         An answer that no binding agrees with stands for itself, where there is one unknown; without an answer the best
         binding counts.
@@ -263,7 +249,7 @@ class LeanInquiry(Inquiry):
         """Return the verdict on a draft: without a call where the last step has no answer, in one where all is sure."""
         config = self.config
         if config.verification and config.expansion and _is_open(self.newest):
-            missing = tuple(answer.query.shown for answer in self.newest if answer.answer is None)
+            missing = tuple(answer.query.line for answer in self.newest if answer.answer is None)
             return self._marked(flow, DraftVerdict(False, missing, word="unanswered"))
         if config.verification and config.drafting and self._is_sure:
             reply = flow.ask_for("graphsearch-lean-conclude", CONCLUSION, **self._history(flow))
@@ -318,7 +304,7 @@ def _following(query: SubQuery, queries: Sequence[SubQuery], waits: Mapping[str,
 def _early(
     replies: Sequence[Mapping[str, Any]], following: Sequence[SubQuery], findings: Findings
 ) -> tuple[EarlyAnswer, ...]:  # Any: a reply that fits its schema
-    """Return what a reading says of later sub-queries: of those that it was shown, each once."""
+    """Return a reading's answers to the later sub-queries that it was shown, each once."""
     early: dict[str, EarlyAnswer] = {}
     for reply in replies:
         name, answer = name_of(reply["id"]), sub_answer_of(reply["answer"])
@@ -330,7 +316,7 @@ def _early(
 
 
 def _taken_up(query: SubQuery, reader: SubAnswer, earlier: Sequence[SubAnswer]) -> SubAnswer | None:
-    """Return the answer that an earlier reading came upon; None where it is not sure, or rests on what is not."""
+    """Return the answer that an earlier reading found, or None if any answer that it rests on is unsure."""
     found = next(found for found in reader.early if found.name == query.name)
     if not found.is_sure or not all(answer.is_sure for answer in (reader, *earlier)):
         return None
@@ -347,12 +333,12 @@ def _taken_up(query: SubQuery, reader: SubAnswer, earlier: Sequence[SubAnswer]) 
 
 
 def _short_answers(answers: Sequence[SubAnswer]) -> dict[str, str]:
-    """Return the answers, by the names of their sub-queries, that can stand in another sub-query as they are."""
+    """Return the short answers by sub-query: they can stand in another sub-query as they are."""
     return {answer.query.name: answer.answer for answer in answers if answer.answer and _is_short(answer.answer)}
 
 
 def _is_open(answers: Sequence[SubAnswer]) -> bool:
-    """Tell whether a last step, one that no other waits for, was asked and has no answer."""
+    """Return whether a last step, one that no other waits for, was asked and has no answer."""
     needed = {name for answer in answers for name in answer.query.needs}
     return any(answer.is_asked and answer.answer is None and answer.query.name not in needed for answer in answers)
 

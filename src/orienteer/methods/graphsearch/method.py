@@ -1,4 +1,43 @@
-"""The method `graphsearch`: its sources, its two forms, and a question's way from its sub-queries to the answer."""
+"""`graphsearch`: agentic deep search over the two channels of a graph knowledge base. GraphSearch (paper 002).
+
+    decomposition  the question in sub-queries: in words (semantic channel) and in triples (relational channel)
+    refinement     the part of each sub-query's evidence that bears on it
+    grounding      answers of earlier sub-queries take the place of references in later ones
+    drafting       the chain of reasoning from sub-queries, contexts and answers
+    verification   Accept or Reject
+    expansion      on Reject: sub-queries for what is missing, answered, drafted and verified again
+    the answer     short and long, citing nodes
+
+Two forms. `faithful` is the paper's: each channel by itself, nine templates, each module reading what equations 2 to 5
+give it. `lean`, the default, is ours. Both differ from the paper, which is silent on most of this, in the following:
+1. A sub-query that names no answer of an earlier one does not wait; one that does reads all before it, as equation 2
+   has it. Channels run side by side, as section 4.4 says.
+2. Sub-answers may be null, and so may the answer: "not in the evidence". Over no evidence no call is made.
+3. Grounding, drafting, verification, expansion and the answer read the refined context: the equations write C, section
+   3.1.1 says that refinement serves the later modules.
+4. New sub-queries are answered like the others (those of `faithful` are in words in either channel), and the draft is
+   written and verified again, up to `rounds` times; the paper states neither. A verdict that cannot be read is Reject.
+5. Contexts have a limit of tokens.
+6. The prompts are in our own words and without worked examples; objects are JSON, repaired once.
+7. Without decomposition there is no sub-answer: with all modules off a question is one retrieval and one answer, as in
+   table 3's first row.
+
+What `lean` changes, and `faithful` undoes:
+8. One plan for both channels: a DAG of sub-queries, each in words and in triples. Each waits only for the sub-queries
+   that the plan names.
+9. Refinement and answer of both channels are one call. It reads the question and the sub-queries that follow, and may
+   answer these too: what it is sure of is not read for again.
+10. A program puts in answers of a few words and the names that triples have bound. A model grounds only where the
+    answer is longer or missing, or the sub-query refers to it nowhere; it reads what the sub-query waits for.
+11. Triples are matched in the graph; the retriever is asked where nothing fits them.
+12. There is no relational channel for a sub-query without triples, nor over edges that state nothing of what they
+    join; these edges are no evidence.
+13. One draft and one verdict for both channels; the verdict says what is missing and what contradicts, and expansion
+    reads that too. Where all answers are sure, draft, verdict and the answer to the question are one call; where a last
+    step has none, expansion comes first. An expansion may be empty, which ends the search.
+14. A sub-query reads 10 passages that differ, in an expansion only those that were not read before. What a reading has
+    found nothing for is told in a line. How sure a reading was is told wherever its answer is.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +50,7 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
-from orienteer.methods.graphsearch.faithful import ChannelInquiry
-from orienteer.methods.graphsearch.inquiry import Inquiry, Stage, side_by_side
+from orienteer.methods.graphsearch.inquiry import TOOLS, ChannelInquiry, Inquiry, Sources, Stage, side_by_side
 from orienteer.methods.graphsearch.lean import LeanInquiry
 from orienteer.methods.graphsearch.queries import (
     ANSWER,
@@ -26,7 +64,6 @@ from orienteer.methods.graphsearch.queries import (
     without_labels,
     words_of,
 )
-from orienteer.methods.graphsearch.sources import TOOLS, Sources
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
 from orienteer.retrieval.bases.table import RankedBase, open_base
@@ -58,21 +95,21 @@ class GraphSearch:
         return _GraphSearchCourse(self, model, question, run, has_answer=True).result()
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
-        """Return what a search begins with: a trajectory without steps."""
+        """Return the trajectory without steps that a search begins with."""
         opening = (Message(role="user", content=question.text),)
         options = {"mode": self.sources.spaces.mode, "offers_triples": True}
         toolbox = ToolboxSpec(name="gathering", options=options)
         return Trajectory(question=question, method=self.name, toolbox=toolbox, tools=TOOLS, opening=opening)
 
     def inquiries(self) -> tuple[Inquiry, ...]:
-        """Return what is worked through side by side: the one plan of the lean form, or each channel by itself."""
+        """Return the inquiries to run side by side: one plan in the lean form, else one inquiry a channel."""
         if not self.config.faithful:
             return (LeanInquiry(self.sources, self.config),)
         return tuple(ChannelInquiry(self.sources, self.config, channel) for channel in self.config.searched)
 
 
 def _opened(graph: Graph, base: Method | None, config: GraphSearchConfig) -> Sources:
-    """Return what finds the evidence: without a base the walk over passages and names, else over names and themes."""
+    """Return the sources of evidence: without a base `hippo` for a graph with passages, else `light`."""
     if base is None:
         name = "light" if PASSAGES.isdisjoint(graph.arrays.types.nodes) else "hippo"
         return Sources(graph, open_base(name, graph, {"mode": config.mode}), config)
@@ -109,7 +146,7 @@ class _GraphSearchCourse:
         return [answer for inquiry in self._inquiries for answer in inquiry.answers]
 
     def _run(self) -> None:
-        """Work through the modules, then answer; also from what there is where a budget has ended them."""
+        """Run the modules, then answer, also from partial results if a budget has ended them."""
         side_by_side(self._flow, [Stage(inquiry.run) for inquiry in self._inquiries])
         spent = next((inquiry.spent for inquiry in self._inquiries if inquiry.spent is not None), None)
         try:
@@ -122,7 +159,7 @@ class _GraphSearchCourse:
             raise spent
 
     def _look_again(self) -> None:
-        """Gather for the question itself where no sub-query found anything, or none was ever asked."""
+        """Gather for the question itself if no sub-query found anything, or none was ever asked."""
         if any(answer.findings.whole for answer in self._answers()):
             return
         query = SubQuery("0", one_line(self._flow.question.text))
@@ -130,9 +167,9 @@ class _GraphSearchCourse:
         self._inquiries[0].answers.append(SubAnswer("Q", query, findings, findings.text, is_asked=False))
 
     def _concluded(self, *, is_cut_short: bool) -> Conclusion:
-        """Return the answer; where nothing was found there is none, and no call is made for it."""
+        """Return the answer; without any evidence there is none, and no call is made for it."""
         answers = self._answers()
-        if not any(answer.told or answer.answer for answer in answers):
+        if not any(answer.summary or answer.answer for answer in answers):
             is_unread = any(answer.findings.read and not answer.findings.labels for answer in answers)
             return Conclusion(None if is_cut_short or is_unread else NOT_THERE)
         for reply in (inquiry.reply for inquiry in self._inquiries if inquiry.reply is not None):
@@ -172,7 +209,7 @@ def _by_use(answers: Sequence[SubAnswer], cited: Iterable[str]) -> Iterator[tupl
     for answer in answers:
         for label in answer.used:
             for node in answer.findings.labels[label]:
-                yield node, f"used for: {answer.query.shown}"
+                yield node, f"used for: {answer.query.line}"
     for why, evidence in (
         ("found for", [answer.findings.read for answer in answers]),
         ("found beside what was read for", [answer.findings.whole for answer in answers]),
@@ -181,7 +218,7 @@ def _by_use(answers: Sequence[SubAnswer], cited: Iterable[str]) -> Iterator[tupl
         for place in zip_longest(*(part.nodes for part in evidence)):
             for answer, scored in zip(answers, place, strict=True):
                 if scored is not None:
-                    yield scored.item.id, f"{why}: {answer.query.shown}"
+                    yield scored.item.id, f"{why}: {answer.query.line}"
 
 
 # The answer to the question, from what all channels have found.
@@ -198,7 +235,7 @@ class Conclusion(NamedTuple):
 
 
 def conclude(flow: Workflow, inquiries: Sequence[Inquiry], config: GraphSearchConfig) -> Conclusion:
-    """Return the answer from what all channels have found, in one call.
+    """Return the answer from the findings of all channels, in one call.
 
     Raises `BudgetExhausted`, `ModelError`.
     """

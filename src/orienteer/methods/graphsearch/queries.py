@@ -46,7 +46,7 @@ class SubQuery(NamedTuple):
     """Those of them to which it refers nowhere: the plan alone says that it takes their answers."""
 
     @property
-    def shown(self) -> str:
+    def line(self) -> str:
         """The sub-query on one line, as models read it."""
         triples = "; ".join(f"({', '.join(triple)})" for triple in self.triples)
         return one_line(f"{self.text} {triples}")
@@ -67,10 +67,10 @@ class SubQuery(NamedTuple):
         names = tuple(dict.fromkeys(filter(None, ends)))
         themes = tuple(dict.fromkeys(filter(None, (_known_words(triple.predicate) for triple in self.triples))))
         text = self.text or " ".join(filter(None, map(_known_words, self._parts())))
-        return Query(text or self.shown, low=names, high=themes)
+        return Query(text or self.line, low=names, high=themes)
 
     def references(self) -> frozenset[str]:
-        """Return the names that stand behind a `#` in it."""
+        """Return the names after a `#` in it."""
         return frozenset(name_of(name) for part in (self.text, *self._parts()) for name in _REFERENCE.findall(part))
 
     def filled(self, answers: Mapping[str, str], variables: Mapping[str, str] | None = None) -> SubQuery:
@@ -108,7 +108,7 @@ def triples_of(reply: list[dict[str, str]]) -> tuple[TriplePattern, ...]:
 
 
 def _known_words(part: str) -> str:
-    """Return what a part of a triple says besides unknowns."""
+    """Return the words of a part of a triple, without unknowns."""
     return "" if _UNKNOWN.fullmatch(part) else one_line(_ENTITY.sub(" ", part))
 
 
@@ -131,20 +131,20 @@ class _Entry(NamedTuple):
     needs: tuple[str, ...]
 
     def refers_to(self, earlier: _Entry) -> bool:
-        """Tell whether an earlier answer has its place in the text, or in the triples where there is no text."""
+        """Return whether the text, or the triples if there is no text, refer to an earlier answer."""
         if self.query.text:
             return earlier.id in self.query._replace(triples=()).references()
         return earlier.id in self.query.references() or bool(self.query.unknowns & earlier.query.unknowns)
 
 
 def plan_faults(reply: JsonValue) -> Sequence[str]:
-    """Return what is wrong with a plan that fits its schema, a sentence for each fault."""
+    """Return the faults of a plan that fits its schema, a sentence each."""
     assert isinstance(reply, dict)  # the schema was checked before
     return _faults(_entries(reply))
 
 
 def further_plan_faults(reply: JsonValue) -> Sequence[str]:
-    """Return the same of an expansion, which may be empty."""
+    """Return the faults of an expansion, which may be empty."""
     assert isinstance(reply, dict)  # the schema was checked before
     return plan_faults(reply) if reply["sub_queries"] else ()
 
@@ -172,7 +172,7 @@ def _entries(reply: Mapping[str, Any]) -> list[_Entry]:
     for item in reply["sub_queries"]:
         query = SubQuery("", one_line(item["text"]), triples_of(item["triples"]))
         needs = tuple(dict.fromkeys(name_of(name) for name in item["deps"]))
-        if query.shown:
+        if query.line:
             entries.append(_Entry(name_of(item["id"]), query, needs))
     return entries
 
@@ -192,7 +192,7 @@ def _faults(entries: Sequence[_Entry]) -> list[str]:
 
 
 def _in_order(entries: Sequence[_Entry]) -> list[_Entry]:
-    """Return the entries with each after those that it waits for; nothing where they wait in a circle."""
+    """Return the entries in an order that respects their needs, or nothing if they form a circle."""
     waiting, done = list(entries), list[_Entry]()
     while waiting:
         names = {entry.id for entry in done}
@@ -212,9 +212,9 @@ Channels: TypeAlias = Literal["both", "semantic", "relational"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 _SOURCES: tuple[Part, ...] = ("text", "graph")
 _PAPER_TOP_K = 30  # GraphSearch, section 4.1
+# A strong model that read 30 used no passage beyond the tenth but for 1 of 47. Of the gold passages of MuSiQue's
+# steps 10 hold 95.7 %, 30 hold 98.8 %; any stop where scores drop loses more (`benchmarks/graphsearch.py`).
 _LEAN_TOP_K = 10
-"""A strong model that read 30 used no passage beyond the tenth but for 1 of 47. Of the gold passages of MuSiQue's steps
-10 hold 95.7 %, 30 hold 98.8 %; any stop where scores drop loses more (`benchmarks/graphsearch.py`)."""
 
 
 class GraphSearchConfig(Options):
@@ -278,11 +278,11 @@ class GraphSearchConfig(Options):
 
     @property
     def top_k(self) -> int:
-        """Return how many passages each sub-query reads."""
+        """Return the number of passages that each sub-query reads."""
         return self.passages or (_PAPER_TOP_K if self.faithful else _LEAN_TOP_K)
 
     def source(self, channel: Channel) -> Part:
-        """Return what a channel reads of the evidence."""
+        """Return the part of the evidence that a channel reads."""
         return self.semantic_source if channel == "semantic" else self.relational_source
 
 
@@ -312,7 +312,7 @@ class Findings:
 
     @staticmethod
     def together(parts: Sequence[Findings]) -> Findings:
-        """Return what was found in several channels as one, each with its own labels."""
+        """Return the findings of several channels as one, each with its own labels."""
         return Findings(
             Evidence.joined((part.read for part in parts), in_order=True),
             Evidence.joined((part.whole for part in parts), in_order=True),
@@ -370,10 +370,10 @@ class SubAnswer:
     @property
     def is_empty(self) -> bool:
         """Whether a reader found neither an answer nor anything that bears on the sub-query."""
-        return self.confidence is not None and self.answer is None and not self.told
+        return self.confidence is not None and self.answer is None and not self.summary
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The context, and what the evidence says of later sub-queries that are read for all the same."""
         hints = [
             f"For {found.name}: {found.answer} (confidence {found.confidence:.2g}): {found.context}"
@@ -409,16 +409,16 @@ def history(answers: Sequence[SubAnswer], room: int) -> str:
 
     Contexts that need more than `room` tokens together are each cut to an equal share.
     """
-    whole = sum(tokens(answer.told) for answer in answers)
+    whole = sum(tokens(answer.summary) for answer in answers)
     share = room // len(answers) if whole > room else whole
     return "\n\n".join(_entry(answer, share) for answer in answers) or "(no sub-query was answered)"
 
 
 def _entry(answer: SubAnswer, room: int) -> str:
-    lines = [f"Sub-query {answer.label}: {answer.query.shown}"]
+    lines = [f"Sub-query {answer.label}: {answer.query.line}"]
     if answer.is_empty:
         return "\n".join([*lines, "  Nothing was found."])
-    lines += ["  Context:", quoted(_cut(answer.told, room) or "(no evidence)", 4)]
+    lines += ["  Context:", quoted(_cut(answer.summary, room) or "(no evidence)", 4)]
     if answer.is_asked:
         sure = "" if answer.answer is None or answer.confidence is None else f" (confidence {answer.confidence:.2g})"
         lines.append(f"  Answer: {NOT_THERE if answer.answer is None else answer.answer}{sure}")
@@ -442,12 +442,12 @@ def _cut(text: str, room: int) -> str:
 _TEXT: Mapping[str, Any] = {"type": "string"}  # Any: a JSON schema
 _TEXTS = {"type": "array", "items": _TEXT}
 _ID = {"type": ["string", "integer"]}
+# Models often write a number as a number.
 _ANSWER = {"type": ["string", "number", "null"]}
-"""Models often write a number as a number."""
+# What models write in place of null. "None" and "no" are answers to some questions.
 _NO_ANSWERS = frozenset(
     {"null", "unknown", "n/a", "not known", "not found", "not given", "not stated", "not mentioned", "not specified"}
 )
-"""What models write in place of null. "None" and "no" are answers to some questions."""
 
 
 def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -485,7 +485,7 @@ LEAN_VERDICT = _object(accept=_ACCEPT, missing=_TEXTS, contradictions=_TEXTS)
 
 
 def study_faults(reply: JsonValue) -> Sequence[str]:
-    """Return what is wrong with a reading that fits its schema: an answer of which nothing is told."""
+    """Return the faults of a reading that fits its schema: an answer without a summary."""
     assert isinstance(reply, dict)  # the schema was checked before
     is_told = bool(str(reply["summary"]).strip()) or reply["answer"] is None
     return () if is_told else ("the summary is empty: say what bears the answer out, with its label",)
@@ -500,7 +500,7 @@ CONCLUSION = _object(
 
 
 def words_of(reply: str | float | None) -> str | None:
-    """Return an answer on one line; None where it consists of labels alone, or says that there is no answer."""
+    """Return an answer on one line, or None if it is only labels, or says that there is no answer."""
     words = spoken(one_line("" if reply is None else str(reply)))
     bare = without_labels(words or "").casefold().strip(" .\"'*`")
     return None if words == NOT_THERE or not bare or bare in _NO_ANSWERS else words

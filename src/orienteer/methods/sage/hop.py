@@ -1,4 +1,4 @@
-"""One hop from the seeds, and how much the edges that lead to each neighbour count.
+"""One hop from the seeds, and the weight of the edges that lead to each neighbour.
 
 A table names many things and each of its rows only a few: a mention counts by how well its row fits the question.
 """
@@ -22,7 +22,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import WEIGHT, KeyedCache, Mode, Searcher, TitleBonus
 from orienteer.options import Options
 from orienteer.records import JsonValue, Question
-from orienteer.remembered import remembered
+from orienteer.remembered import cached_method
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class SeedEdges(NamedTuple):
 
 
 class EdgeWeight:
-    """How much an edge counts, 0 to 1: its weight by the greatest of its edge type, so that types compare."""
+    """The count of an edge, 0 to 1: its weight over the greatest of its edge type, so that types compare."""
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._config = graph, config
@@ -75,7 +75,7 @@ class EdgeWeight:
         self._rows = LinkingRows(graph)
 
     def of(self, entries: Entries, query: str) -> Floats:
-        """Return how much each of these edges counts, (edges,).
+        """Return the count of each of these edges, (edges,): 0 to 1.
 
         Where the graph does not tell the greatest weight of an edge type, the greatest of these edges stands for it. A
         mention in a row of a table counts the more, the more of the question that row holds.
@@ -91,20 +91,16 @@ class EdgeWeight:
             scale[here] = self._plain
         counted = scale * self._share[types] * weights / greatest
         counted = np.where(entries.kind & 1, counted * self._backwards[types], counted).clip(max=1)
-        return np.asarray(counted * self._fit(entries, query))
-
-    def _fit(self, entries: Entries, query: str) -> Floats:
-        """Return the factor by which each edge counts more for its row, (edges,): 1 for an edge without a row."""
-        fit = np.ones(len(entries.at))
-        is_mention = self._is_mention[entries.kind.astype(np.int64) >> 1]
+        # A mention in a row of a table counts more.
+        is_mention = self._is_mention[types]
         if self._config.rows and is_mention.any():
             shares = self._rows.shares(query, entries.where(is_mention))
-            fit[is_mention] = np.where(np.isnan(shares), 1.0, 1 + self._config.rows * (_LEAST_SHARE + shares))
-        return fit
+            counted[is_mention] *= np.where(np.isnan(shares), 1.0, 1 + self._config.rows * (_LEAST_SHARE + shares))
+        return np.asarray(counted)
 
 
 class OneHop:
-    """Walks one edge from seeds: over the edges of the graph, and over those of similarity that lie beside it."""
+    """Walks one edge from seeds: over the graph's edges, and over its separate layer of similarity."""
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._similar = graph, config.similar
@@ -119,10 +115,10 @@ class OneHop:
 
     @property
     def has_layer(self) -> bool:
-        """Tell whether edges beside the graph are walked, which no tool shows."""
+        """Return whether a separate layer of edges is walked, which no tool shows."""
         return self._layer is not None
 
-    def around(self, seeds: NDArray[np.int32]) -> Rows:
+    def neighbors(self, seeds: NDArray[np.int32]) -> Rows:
         """Return all nodes one edge away from these seeds, ascending."""
         rows = np.unique(seeds)
         own = self._entries(rows).neighbor
@@ -215,11 +211,11 @@ class LinkingRows:
         terms = self._graph.arrays.tokenizer.query(query)
         return {term: posting.idf for term in terms if (posting := index.posting(term)) is not None}
 
-    @remembered(_REMEMBERED)
+    @cached_method(_REMEMBERED)
     def _words(self, table: int) -> dict[int, frozenset[str]]:
         """Return the terms of each row of a table, by its number in the table's file."""
         properties = self._graph.arrays.properties.of(table)
-        first, count = _whole(properties.get("first_row")), _whole(properties.get("rows"))
+        first, count = _int_or_0(properties.get("first_row")), _int_or_0(properties.get("rows"))
         lines = self._graph.arrays.texts[table].split("\n")
         body = lines[len(lines) - count :] if 0 < count <= len(lines) else []
         return {first + at: frozenset(self._graph.arrays.tokenizer.terms(line)) for at, line in enumerate(body)}
@@ -233,7 +229,7 @@ class _RowFits:
         self._shares: dict[tuple[int, int], float] = {}
 
     def of(self, table: int, row: int, words_of: Callable[[int], dict[int, frozenset[str]]]) -> float:
-        """Return the share of the question that a row of a table holds, whose words a function tells."""
+        """Return the share of the question that a row of a table has; `words_of` returns the words by row."""
         share = self._shares.get((table, row))
         if share is None:
             words = words_of(table).get(row, frozenset())
@@ -242,7 +238,7 @@ class _RowFits:
         return share
 
 
-def _whole(value: JsonValue) -> int:
+def _int_or_0(value: JsonValue) -> int:
     return value if isinstance(value, int) else 0
 
 
@@ -258,7 +254,7 @@ NAME_EDGES = frozenset({"mentions", "shares_names"})
 
 
 def seeds_of(total: int) -> int:
-    """Return how many of so many places are the seeds': half, rounded down, and one at the least."""
+    """Return the number of seeds in a result of `total` nodes: half, rounded down, at least one."""
     return max(1, total // 2)
 
 
@@ -302,7 +298,7 @@ class SageConfig(Options):
     """The paper's recipe and nothing else: 0.6 BM25, no edges of names, pruned and ordered by hybrid score alone."""
 
     def settled(self) -> SageConfig:
-        """Return what counts: under `faithful` the paper's values, whatever else is set."""
+        """Return the effective settings: under `faithful` the paper's values, whatever else is set."""
         if not self.faithful:
             return self
         return self.model_copy(update={"weight": PAPER_WEIGHT, "titles": 0.0, "pruning": "hybrid", "order": "joint"})
@@ -428,15 +424,15 @@ class Expansion:
         k = self._k
         if self.config.order == "splits":
             return RankedUnion(self._splits(seeds, edges), edges)
-        hop = self._hop(seeds, self._around(seeds))
+        hop = self._hop(seeds, self._scores_around(seeds))
         passing = self.passing(seeds)
         union = [*passing, *self._pruned(hop, seeds, k - len(passing), edges)][:k]
         return RankedUnion(union if self.config.order == "seeds" else self._jointly(union, hop, edges), edges)
 
-    def _around(self, seeds: Sequence[int]) -> _ScoredRows:
+    def _scores_around(self, seeds: Sequence[int]) -> _ScoredRows:
         """Return the scores of seeds and their neighbours, which serve every hop from the first few seeds."""
         rows = np.array(seeds, np.int32)
-        every = np.union1d(rows, self.walk.around(rows)).astype(np.int32)
+        every = np.union1d(rows, self.walk.neighbors(rows)).astype(np.int32)
         return _ScoredRows(every, self.scores(every))
 
     def _hop(self, seeds: Sequence[int], around: _ScoredRows) -> _Hop:
@@ -453,7 +449,7 @@ class Expansion:
         """Order the nodes so that the first 2, 5, 10, 20 and so on (`TOTALS`) are each the union of that size."""
         union: list[int] = []
         k = self._k
-        around = self._around(seeds)
+        around = self._scores_around(seeds)
         for total in [*(size for size in TOTALS if size < k), k]:
             some = seeds if total == k else seeds[: seeds_of(total)]
             new = [row for row in self.passing(some) if row not in union]

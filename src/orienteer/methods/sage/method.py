@@ -1,4 +1,4 @@
-"""`sage`: the best nodes by words and nearness, and of their neighbours those that fit. SAGE (paper 004), section 2.2.
+"""`sage`: the best nodes by words and nearness, and those of their neighbours that fit. SAGE (paper 004).
 
     seeds      k1 nodes by any method; hybrid search unless another is named (`sage:spark`)
     expansion  all nodes one edge away from a seed: over what the graph was given and over `similar` edges alike, in
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,6 @@ from orienteer.graph.pieces.similar import SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import WEIGHT
 from orienteer.llm.schema import decode
-from orienteer.methods.nearness import embedded
 from orienteer.methods.sage.hop import LAYER, Expander, LeadingEdge, SageConfig, seeds_of
 from orienteer.protocols import Method, Run
 from orienteer.records import Direction, JsonValue, Question, Ranked, Result, Trajectory, Usage
@@ -111,8 +111,8 @@ class _SageCourse:
         config, graph = self._config, self._graph
         if self._expander.mode == "lexical":
             self._flow.notes.append(_NO_VECTORS)
-        else:
-            self._spent = embedded(graph, self._query, self._run)
+        elif self._query.strip():  # raises `BudgetExhausted` before a server embeds the question
+            self._spent = graph.arrays.searcher.vectors.pay(self._run, self._query)
         is_flat = config.policy == "none"
         seeds = self._seeds(self._k if is_flat else seeds_of(self._k))
         if self._before is not None and self._before.stopped_by == "error":
@@ -204,7 +204,7 @@ class _SageCourse:
         return [*rows, *flat][:k]
 
     def _why(self, row: int) -> str | None:
-        """Say which edge brought a row in, or that it fills a place; None for a seed."""
+        """Return the edge that led to a row, or that it fills the ranking; None for a seed."""
         if row in self._filling:
             return "no neighbour left: of the flat list"
         if row not in self._edges:
@@ -231,7 +231,7 @@ class _SageCourse:
 
 
 def names_an_edge(trajectories: Iterable[Trajectory]) -> bool:
-    """Tell whether a call that succeeded walked edges of a type it named, or matched an edge in Cypher.
+    """Return whether a successful call walked edges of a type it named, or matched an edge in Cypher.
 
     The marks of a trajectory decide where it has any: a plan that came to nothing has named no edge that counts.
     """
@@ -243,8 +243,12 @@ def names_an_edge(trajectories: Iterable[Trajectory]) -> bool:
         for step in trajectory.steps:
             failed = {observed.call_id for observed in step.observations if observed.error is not None}
             for call in step.reply.message.tool_calls:
-                if call.id not in failed and _names_an_edge(call.name, _arguments(call.arguments)):
-                    return True
+                if call.id in failed:
+                    continue
+                with suppress(ValueError):  # arguments that are no JSON name nothing
+                    arguments = decode(call.arguments)
+                    if isinstance(arguments, dict) and _names_an_edge(call.name, arguments):
+                        return True
     return False
 
 
@@ -258,11 +262,3 @@ def _names_an_edge(tool: str, arguments: dict[str, Any]) -> bool:  # Any: JSON a
     steps = arguments.get("steps")
     hops = steps if isinstance(steps, list) else ()
     return bool(arguments.get("edge_types")) or any(isinstance(hop, dict) and hop.get("edge") for hop in hops)
-
-
-def _arguments(text: str) -> dict[str, Any]:  # Any: JSON as a model wrote it
-    try:
-        arguments = decode(text)
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}

@@ -14,7 +14,7 @@ from orienteer.errors import Error, TooManyEdges
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import prompt_of
 from orienteer.methods.spark.execution import Execution
-from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan, check, shown
+from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan, check, step_json
 from orienteer.records import Direction, JsonValue, ToolCall, Triple
 from orienteer.retrieval.graph_text import PARTIAL, arrow, partly, triples_by_size, types_by_size
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
@@ -30,7 +30,7 @@ _FILTERED = ("year", "integer", "number", "date", "price", "text", "long text")
 
 
 class PlanExample(NamedTuple):
-    """A question, a plan for it, and the graph's data that stands in both."""
+    """A question, a plan for it, and the graph's data that both contain."""
 
     question: str
     masked: str
@@ -82,7 +82,7 @@ def examples_of(graph: Graph, *, offers_cypher: bool) -> tuple[PlanExample, ...]
 
 
 def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
-    """Tell whether a plan has a result."""
+    """Return whether a plan has a result."""
     toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, offers_select=True, names_first=False)
 
     def use(tool: str, **arguments: JsonValue) -> Any:  # Any: an observation
@@ -136,7 +136,7 @@ def _word(node_type: str) -> str:
 
 
 def _asking(beginning: str, value: str, word: str, steps: list[dict[str, Any]]) -> _Draft:
-    """Return the draft of a question that ends in a text of the data, for which `word` stands where data is hidden."""
+    """Return the draft of a question that ends in a text of the data; `word` replaces it if data is hidden."""
     return _Draft((f"{beginning} {value}?", f"{beginning} {word}?"), steps, {value: word})
 
 
@@ -159,7 +159,7 @@ def _filters(graph: Graph) -> Iterator[_Draft]:
 
 
 def _value_in_words(value: JsonValue, shape: str) -> str | int | float | None:
-    """Return a value as a question would say it, a long text by its longest word; None where nobody would say it."""
+    """Return a value as a question says it, a long text by its longest word, or None if nobody would say it."""
     if shape == "long text" and isinstance(value, str):
         value = max(re.findall(r"[^\W\d_]+", value), key=len, default=None)
     return value if isinstance(value, str | int | float) and 0 < len(str(value)) <= _LONGEST else None
@@ -251,6 +251,7 @@ _PROFILE_LOOKED_AT = 60  # nodes of a type whose values are read
 _SAMPLES = 2
 _LONGEST_SAMPLE = 40
 _LONG_TEXT = 60  # characters of a value from which on it is read for words
+# Parts of the names of properties that count something, and the words of a question that asks for the most of it.
 _COUNTED = {
     "citation": "most cited",
     "views": "most viewed",
@@ -260,7 +261,6 @@ _COUNTED = {
     "size": "largest",
     **dict.fromkeys(("count", "number", "total", "degree"), "most ..."),
 }
-"""Parts of the names of properties that count something, and the words of a question that asks for the most of it."""
 _RATED = ("rating", "score", "overall", "stars", "impact")
 _CODE = re.compile(r"(^|[_ .-])(id|ids|identifiers?|codes?|uri|url|hash|uuid|isbn|asin)$|inchi|smiles")
 _CODED = re.compile(r"\S*[\d()\[\]=/]\S*|\S{40,}")  # one word that no sentence has: N06AX11, CC(=O)O, a/b
@@ -286,9 +286,15 @@ def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
     for name in arrays.properties.names:
         for node_type, picked in arrays.rows_with(name, _PROFILE_LOOKED_AT).items():
             values = [value for value in arrays.properties.values(name, picked) if value is not None]
-            shape, is_code = format_of(values, name), _is_code(name) or _are_codes(values)
+            items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+            # It is a code, formula or address if its name says so (paperId), or most of its values look so.
+            coded = [item for item in items if _format(item) in ("text", "long text") and _CODED.fullmatch(str(item))]
+            words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()
+            shape, is_code = format_of(values, name), bool(_CODE.search(words)) or len(coded) * 2 > len(items)
+            short = (one_line(item, _LONGEST_SAMPLE) if isinstance(item, str) else item for item in items)
+            samples = tuple(dict.fromkeys(item for item in short if isinstance(item, str | int | float)))[:_SAMPLES]
             hint = _CODE_HINT if is_code else _hint(name, shape)
-            uses.append(PropertyUse(node_type, name, shape, hint, _samples(values), is_code))
+            uses.append(PropertyUse(node_type, name, shape, hint, samples, is_code))
     order = {name: place for place, name in enumerate(types_by_size(graph))}
     return tuple(sorted(uses, key=lambda use: (order[use.node_type], use.name)))
 
@@ -300,9 +306,8 @@ def format_of(values: Sequence[JsonValue], name: str = "") -> str:
         return f"list of {format_of(items)}" if items else "list"
     kinds = [_format(value) for value in values]
     most = max(dict.fromkeys(kinds), key=kinds.count, default="text")
-    if most == "integer" and ("year" in name.casefold() or _are_years(values)):
-        return "year"
-    return most
+    are_years = all(isinstance(value, int) and 1000 <= value <= 2100 for value in values)
+    return "year" if most == "integer" and ("year" in name.casefold() or are_years) else most
 
 
 def _format(value: JsonValue) -> str:
@@ -323,24 +328,8 @@ def _format(value: JsonValue) -> str:
     return "long text" if len(value) > _LONG_TEXT else "text"
 
 
-def _are_years(values: Iterable[JsonValue]) -> bool:
-    return all(isinstance(value, int) and 1000 <= value <= 2100 for value in values)
-
-
-def _is_code(name: str) -> bool:
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()  # paperId
-    return bool(_CODE.search(words))
-
-
-def _are_codes(values: Sequence[JsonValue]) -> bool:
-    """Tell whether most of these values are codes, formulas or addresses."""
-    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
-    coded = [item for item in items if _format(item) in ("text", "long text") and _CODED.fullmatch(str(item))]
-    return len(coded) * 2 > len(items)
-
-
 def _hint(name: str, shape: str) -> str:
-    """Return how a question speaks of this property, as far as its name and format tell."""
+    """Return a question's phrase for this property, from its name and format."""
     words = name.casefold()
     is_number = "number" in shape or shape == "integer"
     if is_number and (most := next((phrase for part, phrase in _COUNTED.items() if part in words), None)):
@@ -362,19 +351,12 @@ def _hint(name: str, shape: str) -> str:
     }.get(shape.removeprefix("list of "), "contains")
 
 
-def _samples(values: Sequence[JsonValue]) -> tuple[JsonValue, ...]:
-    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
-    short = [one_line(item, _LONGEST_SAMPLE) if isinstance(item, str) else item for item in items]
-    plain = [item for item in short if isinstance(item, str | int | float)]
-    return tuple(dict.fromkeys(plain))[:_SAMPLES]
-
-
 # The prompt of one graph: operations, schema and examples under a budget of tokens. After the paper's appendix H.
 
 
 _SHARES = {"types": 0.2, "relations": 0.4, "properties": 0.4}
+# The share of the room after the fixed text that examples may take.
 _EXAMPLES = 0.4
-"""The share of the room after the fixed text that examples may take."""
 _LONGEST_NAME = 80
 
 _FINDING = (
@@ -410,32 +392,26 @@ class PlanPrompt(NamedTuple):
 def prompt_for(
     graph: Graph, examples: Sequence[PlanExample], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
 ) -> PlanPrompt:
-    """Return the prompt of a graph, at most so many tokens before the question. With less room it shows less."""
-    operations = "\n".join(_operations(has_vectors=has_vectors, offers_cypher=offers_cypher))
+    """Return the prompt of a graph, with at most `tokens` tokens before the question."""
+    by_meaning = _BY_MEANING if has_vectors else _BY_WORDS
+    operations = "\n".join([*_FINDING, by_meaning, *_SETS, *([_CYPHER] if offers_cypher else [])])
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
-    examples_text = _fitted(_told(examples, samples=samples), int(room * _EXAMPLES), "")
-    return PlanPrompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")
-
-
-def _operations(*, has_vectors: bool, offers_cypher: bool) -> Iterable[str]:
-    yield from _FINDING
-    yield _BY_MEANING if has_vectors else _BY_WORDS
-    yield from _SETS
-    if offers_cypher:
-        yield _CYPHER
-
-
-def _told(examples: Sequence[PlanExample], *, samples: bool) -> Iterable[str]:
+    lines = []
     for example in examples:
         seen = example if samples else example.without_values()
-        plan = {"steps": [shown(step) for step in seen.plan.steps], "answer": seen.plan.answer}
-        yield f"{_plain(seen.question, 200)}\n{json.dumps(plan, ensure_ascii=False)}"
+        plan = {"steps": [step_json(step) for step in seen.plan.steps], "answer": seen.plan.answer}
+        lines.append(f"{one_line(seen.question, 200)}\n{json.dumps(plan, ensure_ascii=False)}")
+    examples_text = _fitted(lines, int(room * _EXAMPLES), "")
+    return PlanPrompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")
 
 
 def _graph(graph: Graph, room: int, *, samples: bool) -> str:
     """Return the schema in three parts; each leaves to the next what it does not need."""
-    parts = {"types": _types(graph), "relations": _relations(graph), "properties": _properties(graph, samples=samples)}
+    types = ["node types, with how many there are:"]
+    for name in types_by_size(graph):
+        types.append(f"- {_cut(name)} {graph.schema.node_types[name]}{partly(graph, name)}{_also(graph, name)}")
+    parts = {"types": types, "relations": _relations(graph), "properties": _properties(graph, samples=samples)}
     written, left, shares = [], room, 1.0
     for name, lines in parts.items():
         part = _fitted(lines, int(left * _SHARES[name] / shares), name)
@@ -445,20 +421,14 @@ def _graph(graph: Graph, room: int, *, samples: bool) -> str:
     return "\n".join(written)
 
 
-def _types(graph: Graph) -> Iterable[str]:
-    yield "node types, with how many there are:"
-    for name in types_by_size(graph):
-        yield f"- {_plain(name)} {graph.schema.node_types[name]}{partly(graph, name)}{_also(graph, name)}"
-
-
 def _relations(graph: Graph) -> Iterable[str]:
     schema = graph.schema
     yield "edge types, with what they lead from and to, and how many there are:"
     for triple in triples_by_size(graph):
         label = schema.label(triple.type)
-        means = f" means {_plain(label)!r}" if label != triple.type else ""
+        means = f" means {_cut(label)!r}" if label != triple.type else ""
         direction: Direction | None = None if triple.type in schema.symmetric else "out"
-        ends = f"{_plain(triple.source)} {arrow(_plain(triple.type), direction)} {_plain(triple.target)}"
+        ends = f"{_cut(triple.source)} {arrow(_cut(triple.type), direction)} {_cut(triple.target)}"
         also = _also(graph, triple.type, ends=(triple.source, triple.target))
         yield f"- {ends} {schema.edges[triple]}{partly(graph, triple.type)}{means}{also}"
     if schema.partial:
@@ -474,14 +444,14 @@ def _properties(graph: Graph, *, samples: bool) -> Iterable[str]:
     for use in uses:
         values = ", ".join(json.dumps(value, ensure_ascii=False) for value in use.samples)
         such_as = f", such as {values}" if samples and values else ""
-        yield f"- {_plain(use.node_type)}.{_plain(use.name)} ({use.format}{such_as}): {use.hint}"
+        yield f"- {_cut(use.node_type)}.{_cut(use.name)} ({use.format}{such_as}): {use.hint}"
 
 
 def _also(graph: Graph, name: str, *, ends: tuple[str, ...] = ()) -> str:
-    """Return what else a type is called, without names that only repeat the ends of an edge."""
+    """Return the other names of a type, except those that repeat the ends of an edge."""
     words = graph.schema.also_called.get(name, ())
     words = tuple(word for word in words if not ends or any(end not in word for end in ends))
-    return f", also called {', '.join(map(_plain, words[:3]))}" if words else ""
+    return f", also called {', '.join(map(_cut, words[:3]))}" if words else ""
 
 
 def _fitted(lines: Iterable[str], room: int, what: str) -> str:
@@ -495,5 +465,5 @@ def _fitted(lines: Iterable[str], room: int, what: str) -> str:
     return "\n".join(fitting)
 
 
-def _plain(name: str, longest: int = _LONGEST_NAME) -> str:
-    return one_line(name, longest)
+def _cut(name: str) -> str:
+    return one_line(name, _LONGEST_NAME)

@@ -66,7 +66,7 @@ class PlanOutcome(NamedTuple):
 
 
 class _Ended(Exception):
-    """The end of a plan at a step that left nothing to go on with."""
+    """Ends a plan at a step with an empty result."""
 
     def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)
@@ -74,7 +74,7 @@ class _Ended(Exception):
 
 
 class Execution:
-    """One run of a plan in one session. `use` runs a tool, so that whoever runs the plan records the calls."""
+    """One run of a plan in one session. `use` runs a tool, so that the caller records the calls."""
 
     def __init__(
         self, graph: Graph, session: Session, use: Use, *, seconds: float, has_vectors: bool, cut: bool = False
@@ -122,7 +122,7 @@ class Execution:
         self._ordered[step.into] = puts_in_order(step) or (keeps_order and self._ordered.get(reads(step)[0], False))
 
     def _run(self, step: PlanStep) -> str:
-        """Run a step and return the session's name of what it makes. Raises `_Ended`."""
+        """Run a step and return the session's name of its result. Raises `_Ended`."""
         if isinstance(step, FindStep):
             return self._find(step)
         if isinstance(step, CypherStep):
@@ -199,7 +199,7 @@ class Execution:
 
 
 def before_jump(scores: list[float]) -> int:
-    """Return how many scores, best first, stand before the first wide gap; all of them where there is none.
+    """Return the number of scores, best first, before the first wide gap, or all if there is none.
 
     A gap is wide from 0.01 and from the 95th percentile of all gaps on, as in the paper's code.
     """
@@ -217,7 +217,7 @@ def _options(step: PlanStep, *names: str) -> dict[str, JsonValue]:
 
 
 def _kind_of_nothing(step: PlanStep) -> ErrorKind:
-    """Return the likely kind of error of a step that finds nothing. After the paper's table 7."""
+    """Return the likely kind of error of an empty step. After the paper's table 7."""
     if isinstance(step, FindStep):
         return "semantic"
     if isinstance(step, MatchStep):

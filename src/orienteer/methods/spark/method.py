@@ -75,7 +75,7 @@ class SparkConfig(Options):
 
     @property
     def shows_values(self) -> bool:
-        """Whether values of nodes may stand in the prompt."""
+        """Whether the prompt may contain values of nodes."""
         return self.samples and not self.faithful
 
     def workflow(self, graph: Graph) -> WorkflowConfig:
@@ -107,7 +107,7 @@ class Spark:
 
         def plain() -> dict[int, str]:
             workflow.marks.append(FALLBACK)
-            return workflow.plain()
+            return workflow.plain_search()
 
         def course() -> Any:  # Any: hits
             plan = self._plan(workflow)
@@ -120,7 +120,9 @@ class Spark:
                 # A plan that failed has no edges to its credit.
                 workflow.marks = [mark for mark in workflow.marks if mark != EDGES]
                 return workflow.present(plain())
-            return workflow.present(reasons | {row: why for row, why in workflow.plain().items() if row not in reasons})
+            return workflow.present(
+                reasons | {row: why for row, why in workflow.plain_search().items() if row not in reasons}
+            )
 
         return workflow.follow(course, instead=lambda: workflow.present(plain()))
 
@@ -141,7 +143,7 @@ class Spark:
         )
 
     def _plan(self, workflow: Workflow) -> SparkPlan | None:
-        """Return the plan that the model writes, None where it cannot be run, not even after its one repair."""
+        """Return the model's plan, or None if it cannot run even after its one repair."""
         attempts: list[CheckedPlan] = []
 
         def faults(reply: JsonValue) -> list[str]:

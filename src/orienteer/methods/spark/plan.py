@@ -137,7 +137,7 @@ def needed(plan: SparkPlan) -> tuple[PlanStep, ...]:
     return tuple(reversed(steps))
 
 
-def shown(step: PlanStep) -> dict[str, Any]:
+def step_json(step: PlanStep) -> dict[str, Any]:
     """Return a step as a prompt shows it, default values left out."""
     values = step.model_dump(mode="json", exclude_defaults=True)
     arguments = {name: value for name, value in values.items() if name not in ("op", "into")}
@@ -239,7 +239,7 @@ class TypedHop(NamedTuple):
 
 
 def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "type", "node"] | None:
-    """Return what a name means in a step: a set of the plan comes first, then a node type, then nodes of that name."""
+    """Return the meaning of a name in a step: a set of the plan, else a node type, else nodes of that name."""
     if name in sets:
         return "set"
     try:
@@ -254,7 +254,7 @@ def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "typ
 
 
 def has_cypher() -> bool:
-    """Tell whether Cypher can be run over a copy of a graph: whether its extra is installed."""
+    """Return whether Cypher can run over a copy of a graph: whether its extra is installed."""
     from orienteer.cypher.ladybug.database import engine  # plans without Cypher need not load it
 
     try:
@@ -265,7 +265,7 @@ def has_cypher() -> bool:
 
 
 def answers_cypher(graph: Graph) -> bool:
-    """Tell whether Cypher can be run over a graph: one in place needs no copy."""
+    """Return whether Cypher can run over a graph: one in place needs no copy."""
     return graph.arrays.cypher_engine is not None or has_cypher()
 
 
@@ -332,10 +332,15 @@ class _Checker:
         if isinstance(step, FindStep):
             return self._find(step, starts)
         if isinstance(step, CypherStep):
-            self._check_cypher(step)
+            if not self._offers_cypher and answers_cypher(self._graph):
+                raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
+            Cypher(self._graph).check(step.query)
             return step, None
         if isinstance(step, MatchStep):
-            return self._match(step, starts[0])
+            edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
+            hop = self._hop(starts[0], edges, types, step.direction)
+            resolved = {"edge_types": edges, "node_types": types, "direction": hop.direction}
+            return step.model_copy(update=resolved), hop.types
         if isinstance(step, IntersectStep):
             return step, self._common(starts)
         if isinstance(step, FilterStep):
@@ -373,20 +378,8 @@ class _Checker:
             self.notes.append(f"k of {step.into!r} is {step.k}: read as {most}")
         return step.model_copy(update={"node_types": tuple(types or ()), "k": most}), self._common([types, *starts])
 
-    def _check_cypher(self, step: CypherStep) -> None:
-        """Raise `_Refused` or `BadQuery` for a statement that cannot run."""
-        if not self._offers_cypher and answers_cypher(self._graph):
-            raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
-        Cypher(self._graph).check(step.query)
-
-    def _match(self, step: MatchStep, starts: Types | None) -> tuple[PlanStep, Types]:
-        edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
-        hop = self._hop(starts, edges, types, step.direction)
-        resolved = {"edge_types": edges, "node_types": types, "direction": hop.direction}
-        return step.model_copy(update=resolved), hop.types
-
     def _common(self, types: Sequence[Types | None]) -> Types | None:
-        """Return the types that nodes of all these may have; None where they are not known. Raises `_Refused`."""
+        """Return the types common to all of these, or None if they are unknown. Raises `_Refused`."""
         bounds = [names for names in types if names is not None]
         if not bounds:
             return None
@@ -448,7 +441,7 @@ class _Checker:
     def _hop(
         self, starts: Types | None, edges: Sequence[str], ends: Sequence[str], direction: Direction | None
     ) -> TypedHop:
-        """Return where edges lead from nodes of some types, turned where they point the other way."""
+        """Return the end of edges from nodes of some types, turned if they point the other way."""
         if types := self._reached(starts, edges, ends, direction):
             return TypedHop(direction, types)
         if direction is not None and (types := self._reached(starts, edges, ends, None)):
@@ -490,7 +483,7 @@ def types_with(graph: Graph, name: str) -> Types:
 
 
 def walks(step: PlanStep) -> bool:
-    """Tell whether a step goes along edges that the plan names: SAGE's policy `-Edge` asks this."""
+    """Return whether a step follows edges that the plan names: SAGE's policy `-Edge` asks this."""
     if isinstance(step, CypherStep):
         from orienteer.cypher.syntax import EdgePattern, parts  # plans without Cypher need not load it
 
@@ -499,7 +492,7 @@ def walks(step: PlanStep) -> bool:
 
 
 def puts_in_order(step: PlanStep) -> bool:
-    """Tell whether a step puts its set in an order of the plan's own, which no ranking may change."""
+    """Return whether a step orders its set; no ranking may change the plan's own order."""
     if isinstance(step, CypherStep):
         return bool(_statement(step.query).queries[-1][-1].order)
     return isinstance(step, OrderStep)

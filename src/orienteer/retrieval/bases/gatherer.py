@@ -1,9 +1,9 @@
-"""What every retriever has around its own search: analysis, vectors that are paid for, the record of what it asked."""
+"""The common parts of retrievers: analysis, payment of vectors, the record of model calls; and `naive`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Generic, TypeVar
@@ -13,8 +13,7 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig, open_analyzer
 from orienteer.retrieval.evidence import Evidence, unpaid
-from orienteer.retrieval.query import Analyzer, GatherConfig, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
 
 _C = TypeVar("_C", bound=GatherConfig)
 
@@ -31,14 +30,19 @@ class Gatherer(ABC, Generic[_C]):
         self._analyzer, self._model = analyzer, model
 
     def gather(self, query: Query, run: Run) -> Evidence:
-        """Return what the graph holds about a query, best first; evidence of nothing says why.
+        """Return the evidence for a query, best first; without any, its `reason` says why.
 
         Where the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
         where a model is asked.
         """
         original, query = query, self._analyzed(query, run)
         try:
-            evidence = self._found(query, run)
+            try:
+                self.spaces.pay(run, dict.fromkeys(self._embedded(query)))
+            except BudgetExhausted:
+                evidence = unpaid(self._by_words._search(query, run))
+            else:
+                evidence = self._search(query, run)
         except Error as error:
             if query is not original:
                 error.trajectories = (*query.trajectories, *error.trajectories)
@@ -49,29 +53,21 @@ class Gatherer(ABC, Generic[_C]):
         ]
         return replace(evidence, trajectories=tuple(trajectories))
 
-    def _found(self, query: Query, run: Run) -> Evidence:
-        """Return what the graph holds about an analyzed query; by words where vectors cannot be paid for."""
-        try:
-            self.spaces.pay(run, dict.fromkeys(self._embedded(query)))
-        except BudgetExhausted:
-            return unpaid(self._by_words._search(query, run))
-        return self._search(query, run)
-
     def _analyzed(self, query: Query, run: Run) -> Query:
-        """Return a query with its analysis, as far as this retriever has any."""
+        """Return a query with its analysis, if this retriever has one."""
         if query.low or query.high or query.answer_types or query.trajectories or self.analyzer is None:
             return query
         return query.analyzed(self.analyzer, run)
 
     @cached_property
     def analyzer(self) -> Analyzer | None:
-        """Return what analyzes questions, None where their text alone counts. Raises `BadOption` without a model."""
+        """Return the analyzer of questions, or None if only their text counts. Raises `BadOption` without a model."""
         if self._analyzer is not None or not isinstance(self.config, AnalyzedConfig):
             return self._analyzer
         return open_analyzer(self.graph, self.config.analysis, self._model)
 
     def require_model(self) -> None:
-        """Raise `BadOption` where the options want a model and there is none.
+        """Raise `BadOption` if the options need a model and there is none.
 
         Otherwise nothing is raised before it is asked: what was once gathered with a model is read again without one.
         """
@@ -79,19 +75,17 @@ class Gatherer(ABC, Generic[_C]):
 
     @cached_property
     def _by_words(self) -> Gatherer[_C]:
-        return self._again(self.config.model_copy(update={"mode": "lexical"}))
-
-    @abstractmethod
-    def _again(self, config: _C) -> Gatherer[_C]:
-        """Return the same retriever with another configuration."""
+        config = self.config.model_copy(update={"mode": "lexical"})
+        make: Callable[..., Gatherer[_C]] = type(self)  # of a subclass
+        return make(self.graph, config, self._analyzer, model=self._model)
 
     @abstractmethod
     def _embedded(self, query: Query) -> Iterable[str]:
-        """Return the texts whose vectors a search for an analyzed query takes."""
+        """Return the texts whose vectors a search for an analyzed query needs."""
 
     @abstractmethod
     def _search(self, query: Query, run: Run) -> Evidence:
-        """Return what the graph holds about an analyzed query."""
+        """Return the evidence for an analyzed query."""
 
 
 # `naive`: passages by words and meaning, nothing of the graph. The floor that every other retriever stands on.
@@ -106,12 +100,16 @@ class Naive(Gatherer[NaiveConfig]):
 
     name = "naive"
 
-    def __init__(self, graph: Graph, config: NaiveConfig | None = None, analyzer: Analyzer | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        config: NaiveConfig | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
+    ) -> None:
         config = config if config is not None else NaiveConfig()
         super().__init__(config, Spaces(graph, config.mode))
-
-    def _again(self, config: NaiveConfig) -> Naive:
-        return Naive(self.graph, config)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text,)

@@ -1,4 +1,4 @@
-"""`hippo`: passages by a random walk that begins where words, meaning and names of the question point.
+"""`hippo`: passages by a random walk that begins at the words, meaning and names of the question.
 
 Three graphs, three walks:
 
@@ -9,7 +9,7 @@ Three graphs, three walks:
     any other  a graph that a person brings: personalised PageRank over all its nodes, with the same restart
 
 After a walk over passages and names, what the first passages leave open of the question is asked of those that their
-names lead to (`orienteer.retrieval.expansion.open_words`).
+names lead to (`orienteer.retrieval.expansion.incidence`).
 
 No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its code:
 1. A walk begins from the `depth` best passages, not from all: the rest rank the same, and cost less.
@@ -43,8 +43,7 @@ from orienteer.index.searchers import Searcher, TitleBonus, ranking_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.open_words import OpenWordMatches, OpenWords, Pool
+from orienteer.retrieval.expansion.incidence import Incidence, OpenWordMatches, OpenWords, Pool, open_incidence
 from orienteer.retrieval.expansion.walk import (
     MEMBER,
     Facts,
@@ -57,19 +56,18 @@ from orienteer.retrieval.expansion.walk import (
     leaves_open,
     name_of,
 )
-from orienteer.retrieval.query import Analyzer, GatherConfig, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
 
+# What a passage that no search finds fits, beside the best: names lead to it all the same.
 _LEAST_FIT = 0.1
-"""What a passage that no search finds fits, beside the best: names lead to it all the same."""
+# Names that a reason tells.
 _CARRIERS = 3
-"""Names that a reason tells."""
+# Passages whose edges among one another are evidence, where there are no entities.
 _BETWEEN = 20
-"""Passages whose edges among one another are evidence, where there are no entities."""
+# Edges in the evidence.
 _EDGES = 30
-"""Edges in the evidence."""
+# Passages that open words put in order, where few are wanted: first ones of the walk, and of the search by itself.
 _WALKED, _FLAT = 60, 20
-"""Passages that open words put in order, where few are wanted: first ones of the walk, and of the search by itself."""
 _UNPAID = "the budget has no call left for the meaning of open words: they are compared by words"
 
 
@@ -118,11 +116,11 @@ class HippoConfig(GatherConfig):
     """Entities in the evidence, those that the walk is at most often."""
 
 
-class _Begun(NamedTuple):
-    """What a question points to by itself."""
+class _Starts(NamedTuple):
+    """The nodes that a walk begins from."""
 
     rows: Rows
-    """What words and meaning speak for, best first."""
+    """By words and meaning, best first."""
     scores: NDArray[np.float64]
     """Of each, the best one's 1."""
     best: float
@@ -181,32 +179,29 @@ class Hippo(Gatherer[HippoConfig]):
             chooser = model if config.filter else None
             self._facts = Facts(spaces, incidence, k=config.fact_k, phrases=config.phrases, model=chooser)
 
-    def _again(self, config: HippoConfig) -> Hippo:
-        return Hippo(self.graph, config, self._analyzer, model=self._model)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text,)
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return the passages that the walk is at most often, the entities, the edges among them, and the facts."""
-        begun, named = self._begun(query.text), self._named(query)
-        if not len(begun.rows) and not len(named):
-            return Evidence(reason="no node shares a word with the query, and none that it names is in the graph")
-        reached = self._reached(query, begun, named, run)
-        return self._evidence(query, begun, named, reached, run)
-
-    # ------------------------------------------------------------------------------------------------- where it begins
-
-    def _begun(self, text: str) -> _Begun:
-        hits = self._searcher.search(text, self.config.depth, mask=self.spaces.passages)
+        hits = self._searcher.search(query.text, self.config.depth, mask=self.spaces.passages)
         rows, scores = hits.rows[hits.scores > 0], hits.scores[hits.scores > 0]
         best = float(scores[0]) if len(scores) else 1.0
-        return _Begun(rows, scores / best, best)
-
-    def _named(self, query: Query) -> Numbers:
-        """Return what the question names: numbers of names, rows in a graph without passages."""
+        starts = _Starts(rows, scores / best, best)
+        # The names in the question: numbers of names, or rows in a graph without passages.
         find = self._incidence.find if self._incidence is not None else self._titles
-        return np.unique(np.concatenate([find(text) for text in (query.text, *query.low)])).astype(np.int32)
+        named = np.unique(np.concatenate([find(text) for text in (query.text, *query.low)])).astype(np.int32)
+        if not len(rows) and not len(named):
+            return Evidence(reason="no node shares a word with the query, and none that it names is in the graph")
+        if self._facts is not None:
+            reached = self._over_facts(self._facts(query.text, run), starts)
+        elif self._incidence is not None:
+            reached = self._over_names(self._incidence, starts, named)
+        else:
+            reached = self._over_graph(starts, named)
+        return self._evidence(query, starts, named, reached, run)
+
+    # ------------------------------------------------------------------------------------------------- where it begins
 
     def _shares(self, named: Numbers) -> tuple[float, float]:
         """Return the shares of a restart that what is found has, and what the question names."""
@@ -218,24 +213,17 @@ class Hippo(Gatherer[HippoConfig]):
 
     # ------------------------------------------------------------------------------------------------------ the walks
 
-    def _reached(self, query: Query, begun: _Begun, named: Numbers, run: Run) -> _Reached:
-        if self._facts is not None:
-            return self._over_facts(self._facts(query.text, run), begun)
-        if self._incidence is not None:
-            return self._over_names(self._incidence, begun, named)
-        return self._over_graph(begun, named)
-
-    def _over_names(self, incidence: Incidence, begun: _Begun, named: Numbers) -> _Reached:
+    def _over_names(self, incidence: Incidence, starts: _Starts, named: Numbers) -> _Reached:
         share, own = self._shares(named)
-        places = incidence.places(begun.rows)
+        places = incidence.places(starts.rows)
         passages = np.zeros(len(incidence.passages), np.float32)
-        passages[places] = share * _sharp(begun.scores, self.config.sharpness)
+        passages[places] = share * _in_all(starts.scores**self.config.sharpness)
         names = np.zeros(len(incidence.holders.begins) - 1, np.float32)
         names[named] = own * _in_all(self._weights[named])
         # Where fewer are found than the walk begins from, the others share no word with the question at all.
-        least = max(_LEAST_FIT, float(begun.scores[-1]) if len(places) == self.config.depth else 0.0)
+        least = max(_LEAST_FIT, float(starts.scores[-1]) if len(places) == self.config.depth else 0.0)
         fit = np.full(len(passages), least, np.float32)
-        fit[places] = begun.scores.clip(min=least)
+        fit[places] = starts.scores.clip(min=least)
         walked = self._name_walk(passages, names, fit**self.config.fit)
         at = np.zeros(len(self.graph), np.float32)
         at[incidence.passages] = walked.passages
@@ -243,18 +231,18 @@ class Hippo(Gatherer[HippoConfig]):
             at[incidence.rows] = walked.names
         return _Reached(at, walked)
 
-    def _over_facts(self, seeds: FactSeeds, begun: _Begun) -> _Reached:
+    def _over_facts(self, seeds: FactSeeds, starts: _Starts) -> _Reached:
         restart = np.zeros(len(self.graph), np.float32)
-        restart[begun.rows] = self.config.passage_weight * begun.scores
+        restart[starts.rows] = self.config.passage_weight * starts.scores
         if not len(seeds.entities):
             return _Reached(restart, facts=seeds, reason="no fact fits the query: passages are ranked by themselves")
         restart[seeds.entities] = seeds.weights
         return _Reached(self._walk(_in_all(restart)), facts=seeds)
 
-    def _over_graph(self, begun: _Begun, named: Numbers) -> _Reached:
+    def _over_graph(self, starts: _Starts, named: Numbers) -> _Reached:
         share, own = self._shares(named)
         restart = np.zeros(len(self.graph), np.float32)
-        restart[begun.rows] = share * _sharp(begun.scores, self.config.sharpness)
+        restart[starts.rows] = share * _in_all(starts.scores**self.config.sharpness)
         degree = self.graph.arrays.adjacency.degree(named)
         restart[named] += own * _in_all(np.log1p(len(self.graph) / (1 + degree)))
         return _Reached(self._walk(restart))
@@ -295,15 +283,16 @@ class Hippo(Gatherer[HippoConfig]):
 
     # ----------------------------------------------------------------------------------------------------- open words
 
-    def _ranked(self, query: Query, begun: _Begun, named: Numbers, reached: _Reached, run: Run) -> _Ranked:
-        """Return the answers, best first: by the walk, and where it went over names, by what first ones leave open."""
+    def _ranked(self, query: Query, starts: _Starts, named: Numbers, reached: _Reached, run: Run) -> _Ranked:
+        """Return the answers, best first: by the walk, and after a walk over names, by the words that first ones
+        lack."""
         allowed = self.spaces.answers(query.node_types, query.where)
         are_passages = not (allowed & ~self.spaces.passages).any()
         if reached.walked is None or self.config.open_words == "off" or not are_passages or query.k < 1:
             rows = _best(reached.at, allowed, query.k)
             return _Ranked(rows, reached.at[rows], allowed)
-        seeds = self._pool(query, begun, reached.at, self.spaces.passages)
-        pool = seeds if allowed is self.spaces.passages else self._pool(query, begun, reached.at, allowed)
+        seeds = self._pool(query, starts, reached.at, self.spaces.passages)
+        pool = seeds if allowed is self.spaces.passages else self._pool(query, starts, reached.at, allowed)
         note = ""
 
         def near(texts: Sequence[str]) -> NDArray[np.float64]:
@@ -317,12 +306,12 @@ class Hippo(Gatherer[HippoConfig]):
             order, note = ordered(near=None), _UNPAID
         return _Ranked(order.rows, order.scores, allowed, order.said, note)
 
-    def _pool(self, query: Query, begun: _Begun, at: Floats, mask: Mask) -> Pool:
+    def _pool(self, query: Query, starts: _Starts, at: Floats, mask: Mask) -> Pool:
         """Return the marked passages where a walk is most often, and those that fit best by themselves."""
-        flat = begun.rows[mask[begun.rows] & (at[begun.rows] > 0)][: max(_FLAT, query.k // 2)]
+        flat = starts.rows[mask[starts.rows] & (at[starts.rows] > 0)][: max(_FLAT, query.k // 2)]
         rows = np.union1d(_best(at, mask, max(_WALKED, 3 * query.k // 2)), flat).astype(np.int32)
         most = at[self.spaces.passages].max(initial=0.0)
-        fits = self._searcher.scores(query.text, rows) / begun.best
+        fits = self._searcher.scores(query.text, rows) / starts.best
         return Pool(rows, at[rows].astype(np.float64) / (most or 1.0), fits.clip(min=0))
 
     @cached_property
@@ -332,12 +321,12 @@ class Hippo(Gatherer[HippoConfig]):
 
     # ------------------------------------------------------------------------------------------------------- evidence
 
-    def _evidence(self, query: Query, begun: _Begun, named: Numbers, reached: _Reached, run: Run) -> Evidence:
+    def _evidence(self, query: Query, starts: _Starts, named: Numbers, reached: _Reached, run: Run) -> Evidence:
         spaces = self.spaces
-        ranked = self._ranked(query, begun, named, reached, run)
+        ranked = self._ranked(query, starts, named, reached, run)
         answers = ranked.rows
         entities = _best(reached.at, spaces.entities & ~ranked.allowed, self.config.entities)
-        fits = dict(zip(begun.rows.tolist(), begun.scores.tolist(), strict=True))
+        fits = dict(zip(starts.rows.tolist(), starts.scores.tolist(), strict=True))
         joined, strength = answers[:_BETWEEN], ranked.scores[:_BETWEEN]
         if len(entities):
             joined, strength = entities, reached.at[entities]
@@ -367,7 +356,7 @@ class Hippo(Gatherer[HippoConfig]):
         return {"lexical": "words", "dense": "meaning"}.get(ranking_of(self.spaces.mode).kind, "words and meaning")
 
     def _why(self, row: int, score: float | None, ranked: _Ranked, reached: _Reached) -> str:
-        """Say how well a node fits by itself, which open words it says, and what led the walk to it."""
+        """Return the reason for a node: its own fit, the open words that it has, and its neighbours in the walk."""
         fits = "fits best" if score == 1 else f"fits {score or 0:.0%} as well"
         own = f"{fits} by {self._compared}" if score is not None else ""
         said = ranked.said.get(row)
@@ -375,7 +364,7 @@ class Hippo(Gatherer[HippoConfig]):
         return "; ".join(filter(None, (own, open_words, self._led(row, reached))))
 
     def _led(self, row: int, reached: _Reached) -> str:
-        """Say which names or nodes led the walk to a node."""
+        """Return the names or nodes that led the walk to a node."""
         incidence = self._incidence
         if reached.reason:
             return ""
@@ -396,24 +385,20 @@ class Hippo(Gatherer[HippoConfig]):
 
 
 def _best(at: Floats, mask: Mask, k: int) -> Rows:
-    """Return the marked rows that a walk is at most often, best first; ties go to the smaller row."""
+    """Return the marked rows that a walk visits most often, best first; ties are broken by row."""
     rows = np.flatnonzero(mask & (at > 0)).astype(np.int32)
     if len(rows) > k:
         rows = rows[at[rows] >= np.partition(at[rows], -k)[-k]]
     return rows[np.lexsort((rows, -at[rows]))][:k]
 
 
-def _sharp(scores: NDArray[np.float64], power: float) -> Floats:
-    return _in_all(scores**power)
-
-
 def _in_all(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
-    """Return values as shares of their sum; nothing where there is none."""
+    """Return values as shares of their sum."""
     total = float(values.sum())
     return (values / total if total else values).astype(np.float32)
 
 
 def _are_stated(graph: Graph) -> bool:
-    """Tell whether a model, or who made an imported graph, stated its facts: else statistics did."""
+    """Return whether a model or the maker of an imported graph stated its facts, not statistics."""
     options = graph.arrays.manifest.provenance.get("options", {})
     return "extract" not in options or "extracting_model" in options

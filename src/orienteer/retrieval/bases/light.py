@@ -1,4 +1,4 @@
-"""`light`: entities by the names of a question, relations by its themes, and the passages that both vote for.
+"""`light`: entities by the names of a question, relations by its themes, and the passages with the most votes.
 
 LightRAG (Guo et al. 2024), the retrieval of its public code, version 1.5.7.
 
@@ -31,11 +31,17 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.votes import MembershipIndex, PassageMembership, first_of, in_turns, vote
-from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, holds, name_of
-from orienteer.retrieval.query import Analyzer, Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.expansion.relations import (
+    MembershipIndex,
+    Relations,
+    ScoredRelation,
+    first_of,
+    holds,
+    in_turns,
+    vote,
+)
+from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, name_of
+from orienteer.retrieval.query import Analyzer, Query, Spaces
 
 Level = Literal["local", "global", "hybrid", "mix"]
 
@@ -79,9 +85,6 @@ class Light(Gatherer[LightConfig]):
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = MembershipIndex(graph, self.spaces)
 
-    def _again(self, config: LightConfig) -> Light:
-        return Light(self.graph, config, self._analyzer)
-
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low), _themes(query) if self.config.level != "local" else "")
 
@@ -90,24 +93,18 @@ class Light(Gatherer[LightConfig]):
         level = self.config.level
         picks = []
         if level != "global":
-            picks.append(self._local(query))
+            entities = self._seeds.find(query.low, query.text, self.config.entities, self._relations.nodes)
+            relations = self._relations.near(entities, query.text, self.config.relations)
+            pairs = zip(entities.rows.tolist(), entities.scores.tolist(), strict=True)
+            picks.append(Picked(first_of(in_turns(_ends(relations), pairs), self.config.entities), relations))
         if level != "local":
-            picks.append(self._global(query))
+            relations = self._relations.matching(_themes(query), query.text, self.config.relations)
+            picks.append(Picked(first_of(_ends(relations), self.config.entities), relations))
         nodes = first_of(in_turns(*(pick.nodes.items() for pick in picks)), self.config.entities)
-        relations: dict[tuple[int, ...], ScoredRelation] = {}
+        by_key: dict[tuple[int, ...], ScoredRelation] = {}
         for relation in in_turns(*(pick.relations for pick in picks)):
-            relations.setdefault(relation.key, relation)
-        return self._evidence(query, Picked(nodes, list(relations.values())[: self.config.relations]))
-
-    def _local(self, query: Query) -> Picked:
-        nodes = self._seeds.find(query.low, query.text, self.config.entities, self._relations.nodes)
-        relations = self._relations.around(nodes, query.text, self.config.relations)
-        pairs = zip(nodes.rows.tolist(), nodes.scores.tolist(), strict=True)
-        return Picked(first_of(in_turns(_ends(relations), pairs), self.config.entities), relations)
-
-    def _global(self, query: Query) -> Picked:
-        relations = self._relations.matching(_themes(query), query.text, self.config.relations)
-        return Picked(first_of(_ends(relations), self.config.entities), relations)
+            by_key.setdefault(relation.key, relation)
+        return self._evidence(query, Picked(nodes, list(by_key.values())[: self.config.relations]))
 
     def _evidence(self, query: Query, picked: Picked) -> Evidence:
         passages = self._passages(query, picked)
@@ -132,32 +129,23 @@ class Light(Gatherer[LightConfig]):
             lists.append((rows, lambda row: self._relations.about(row, picked.relations)))
         else:
             groups = [(relation.fact,) if relation.fact >= 0 else relation.ends for relation in picked.relations]
-            entity_holdings, relation_holdings = self._holders.of(rows), self._holders.of_groups(groups)
-            lists.append(
-                (
-                    vote(entity_holdings, len(rows), fits).rows.tolist(),
-                    lambda row: self._held(row, rows, entity_holdings),
-                )
-            )
-            lists.append(
-                (
-                    vote(relation_holdings, len(groups), fits).rows.tolist(),
-                    lambda row: self._told(row, picked.relations, relation_holdings),
-                )
-            )
+            by_entity, by_relation = self._holders.of(rows), self._holders.of_groups(groups)
+
+            def has_entities(row: int) -> str:
+                names = (name_of(self.graph, rows[place]) for place in holds(by_entity, row))
+                return because("holds", names, "holds entities near the query")
+
+            def has_relations(row: int) -> str:
+                names = (self._relations.describe(picked.relations[place]) for place in holds(by_relation, row))
+                return because("holds", names, "holds relations that fit")
+
+            lists.append((vote(by_entity, len(rows), fits).rows.tolist(), has_entities))
+            lists.append((vote(by_relation, len(groups), fits).rows.tolist(), has_relations))
         if self.config.level == "mix":
             hits = self.spaces.search(query.text, query.k, answers).rows.tolist()
             lists.insert(0, (hits, lambda row: self.spaces.mode))
         pairs = in_turns(*([(row, why) for row in some if answers[row]] for some, why in lists))
         return {row: why(row) for row, why in first_of(pairs, query.k).items()}
-
-    def _held(self, row: int, entities: list[int], held: PassageMembership) -> str:
-        names = (name_of(self.graph, entities[place]) for place in holds(held, row))
-        return because("holds", names, "holds entities near the query")
-
-    def _told(self, row: int, relations: list[ScoredRelation], told: PassageMembership) -> str:
-        names = (self._relations.told(relations[place]) for place in holds(told, row))
-        return because("holds", names, "holds relations that fit")
 
 
 def _themes(query: Query) -> str:

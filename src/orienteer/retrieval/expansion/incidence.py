@@ -1,4 +1,4 @@
-"""Which names stand in which passages of a graph, and which passages a name titles: what a walk goes over.
+"""The names in the passages of a graph, and the passages that a name titles: a walk follows these.
 
 Names are the entities of a graph that has them: what its passages have edges `mentions` and `titled` to. In a graph of
 passages alone they are those that `orienteer build` found by statistics of the corpus and kept beside the graph
@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,8 @@ from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Node
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
+from orienteer.text.english import ASKING, STOP
 from orienteer.text.proper_names import LEAST_CHUNKS, LONGEST
 
 logger = logging.getLogger(__name__)
@@ -72,12 +74,12 @@ class Incidence:
     """Why it could not be kept beside the graph, where it could not."""
 
     def weights(self) -> NDArray[np.float32]:
-        """Return how much each name says: ln(1 + passages / passages that hold it)."""
+        """Return the weight of each name: ln(1 + passages / passages with it)."""
         counts = np.maximum(self.holders.counts(), 1)
         return np.log1p(len(self.passages) / counts).astype(np.float32)  # (names,)
 
     def places(self, rows: Rows) -> Numbers:
-        """Return the numbers of the passages of some rows, all of which are one."""
+        """Return the numbers of passages, given their rows."""
         return self.passages.searchsorted(rows).astype(np.int32)
 
 
@@ -89,14 +91,14 @@ def open_incidence(graph: Graph, spaces: Spaces) -> Incidence | None:
     if not spaces.has_passages:
         return None
     entities = _of_entities(graph, spaces)
-    return entities if entities is not None else _kept(graph, spaces.passages)
+    return entities if entities is not None else _stored(graph, spaces.passages)
 
 
 # ------------------------------------------------------------------------------------------------------- entities
 
 
 def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
-    """Return the incidence that an extracted knowledge base holds; None where no passage has an edge to an entity."""
+    """Return the incidence of an extracted knowledge base, or None without edges from passages to entities."""
     kinds = [name for name in (MENTIONS, TITLED) if name in graph.arrays.types.edges]
     if not kinds or not spaces.entities.any():
         return None
@@ -119,7 +121,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
         passages=passages,
         written=lambda number: str(graph.arrays.names[int(rows[number])]),
         held=listing,
-        holders=listing.turned(len(rows)),
+        holders=listing.inverted(len(rows)),
         titled=listed(name[is_title], holder[is_title], len(rows), len(passages)),
         find=find,
         rows=rows,
@@ -129,8 +131,8 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
 # -------------------------------------------------------------------------------------------- names by statistics
 
 
-def _kept(graph: Graph, passages: Mask) -> Incidence:
-    """Return the names that lie beside a graph, found and put there where there are none.
+def _stored(graph: Graph, passages: Mask) -> Incidence:
+    """Return the names stored with a graph; they are found and stored if they are missing.
 
     Where nothing may be written there they live as long as who asked, and the incidence notes it.
     """
@@ -139,8 +141,11 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
         names = read_names(folder, graph.arrays.manifest.generation)
         return names if names is not None and len(names.held.begins) == passages.sum() + 1 else None
 
+    def find_all() -> CorpusNames:
+        return find_names(_Ordered(graph, passages), progress=lambda stage, count: None)
+
     def write(work: Path) -> None:
-        write_names(graph, _names_of(graph, passages), work)
+        write_names(graph, find_all(), work)
 
     names, why = pieces.piece_or_made(
         graph.path, graph.arrays.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE
@@ -149,7 +154,12 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
         return _incidence(graph, passages, names)
     note = f"names are found by every process anew, for {why}"
     logger.warning("%s", note)
-    return _incidence(graph, passages, incidence_of(graph, _names_of(graph, passages)), note)
+    return _incidence(
+        graph,
+        passages,
+        incidence_of(graph, find_names(_Ordered(graph, passages), progress=lambda stage, count: None)),
+        note,
+    )
 
 
 def _incidence(graph: Graph, passages: Mask, names: NameIncidence, note: str = "") -> Incidence:
@@ -162,10 +172,6 @@ def _incidence(graph: Graph, passages: Mask, names: NameIncidence, note: str = "
         find=_NamesIn(graph, names),
         note=note,
     )
-
-
-def _names_of(graph: Graph, passages: Mask) -> CorpusNames:
-    return find_names(_Ordered(graph, passages), progress=_silent)
 
 
 class _Ordered:
@@ -213,8 +219,9 @@ class _NamesIn:
         return np.array(sorted(numbers), np.int32)
 
     def _longest(self, words: list[str], has_capital: list[bool], at: int) -> tuple[int, int]:
-        """Return how many words the longest name from one on has, and its number; 0 for none."""
-        if not self._begins(words[at]):
+        """Return the length of the longest name at a word, and its number; 0 for none."""
+        place = bisect_left(self._keys, words[at])
+        if place == len(self._keys) or not self._keys[place].startswith(words[at]):  # no name begins so
             return 0, -1
         for length in range(min(LONGEST, len(words) - at), 0, -1):
             key = " ".join(words[at : at + length])
@@ -224,18 +231,13 @@ class _NamesIn:
                 return length, int(self._numbers[place])
         return 0, -1
 
-    def _begins(self, word: str) -> bool:
-        """Say whether any name begins with a word."""
-        place = bisect_left(self._keys, word)
-        return place < len(self._keys) and self._keys[place].startswith(word)
-
     def _is_common(self, word: str) -> bool:
         postings = map(self._graph.arrays.text_index.posting, self._graph.arrays.tokenizer.expand(word))
         return any(posting is not None and posting.end - posting.begin > self._most for posting in postings)
 
 
 def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], begin: int, end: int) -> bool:
-    """Say whether words are part of a longer run of capitalised ones, and so may name something else altogether.
+    """Return whether words are part of a longer run of capitalised ones, and so may name something else.
 
     The first word of a text has a capital whatever it is.
     """
@@ -244,5 +246,220 @@ def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], b
     return before or after
 
 
-def _silent(stage: str, count: int) -> None:
-    """Take no notice of progress."""
+# Open words: the question's words that a first passage lacks, looked for where its names lead. No model.
+#
+#     question    Who is the spouse of the maker of Night Ferry?
+#     a seed      Night Ferry, "A film by Ada Holm, its maker": it leaves *who is the spouse* open
+#     led to      Ada Holm, "Her spouse is Noor Vik": it says *spouse*, and so comes before all else that names Ada Holm
+#
+# Of the question's words, N passages, df of which have a term or hold a name, and idf = ln(1 + N / df):
+#
+#     link(s, p)   the greatest of w(n) for names n that s holds and that title p, and of .7 w(n) for names n that both
+#                  hold; at most 1, and 0 where p is s. w(n) = idf / ln(1 + N / 2), 0 for names of the question
+#     lex(s, p)    idf of the terms that p has and s has not / idf of all terms of the question; stop words are no terms
+#     cos(s, p)    the cosine of p and the words that s leaves open, embedded as one text; 0 where it is negative
+#     f(p)         the greatest H(s) * link(s, p) * (.5 lex + .5 cos) of all seeds s; H is the flat score over the best
+#     score(p)     ln(W) + 22 f(p); W is the walk's share over the best, at least a millionth
+#     order        next comes the greatest score(p) + 4 * idf of the terms that p has and no earlier one / idf of all
+#
+# Without vectors f has lex alone, and 16 stands for 22. docs/knowledge-bases.md has what each part carries.
+
+
+SEEDS = 5
+"""Passages that are asked what they leave open: 3 lose .7 on MuSiQue, 8 gain nothing."""
+# What f counts beside the logarithm of the walk. Chosen on MuSiQue, 2Wiki and HotpotQA, where 11 to 44 are within a
+# point; no constant was chosen on OTT-QA.
+_LIFT = 22.0
+# The same where there are no vectors.
+_LIFT_BY_WORDS = 16.0
+# The share of words in f, beside meaning; .3 to .7 are level.
+_LEXICAL = 0.5
+# What a name counts that both passages hold, beside one that titles the other.
+_SHARED = 0.7
+# What a whole question's worth of words counts that no earlier passage has: it keeps one that says all in front.
+_COVER = 4.0
+# Passages that are chosen one after the other, at least.
+_ORDERED = 20
+# The share of a passage that the walk is hardly ever at.
+_LEAST = 1e-6
+# Open words that a reason tells.
+_TOLD = 2
+# What they must add to a passage's score to be told; the one that leaves them open comes before it.
+_TELLING = 0.5
+
+Scores = NDArray[np.float64]
+
+
+class Pool(NamedTuple):
+    """Passages that are put in order."""
+
+    rows: Rows
+    """(n,): ascending."""
+    walk: Scores
+    """How often a walk is at each, over the one where it is most often."""
+    flat: Scores
+    """How well each fits the question by itself, over the best one."""
+
+    def seeds(self) -> Pool:
+        """Return the first ones by walk and fit, ascending."""
+        best = np.sort(np.lexsort((self.rows, -(np.sqrt(self.walk) + self.flat)))[:SEEDS])
+        return Pool(self.rows[best], self.walk[best], self.flat[best])
+
+
+class OpenWordMatches(NamedTuple):
+    """Open words that a passage says."""
+
+    words: tuple[str, ...]
+    """As the question writes them, the rarest first."""
+    seed: int
+    """The row of the passage that leaves them open."""
+
+
+class PassageOrder(NamedTuple):
+    """Passages in order."""
+
+    rows: Rows
+    scores: Scores
+    """(n,): above 0, the first one's 1."""
+    said: dict[int, OpenWordMatches]
+    """By row: of those that were lifted for words that they say."""
+
+
+Nearness = Callable[[Sequence[str]], Scores]
+"""Returns how near passages are to texts: (texts, passages), 0 or more."""
+
+
+class OpenWords:
+    """Orders passages by the words that the first ones lack. Safe to share among threads."""
+
+    def __init__(self, spaces: Spaces, incidence: Incidence) -> None:
+        self._spaces, self._links = spaces, _Links(incidence)
+        expand = spaces.graph.arrays.tokenizer.expand
+        self._stop = frozenset(term for word in STOP | ASKING for term in expand(word))
+
+    def __call__(
+        self, question: str, pool: Pool, seeds: Pool, k: int, *, named: Numbers, near: Nearness | None
+    ) -> PassageOrder:
+        """Return the `k` best of the pool. `named` are the names of the question; without `near` words decide alone."""
+        words = _Words(self._spaces, question, self._stop)
+        has, lacks = words.membership(pool.rows), ~words.membership(seeds.rows)  # (pool, terms), (seeds, terms)
+        link = seeds.flat.clip(0, 1)[:, None] * self._links(seeds.rows, pool.rows, named)  # (seeds, pool)
+        says = (lacks * words.shares) @ has.T
+        if near is not None:
+            says = _LEXICAL * says + (1 - _LEXICAL) * _nearness(words, lacks, link, near)
+        lifts = (_LIFT_BY_WORDS if near is None else _LIFT) * link * says
+        scores = np.log(pool.walk.clip(min=_LEAST)) + lifts.max(axis=0, initial=0.0)
+        order, values = _covering(scores, has, words.shares, max(_ORDERED, k))
+        rows = pool.rows[order]
+        said = {}
+        for at, one in enumerate(order[:k].tolist()):
+            seed = int(lifts[:, one].argmax())
+            rarest = words.rarest(has[one] & lacks[seed])
+            if rarest and lifts[seed, one] >= _TELLING and seeds.rows[seed] not in rows[at:]:
+                said[int(rows[at])] = OpenWordMatches(rarest, int(seeds.rows[seed]))
+        return PassageOrder(rows[:k], np.exp(values[:k] - values.max(initial=-np.inf)), said)
+
+
+def _nearness(words: _Words, lacks: Mask, link: Scores, near: Nearness) -> Scores:
+    """Return the nearness of each passage to the open words of each seed: (seeds, pool); 0 without a name."""
+    texts = [words.left_open(one) if leads.any() else "" for one, leads in zip(lacks, link, strict=True)]
+    distinct = list(dict.fromkeys(filter(None, texts)))  # seeds often leave the same words open
+    found = np.vstack([near(distinct) if distinct else np.zeros((0, link.shape[1])), np.zeros((1, link.shape[1]))])
+    return found[[distinct.index(text) if text else -1 for text in texts]]
+
+
+def _covering(scores: Scores, has: Mask, shares: Scores, count: int) -> tuple[NDArray[np.int64], Scores]:
+    """Return all places, best first, and what each was worth when it was chosen, which never rises.
+
+    The first `count` are chosen one after the other, with a bonus for terms that no earlier one has. `scores`: (pool,);
+    `has`: (pool, terms); `shares`: (terms,).
+    """
+    fresh = has * (_COVER * shares)  # (pool, terms): what is left of the bonus
+    is_left = np.ones(len(scores), np.bool_)
+    order, values = [], []
+    for _ in range(min(count, len(scores))):
+        value = np.where(is_left, scores + fresh.sum(axis=1), -np.inf)
+        best = int(value.argmax())  # ties go to the smaller row
+        order.append(best)
+        values.append(value[best])
+        is_left[best] = False
+        fresh[:, has[best]] = 0
+    rest = np.flatnonzero(is_left)
+    rest = rest[np.argsort(-scores[rest], kind="stable")]
+    return np.array([*order, *rest.tolist()], np.int64), np.array([*values, *scores[rest].tolist()])
+
+
+class _Words:
+    """A question's words, and which of its terms passages have."""
+
+    def __init__(self, spaces: Spaces, question: str, stop: frozenset[str]) -> None:
+        arrays = spaces.graph.arrays
+        self._index = arrays.text_index
+        self._words = [(word, frozenset(arrays.tokenizer.terms(word)) - stop) for word in _WORD.findall(question)]
+        self._place: dict[str, int] = {}
+        self._postings, idf = [], []
+        total = np.count_nonzero(spaces.passages)
+        for term in dict.fromkeys(arrays.tokenizer.terms(question)):
+            posting = self._index.posting(term) if term not in stop else None
+            if posting is None:
+                continue
+            if count := np.count_nonzero(spaces.passages[self._index.rows_of(posting)]):
+                self._place[term] = len(self._place)
+                self._postings.append(posting)
+                idf.append(np.log1p(total / count))
+        self.shares: Scores = np.array(idf, np.float64) / (sum(idf) or 1.0)
+        """(terms,): the idf of each term that a passage has, over that of all."""
+
+    def membership(self, rows: Rows) -> Mask:
+        """Mark the terms that passages have, given by ascending rows: (rows, terms)."""
+        held = np.zeros((len(rows), len(self._postings)), np.bool_)
+        for place, posting in enumerate(self._postings):
+            held[rows.searchsorted(self._index.filter_rows(posting, rows)), place] = True
+        return held
+
+    def left_open(self, lacks: Mask) -> str:
+        """Return the question without the words whose terms are all there; stop words stay. `lacks`: (terms,)."""
+        return " ".join(
+            word
+            for word, terms in self._words
+            if not terms or any(term not in self._place or lacks[self._place[term]] for term in terms)
+        )
+
+    def rarest(self, terms: Mask) -> tuple[str, ...]:
+        """Return the words with a marked term, the rarest first. `terms`: (terms,)."""
+        shares = {
+            word: max(self.shares[at] for at in places)
+            for word, own in self._words
+            if (places := [at for term in own if (at := self._place.get(term)) is not None and terms[at]])
+        }
+        return tuple(sorted(shares, key=lambda word: -shares[word])[:_TOLD])
+
+
+class _Links:
+    """How surely names lead from one passage to another."""
+
+    def __init__(self, incidence: Incidence) -> None:
+        self._incidence = incidence
+        self._titles = incidence.titled.inverted(len(incidence.passages))  # the names that title each passage
+        self._weights = incidence.weights() / np.log1p(len(incidence.passages) / 2)  # (names,)
+
+    def __call__(self, seeds: Rows, pool: Rows, named: Numbers) -> Scores:
+        """Return the strength of each seed's links to each passage: (seeds, pool), 0 to 1; names of the question are
+        0."""
+        held = _entries(self._incidence.held, self._incidence.places(pool))
+        titles = _entries(self._titles, self._incidence.places(pool))
+        links = np.zeros((len(seeds), len(pool)))
+        for link, seed in zip(links, self._incidence.places(seeds).tolist(), strict=True):
+            names = np.setdiff1d(self._incidence.held.of(seed), named)
+            for (owner, name), share in ((titles, 1.0), (held, _SHARED)):
+                is_shared = np.isin(name, names)
+                np.maximum.at(link, owner[is_shared], share * self._weights[name[is_shared]])
+        links[seeds[:, None] == pool] = 0
+        return links.clip(max=1)
+
+
+def _entries(lists: Lists, owners: Numbers) -> tuple[NDArray[np.int64], Numbers]:
+    """Return the members of some owners' lists, and of each the place of its owner among them: (n,) each."""
+    begins, counts = lists.begins[owners], lists.counts()[owners]
+    at = np.arange(counts.sum()) + np.repeat(begins - (counts.cumsum() - counts), counts)
+    return np.repeat(np.arange(len(owners)), counts), lists.members[at]

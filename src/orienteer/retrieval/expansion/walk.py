@@ -1,4 +1,4 @@
-"""Random walks with restart: over passages and the names in them, and over any graph whichever way its edges point.
+"""Random walks with restart: over passages and their names, and over any graph in both directions of edges.
 
 Each is the vector that stays as it is under `x = (1 - d) r + d P'x`: r is where the walk begins anew, d how often it
 goes on instead. What stands at a node without edges is lost to the walk, which leaves all others in the same
@@ -7,7 +7,7 @@ proportions. Personalised PageRank: Page, Brin, Motwani and Winograd 1999, secti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,13 +23,12 @@ from orienteer.llm.conversation import ask_for, prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Trajectory
 from orienteer.retrieval.expansion.incidence import Incidence
-from orienteer.retrieval.expansion.votes import PassageMembership
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 Floats = NDArray[np.float32]
+# Members of the longest list that is added column by column. Of up to so many, `reduceat` adds all but the first in
+# order, and then the first; of more it adds in another order.
 _COLUMNS = 8
-"""Members of the longest list that is added column by column. Of up to so many, `reduceat` adds all but the first in
-order, and then the first; of more it adds in another order."""
 
 
 class WalkShares(NamedTuple):
@@ -44,7 +43,7 @@ class WalkShares(NamedTuple):
 
 
 class NameWalk:
-    """A walk from passages to the names that stand in them, by how much each says, and from names to passages.
+    """A walk from passages to their names, by the weight of each, and from names to passages.
 
     A name that titles passages leads to them with `tau`, and else to those that hold it; any other name leads to its
     holders alone. Among passages it chooses by how well each fits the question. Safe to share among threads.
@@ -55,12 +54,12 @@ class NameWalk:
         self._weights = incidence.weights()
         self._over_holders, self._over_titled = ListSums(incidence.holders), ListSums(incidence.titled)
         self._over_held = ListSums(incidence.held)
-        self._over_titles = ListSums(incidence.titled.turned(len(incidence.passages)))
+        self._over_titles = ListSums(incidence.titled.inverted(len(incidence.passages)))
         self._said = _inverse(self._over_held(self._weights))  # (passages,): 1 / what the names of each say together
         self._to_titled = np.where(incidence.titled.counts() > 0, tau, 0).astype(np.float32)  # (names,)
 
     def __call__(self, passages: Floats, names: Floats, fit: Floats) -> WalkShares:
-        """Return where a walk is that begins anew at these shares of passages and names.
+        """Return the distribution of a walk that restarts at these shares of passages and names.
 
         `fit` is how well each passage fits the question, above 0.
         """
@@ -96,7 +95,7 @@ class GraphWalk:
         self._strength = _inverse(self._over(ones))  # (nodes,): 1 / what the edges of each weigh together
 
     def __call__(self, restart: Floats, *, damping: float, rounds: int) -> Floats:
-        """Return where a walk is that begins anew at these shares of the nodes."""
+        """Return the distribution of a walk that restarts at these shares of the nodes."""
         at = start = (1 - np.float32(damping)) * restart
         for _ in range(rounds):
             at = start + np.float32(damping) * self._over(at * self._strength)
@@ -112,7 +111,7 @@ class GraphWalk:
 
 
 class ListSums:
-    """Adds up, for each of several things, the values of its list, each times a weight where there are any.
+    """Sums the values of each of several lists, each value times a weight if there are weights.
 
     The things are put in order by the length of their lists, the longest first. So the first members of all short lists
     are a column, the second ones a shorter one, and columns are added whole: that takes a third of the time of
@@ -153,7 +152,7 @@ class ListSums:
 
 
 def _inverse(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
-    """Return 1 / value, 0 where it is 0."""
+    """Return 1 / value, and 0 for 0."""
     inverse: Floats = np.divide(1, values, out=np.zeros(len(values), np.float32), where=values > 0)
     return inverse
 
@@ -219,7 +218,7 @@ class Seeds:
         return ScoredRows(rows.astype(np.int32), scores)
 
     def fits(self, text: str) -> Callable[[Rows], NDArray[np.float64]]:
-        """Return what says how well sorted rows fit a text: 0 to 1, the best of the whole graph being 1."""
+        """Return a function for the fit of sorted rows to a text: 0 to 1, the best of the whole graph being 1."""
         top = self._top(text, self._best_score)
         return lambda rows: _scaled(self._spaces.scores(text, rows), top)
 
@@ -253,7 +252,7 @@ class Facts:
         self._passages = dict(zip(incidence.rows.tolist(), incidence.holders.counts().tolist(), strict=True))
 
     def __call__(self, question: str, run: Run) -> FactSeeds:
-        """Return the facts that fit, those alone that the model keeps where there is one; none where nothing fits.
+        """Return the facts that fit, or those that the model keeps; a reply that fits no schema keeps all.
 
         A reply that fits no schema keeps all. Raises `BudgetExhausted`, `ModelError` where a model is asked.
         """
@@ -262,20 +261,18 @@ class Facts:
         scores = scores / scores[0] if len(scores) else scores
         if self._model is None or not len(rows):
             return self._weighed(rows, scores)
+        arrays = self._spaces.graph.arrays
+        texts = (arrays.texts[row] or arrays.names[row] for row in rows.tolist())
+        facts = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
         prompt = prompt_of("hippo-facts", "orienteer.retrieval")
-        exchange = ask_for(self._model, run, prompt, _schema(len(rows)), question=question, facts=self._numbered(rows))
+        exchange = ask_for(self._model, run, prompt, _schema(len(rows)), question=question, facts=facts)
         if exchange.value is not None:
             places = sorted({number - 1 for number in exchange.value["kept"]})
             rows, scores = rows[places], scores[places]
         return self._weighed(rows, scores)._replace(trajectories=(exchange.trajectory,))
 
-    def _numbered(self, rows: Rows) -> str:
-        """Return facts as lines of a prompt."""
-        texts = (self._spaces.graph.arrays.texts[row] or self._spaces.graph.arrays.names[row] for row in rows.tolist())
-        return "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
-
     def _weighed(self, facts: Rows, scores: NDArray[np.float64]) -> FactSeeds:
-        """Return the entities of these facts that weigh most: the mean score of its facts / passages it stands in."""
+        """Return the heaviest entities of these facts: the mean score of its facts / the passages with it."""
         graph = self._spaces.graph
         shares: dict[int, list[float]] = {}
         for fact, score in zip(facts.tolist(), scores.tolist(), strict=True):
@@ -304,12 +301,12 @@ def _schema(count: int) -> Mapping[str, JsonValue]:
 
 MOST = 2
 """Things that a reason names."""
+# Characters of a name that a reason shows.
 _LENGTH = 60
-"""Characters of a name that a reason shows."""
 
 
 def name_of(graph: Graph, row: int) -> str:
-    """Return what a reason calls a node: its name in one line, cut where it is long; its id where it has none."""
+    """Return a node's name for a reason: in one line, cut if it is long; its id if it has none."""
     name = " ".join(graph.arrays.names[row].split()) or graph.arrays.ids[row]
     return name if len(name) <= _LENGTH else f"{name[: _LENGTH - 1]}…"
 
@@ -320,16 +317,11 @@ def fact_of(graph: Graph, row: int) -> str:
 
 
 def leaves_open(words: Iterable[str], name: str) -> str:
-    """Return that a passage says words of the question that another one, called by its name, has not."""
+    """Return the reason that a passage has words of the question that another one lacks."""
     return f"says {', '.join(words)}, which {name} leaves open"
 
 
 def because(said: str, names: Iterable[str], otherwise: str) -> str:
-    """Return a reason with the first names, each once; another reason where there are none."""
+    """Return a reason with the first names, each once, or another reason if there are none."""
     first = list(dict.fromkeys(names))[:MOST]
     return f"{said} {', '.join(first)}" if first else otherwise
-
-
-def holds(held: PassageMembership, row: int) -> Iterator[int]:
-    """Yield the places of the items that a passage holds, the best first."""
-    yield from np.unique(held.item[held.passage == row]).tolist()

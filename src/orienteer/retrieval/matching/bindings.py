@@ -14,7 +14,7 @@ from orienteer.retrieval.evidence import EdgePath, Evidence, Scored
 from orienteer.retrieval.matching.partners import Surroundings
 from orienteer.retrieval.matching.predicate import PredicateFit
 from orienteer.retrieval.matching.slots import Slot
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 _T = TypeVar("_T")
 

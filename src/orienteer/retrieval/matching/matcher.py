@@ -41,7 +41,7 @@ from orienteer.retrieval.matching.partners import NOBODY, OtherEnd, Partners, Su
 from orienteer.retrieval.matching.predicate import PredicateFit, Predicates, stating_types
 from orienteer.retrieval.matching.slots import Slot, SlotLinker
 from orienteer.retrieval.mentions import TypeLinker
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 STATES = 256
 """Partial answers that are kept."""

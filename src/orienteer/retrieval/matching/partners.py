@@ -19,7 +19,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.protocols import Run
 from orienteer.retrieval.matching.predicate import PredicateFit
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 
 PARTNERS = 256
 """Nodes at the other end that are kept: of more, those that the triple's words speak for."""

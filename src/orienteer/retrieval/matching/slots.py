@@ -19,7 +19,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.protocols import Run
 from orienteer.retrieval.mentions import TypeLinker, letter_likeness, spelled, word_shares
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval.query import Spaces
 from orienteer.text.proper_names import without_bracket
 
 LINKS = 10

@@ -1,4 +1,4 @@
-"""A conversation with a graph: what was asked and found, and what each line of a person means."""
+"""A chat with a graph: its questions, its answers, and its commands."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from orienteer.serve.cli.answering import print_outcome, retries_shown, show_eve
 from orienteer.serve.cli.arguments import file_trouble
 from orienteer.serve.cli.output import Output
 from orienteer.serve.door import Turn, understood_alone
-from orienteer.serve.heard_words import HeardWords
 from orienteer.serve.views import pages
+from orienteer.serve.views.records import SentWords
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orienteer.settings import Settings
 
 
-# One question of a chat: told step by step, and stopped by Ctrl-C.
+# One question of a chat: shown step by step, and stopped by Ctrl-C.
 
 
 class Answered(NamedTuple):
@@ -43,13 +43,13 @@ class Answered(NamedTuple):
 
     result: Result
     steps: tuple[Event, ...]
-    """What was told on the way: steps, observations and notes."""
-    heard: HeardWords
+    """Its steps, observations and notes."""
+    words: SentWords
     """The words of the answer that were printed while the model wrote them."""
 
 
 class Asking:
-    """Asks questions one after another. Those that were stopped may still wait for a last reply of a model."""
+    """Asks questions one after another. A stopped one may still wait for a last reply of a model."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -57,83 +57,80 @@ class Asking:
 
     @property
     def is_waiting(self) -> bool:
-        """Say whether a question that was stopped still waits for a model."""
+        """Whether a stopped question still waits for a model."""
         return any(not running.future.done() for running in self._stopped)
 
     def ask(self, retriever: Retriever, question: str, k: int, node_types: Sequence[str]) -> Answered:
-        """Return what a question gives; its steps are shown as they happen where a model takes them.
+        """Answer a question. A model's steps are shown as they happen, and at a terminal the words of its answer.
 
-        At a terminal the words of the answer are printed as they come, where the model's server streams.
-
-        Raises as `Retriever.ask` does, and `KeyboardInterrupt` once the question is stopped: no further call is made.
+        Raises the errors of `Retriever.ask`, and `KeyboardInterrupt` once the question is stopped: no further call is
+        made.
         """
-        told: SimpleQueue[Event | None] = SimpleQueue()
+        events: SimpleQueue[Event | None] = SimpleQueue()
         steps: list[Event] = []
-        heard = HeardWords()
-        with retries_shown(self._screen), self._screen.waiting("looking") as waiting:
+        words = SentWords()
+        has_agents, verbosity = retriever.method.needs_model, self._screen.verbosity
+        with retries_shown(self._screen), self._screen.status("looking") as status:
             running = retriever.start(
-                question, k, listen=told.put, node_types=node_types, hears_parts=self._screen.has_terminal
+                question, k, listen=events.put, node_types=node_types, hears_parts=self._screen.has_terminal
             )
-            running.future.add_done_callback(lambda _: told.put(None))
+            running.future.add_done_callback(lambda _: events.put(None))
             try:
-                while (event := told.get()) is not None:
+                while (event := events.get()) is not None:
                     if event.kind in ("step", "observation", "note"):
                         steps.append(event)
-                        self._show(event, has_agents=retriever.method.needs_model)
-                        waiting.tell("looking")
-                    elif event.kind == "hit" and retriever.model is not None and not heard:  # it reads them now
-                        waiting.tell("writing the answer")
+                        if verbosity or has_agents or event.kind == "note":
+                            show_event(self._screen, event, has_agents=has_agents, is_whole=bool(verbosity))
+                        status.show("looking")
+                    elif event.kind == "hit" and retriever.model is not None and not words:  # it reads them now
+                        status.show("writing the answer")
                     elif event.kind == "answer_part":
-                        waiting.end()
-                        heard.hear(event.text)
+                        status.end()
+                        words.add(event.text)
                         self._screen.words(event.text)
             except KeyboardInterrupt:
                 running.close()
                 self._stopped.append(running)
                 raise
-        return Answered(running.future.result(), tuple(steps), heard)
-
-    def _show(self, event: Event, *, has_agents: bool) -> None:
-        if self._screen.verbosity or has_agents or event.kind == "note":
-            show_event(self._screen, event, has_agents=has_agents, is_whole=bool(self._screen.verbosity))
+        return Answered(running.future.result(), tuple(steps), words)
 
 
-# Where a chat's words go: to a terminal, what matters less in a weaker colour; elsewhere as commands write.
+# The output of a chat: at a terminal, notes in a weaker colour; elsewhere like other commands.
 
 
-class Waiting(NamedTuple):
-    """What a person is told while something runs."""
+class StatusLine(NamedTuple):
+    """The line at a terminal while something runs."""
 
-    tell: Callable[[str], None]
-    """Changes what is said."""
+    show: Callable[[str], None]
+    """Changes its text."""
     end: Callable[[], None]
-    """Says nothing more, for words of the answer are written now."""
+    """Removes it: words of the answer are printed now."""
 
 
 class Screen(Output):
     """The streams of a chat. With `NO_COLOR` a terminal gets no colours and no other style either."""
 
     def __init__(self, out: Output, *, has_terminal: bool) -> None:
-        """`out` is how the command was called."""
+        """`out` has the flags of the command."""
         super().__init__(quiet=out.quiet, verbosity=out.verbosity)
         self.has_terminal = has_terminal
         self._console = Console(file=sys.stdout, highlight=False, markup=False) if has_terminal else None
 
     def note(self, text: str) -> None:
-        """Tell what is beside the answer: at a terminal in its place among the lines, else on standard error."""
+        """Print a note: at a terminal among the other lines, else on standard error."""
         if self._console is None:
             super().note(text)
         elif not self.quiet:
-            self._tell(self._console, text, "dim")
+            self._print_styled(self._console, text, "dim")
 
     def error(self, text: str) -> None:
-        """Tell what went wrong, as commands do."""
+        """Print an error like other commands."""
         line = f"error: {' '.join(clean(text).split())}"
         if self._console is None:
             super().done()
             sys.stderr.write(f"{line}\n")
         else:
-            self._tell(self._console, line, "red")
+            self._print_styled(self._console, line, "red")
 
     def clear(self) -> None:
         """Clear the terminal, if it is one."""
@@ -141,15 +138,15 @@ class Screen(Output):
             self._console.clear()
 
     @contextmanager
-    def waiting(self, words: str) -> Iterator[Waiting]:
-        """Show at a terminal that something runs; what is told meanwhile stands above it."""
+    def status(self, words: str) -> Iterator[StatusLine]:
+        """Show at a terminal that something runs; other output appears above it."""
         if self._console is None or self.quiet:
-            yield Waiting(lambda words: None, lambda: None)
+            yield StatusLine(lambda words: None, lambda: None)
             return
         with self._console.status(Text(clean(words)), spinner_style=self._style(self._console, "cyan")) as status:
-            yield Waiting(lambda words: status.update(Text(clean(words))), status.stop)
+            yield StatusLine(lambda words: status.update(Text(clean(words))), status.stop)
 
-    def _tell(self, console: Console, text: str, style: str) -> None:
+    def _print_styled(self, console: Console, text: str, style: str) -> None:
         self._wipe()
         console.print(Text(clean(text), style=self._style(console, style)), soft_wrap=True)
 
@@ -158,7 +155,7 @@ class Screen(Output):
         return "none" if console.no_color else style
 
 
-# What speaks for a hit, as a tree of the edges that lead from it to what the question names.
+# The reason for a hit, as a tree of the edges from it to the nodes of the question.
 
 
 _MOST_ANCHORS = 5
@@ -169,14 +166,21 @@ _NODES = ("node", "nodes", "start")
 
 
 def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str]:
-    """Yield the hit, and beneath it what leads from it to what the question names.
+    """Yield the hit, and below it the edges from it to the nodes of the question.
 
-    Where the method tells no edges, these are the shortest paths to the nodes that its tools were called on.
+    If the method reports no edges, these are the shortest paths to the nodes that its tools were called on.
     """
     yield f"{hit.name} ({hit.type})"
     edges, ends = hit.edges, hit.ends
     if not edges:
-        edges = tuple(_edges_to(graph, hit.id, _looked_at(graph, steps)))
+        edges = tuple(
+            edge
+            for anchor in _nodes_of_calls(graph, steps)
+            if anchor != hit.id
+            for path in pages.paths(graph, hit.id, anchor, max_length=_LONGEST, k=_PATHS).paths
+            for hop in path.edges
+            for edge in hop
+        )
         ends = ends_of(graph, hit.id, edges)
     if edges:
         yield from _tree(graph.schema, hit.id, edges, ends)
@@ -204,7 +208,7 @@ def _tree(schema: Schema, root: str, edges: Sequence[WalkedEdge], ends: Iterable
         open_nodes += [(other, depth + 1) for other, _ in reversed(found)]
 
 
-def _looked_at(graph: Graph, steps: Iterable[Event]) -> list[str]:
+def _nodes_of_calls(graph: Graph, steps: Iterable[Event]) -> list[str]:
     """Return the nodes that tools were called on, in order."""
     nodes: dict[str, None] = {}
     for event in steps:
@@ -224,21 +228,13 @@ def _looked_at(graph: Graph, steps: Iterable[Event]) -> list[str]:
     return list(nodes)[:_MOST_ANCHORS]
 
 
-def _edges_to(graph: Graph, hit: str, anchors: Iterable[str]) -> Iterator[WalkedEdge]:
-    for anchor in anchors:
-        if anchor != hit:
-            for path in pages.paths(graph, hit, anchor, max_length=_LONGEST, k=_PATHS).paths:
-                for edges in path.edges:
-                    yield from edges
-
-
-_HITS, _PASSAGES = 8, 4  # of an answer: what a screen holds
+_HITS, _PASSAGES = 8, 4  # of an answer: a screen has room for them
 _NEIGHBORS = 10
 _CITED = 5  # hits that stand for an answer where there is none in words
 
 
 class Command(NamedTuple):
-    """What a line that begins with a stroke does."""
+    """A command of a chat: a line that begins with a slash."""
 
     takes: str
     about: str
@@ -246,7 +242,7 @@ class Command(NamedTuple):
 
 
 class Chat:
-    """A person's talk with one graph. Each line goes to `say`."""
+    """A chat with one graph. Each line goes to `say`."""
 
     def __init__(self, screen: Screen, graph: Graph, settings: Settings) -> None:
         self.screen, self.graph = screen, graph
@@ -257,17 +253,17 @@ class Chat:
         self._retriever = Retriever(graph, settings=settings)
         self._turns: list[Turn] = []
         self._answered: Answered | None = None
-        self._has_told_no_model = False
-        self._told: set[str] = set()
-        """Notes that are true of every answer, and have been told."""
+        self._has_noted_no_model = False
+        self._printed_notes: set[str] = set()
+        """Notes of every answer that were printed once."""
 
     @property
     def method(self) -> str:
-        """How questions are answered."""
+        """The name of the method."""
         return self._retriever.method.name
 
     def say(self, line: str) -> None:
-        """Do what a line says: a command, the number of a hit, or a question. Raises `Error`, `KeyboardInterrupt`."""
+        """Run a line: a command, the number of a hit, or a question. Raises `Error`, `KeyboardInterrupt`."""
         line = line.strip()
         if line.startswith("/"):
             name, _, rest = line.partition(" ")
@@ -285,27 +281,27 @@ class Chat:
 
     def _ask(self, line: str) -> None:
         model = self._retriever.model
-        with self.screen.waiting("reading what was said before"):
+        with self.screen.status("reading what was said before"):
             follow_up = understood_alone(line, self._turns, model)
-        if follow_up.note is not None and not (model is None and self._has_told_no_model):
+        if follow_up.note is not None and not (model is None and self._has_noted_no_model):
             self.screen.note(f"note: {follow_up.note}")
-            self._has_told_no_model = model is None
+            self._has_noted_no_model = model is None
         k = _PASSAGES if self.graph.arrays.is_made_of_documents else _HITS
         answered = self.asking.ask(self._retriever, follow_up.question, k, self.node_types)
         result = answered.result
         result = result.model_copy(update={"usage": result.usage + follow_up.usage})
         self._answered = answered._replace(result=result)
         self._turns += [Turn("user", line), Turn("assistant", _in_short(result))]
-        print_outcome(self.screen, self.graph, self._news_of(result), answered.heard)
+        print_outcome(self.screen, self.graph, self._news_of(result), answered.words)
 
     def _news_of(self, result: Result) -> Result:
-        """Return a result without the notes that come with every answer of the same retriever, once they were told."""
-        notes = tuple(note for note in result.notes if note not in self._told)
-        self._told.update(self._retriever.notes)
+        """Return a result without the notes of every answer of the same retriever that were printed before."""
+        notes = tuple(note for note in result.notes if note not in self._printed_notes)
+        self._printed_notes.update(self._retriever.notes)
         return result.model_copy(update={"notes": notes})
 
     def _hit(self, text: str) -> Ranked:
-        """Return the hit of a number, the first where none is given. Raises `BadOption`."""
+        """Return the hit with a number, by default the first. Raises `BadOption`."""
         hits = self._answered.result.hits if self._answered is not None else ()
         number = int(text) if text.isdecimal() else 0 if text else 1
         if not 1 <= number <= len(hits):
@@ -314,7 +310,7 @@ class Chat:
         return hits[number - 1]
 
     def _node(self, text: str) -> str:
-        """Return the node that a number or a name means. Raises `BadOption` where nothing is named."""
+        """Return the node of a hit's number or of a name. Raises `BadOption` for an empty text."""
         if not text:
             raise BadOption("name a node, or the number of a hit")
         is_number = text.isdecimal() and self._answered is not None
@@ -324,7 +320,7 @@ class Chat:
 
     def _show(self, rest: str) -> None:
         page = pages.node(self.graph, self._node(rest))
-        self._tell(page.notes)
+        self._print_notes(page.notes)
         answering.print_node(self.screen, page)
 
     def _why(self, rest: str) -> None:
@@ -347,7 +343,7 @@ class Chat:
             first, _, more = rest.partition(" ")
             name, query = (first, more.strip()) if first.isdecimal() else (rest, "")
         page = pages.neighbors(self.graph, self._node(name), query or None, node_types=self.node_types, k=_NEIGHBORS)
-        self._tell(page.notes)
+        self._print_notes(page.notes)
         answering.print_neighbors(self.screen, self.graph, page)
         if page.more:
             self.screen.note(f"{page.more:,} more: words after the node rank them")
@@ -380,7 +376,7 @@ class Chat:
 
     def _clear(self, _: str) -> None:
         self._turns, self._answered = [], None
-        self._has_told_no_model = False
+        self._has_noted_no_model = False
         self.screen.clear()
 
     def _help(self, _: str) -> None:
@@ -390,13 +386,13 @@ class Chat:
     def _quit(self, _: str) -> None:
         self.is_over = True
 
-    def _tell(self, notes: tuple[str, ...]) -> None:
+    def _print_notes(self, notes: tuple[str, ...]) -> None:
         for note in notes:
             self.screen.note(f"note: {note}")
 
 
 def _in_short(result: Result) -> str:
-    """Return an answer as a model reads it before the next question: its words, else the first hits."""
+    """Return an answer for the model of the next question: its words, else the first hits."""
     return result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
 
 

@@ -1,4 +1,4 @@
-"""What a person types at a terminal: edited, completed, and kept in a history that only they can read."""
+"""The input line at a terminal: edited, completed, and saved in a history that only the person can read."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _OWN = 0o600
 
 
 def reader(chat: Chat, history: Path | None) -> Callable[[], str]:
-    """Return what reads the next line: it raises `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D.
+    """Return a function that reads the next line. It raises `KeyboardInterrupt` for Ctrl-C, `EOFError` for Ctrl-D.
 
-    `history` is the file of earlier lines; None keeps none.
+    `history` is the file of earlier lines, or None for no file.
     """
     keys = KeyBindings()
 
@@ -38,9 +38,9 @@ def reader(chat: Chat, history: Path | None) -> Callable[[], str]:
         event.current_buffer.insert_text("\n")
 
     session: PromptSession[str] = PromptSession(
-        history=InMemoryHistory() if history is None else _kept(history),
+        history=InMemoryHistory() if history is None else _history_in(history),
         completer=_Words(chat),
-        complete_while_typing=False,  # a question is no command: a menu over each word would be in its way
+        complete_while_typing=False,  # a menu over each word of a question would be in the way
         key_bindings=keys,
         enable_history_search=True,
         bottom_toolbar=lambda: _status(chat),
@@ -49,8 +49,8 @@ def reader(chat: Chat, history: Path | None) -> Callable[[], str]:
     return lambda: session.prompt("> ")
 
 
-def _kept(file: Path) -> History:
-    """Return the history in a file, which is made for its owner alone. Raises `BadInput` where it cannot be."""
+def _history_in(file: Path) -> History:
+    """Return the history in a file that only its owner can read. Raises `BadInput` if it cannot be made."""
     with file_trouble("chat with --no-history"):
         make_cache_folder(file.parents[1], file.parent.name)
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWN))
@@ -65,13 +65,13 @@ def _status(chat: Chat) -> str:
 
 
 class _Words(Completer):
-    """Completes commands, and after `/type` and `/method` their names; names of nodes would cost a search a key."""
+    """Completes commands, types and methods; names of nodes would cost a search for every key."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Yield what a line that was begun may become."""
+        """Yield the completions of a line."""
         text = document.text_before_cursor
         if not text.startswith("/"):
             return

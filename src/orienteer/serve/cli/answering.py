@@ -1,4 +1,4 @@
-"""What is told of a question while it runs, and its result with its notes and costs."""
+"""Printing: a question's steps while it runs, results, and the records of graphs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
 from orienteer.serve.cli.output import Output
-from orienteer.serve.heard_words import NO_ANSWER, PUT_RIGHT, HeardWords
 from orienteer.serve.views import records
+from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
@@ -29,7 +29,7 @@ _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each w
 
 
 class _Retries(logging.Handler):
-    """Notes that a model's server is asked again, once for agents side by side."""
+    """Notes the retries of a model's server, once for parallel agents."""
 
     def __init__(self, out: Output) -> None:
         super().__init__()
@@ -61,10 +61,10 @@ def retries_shown(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def print_outcome(out: Output, graph: Graph, result: Result, heard: HeardWords | None = None) -> None:
-    """Print a result, unless as JSON, with its notes and costs. Raises the error that ended the work early, if any.
+def print_outcome(out: Output, graph: Graph, result: Result, heard: SentWords | None = None) -> None:
+    """Print a result, unless as JSON, with its notes and costs. Raises the error that ended it early, if any.
 
-    Words of the answer that were printed while they were written are not printed again.
+    Words of the answer that are printed already (`heard`) are not printed again.
     """
     from orienteer.retriever import failure
 
@@ -76,7 +76,7 @@ def print_outcome(out: Output, graph: Graph, result: Result, heard: HeardWords |
         refused = result.refusal.text if result.refusal is not None and not out.as_json else None
         for note in result.notes:
             if note == result.meeting and not out.as_json:
-                continue  # it stands in place of the answer
+                continue  # it is printed in place of the answer
             if (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)
@@ -89,9 +89,9 @@ def print_outcome(out: Output, graph: Graph, result: Result, heard: HeardWords |
 
 
 def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -> None:
-    """Show a step as notes: a call in one line and its observation beneath, or the model's words instead.
+    """Show a step as notes: a call in one line with its observation below, or the model's words.
 
-    Unless `is_whole`, of long texts only the beginning.
+    Unless `is_whole`, long texts are cut.
     """
     from orienteer.llm.spoken import after_thinking
 
@@ -107,22 +107,19 @@ def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -
         out.note(f"[{event.agent + 1}] said: {remark}{cut}")
     elif event.kind == "observation":
         agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
-        text = event.observation.text.strip()
+        lines = event.observation.text.strip().splitlines() or [""]
+        if not is_whole:
+            # The first line, with the next one if the first is a heading.
+            lines = [" ".join(lines[: 2 if lines[0].endswith(":") else 1])]
         arguments = _compact(event.call.arguments)
         cut = f" ... {len(arguments):,} characters" if len(arguments) > _ARGUMENTS else ""
         out.note(f"{agent}{event.call.name}({arguments[:_ARGUMENTS]}{cut})")
-        for line in (text.splitlines() or [""]) if is_whole else [_gist(text)]:
+        for line in lines:
             out.note(f"    {line}")
 
 
-def _gist(text: str) -> str:
-    """Return the first line of a text, with the next one where the first is a heading."""
-    first, *others = text.splitlines() or [""]
-    return f"{first} {others[0]}" if others and first.endswith(":") else first
-
-
 def _compact(arguments: str) -> str:
-    """Return a JSON object as the arguments of a call, `query="x", k=5`; any other text unchanged."""
+    """Return a JSON object as the arguments of a call, `query="x", k=5`; another text unchanged."""
     from orienteer.llm.schema import decode
 
     try:
@@ -142,15 +139,23 @@ _ALIKE = 3  # passages that say nearly the same, by their ids
 _SCHEMA_HEADER = ("label", "also called", "count")
 
 
+def shortened(text: str) -> str:
+    """Return a text as a cell of a table."""
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+
+
 def print_hits(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
-    """Print a ranking: each hit's rank, its node, and why it is there; of documents a block for each passage."""
+    """Print a ranking as a table; for documents, a block for each passage."""
+    rows: list[list[str]] = []
     if graph.arrays.is_made_of_documents:
-        print_blocks(out, graph, hits)
+        for place, hit in enumerate(hits, 1):
+            out.print() if place > 1 else None
+            print_hit(out, graph, place, hit)
+            rows.append([])
+        out.print("no hits") if not rows else None
         return
-    rows = []
     for rank, hit in enumerate(hits, 1):
-        text = " ".join(hit.text.split())
-        text = text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+        text = shortened(" ".join(hit.text.split()))
         votes = counted(hit.votes, "vote") if hit.votes is not None else ""
         why = " | ".join(filter(None, (votes, hit.why, text)))
         rows.append([str(rank), hit.name, hit.type, hit.id, why])
@@ -160,27 +165,18 @@ def print_hits(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
         out.print("no hits")
 
 
-def print_blocks(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
-    """Print hits as blocks, with a blank line between them."""
-    place = 0
-    for place, hit in enumerate(hits, 1):
-        if place > 1:
-            out.print()
-        print_hit(out, graph, place, hit)
-    if not place:
-        out.print("no hits")
-
-
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:
-    """Print the result of a question: how it was read, the answer, and the hits, what meets all of it first.
+    """Print the result of a question: the reading line, the answer, and the hits, those that match all of it first.
 
-    Without `has_answer` the answer stands there already.
+    Without `has_answer` the answer is printed already.
     """
     reading, refusal = result.reading, result.refusal
     if (read := records.read_as(result)) is not None:
         out.print(read)
     if result.answer_kind == "quotation":
-        _print_quotation(out, graph, result)
+        out.print(f"“{result.answer}”")
+        for citation in result.citations:
+            out.print(f"   quoted from {place_of(graph, citation.source)}")
     elif has_answer and (answers := records.answers_of(result, larger_k="-k ")):
         out.print("\n\n".join(answers))
     if reading is not None and out.verbosity and reading.cypher is not None:
@@ -197,17 +193,10 @@ def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool 
         print_hit(out, graph, place, hit)
 
 
-def _print_quotation(out: Output, graph: Graph, result: Result) -> None:
-    """Print an answer that is quoted, and where it stands."""
-    out.print(f"“{result.answer}”")
-    for citation in result.citations:
-        out.print(f"   quoted from {place_of(graph, citation.source)}")
-
-
 def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
-    """Print a hit as a block: its rank, name, type and id, why it is there, and the best of its text.
+    """Print a hit as a block: its rank, name, type and id, its reason, and the best of its text.
 
-    Of a passage, where it stands, its text with the matching words marked, and why.
+    For a passage: its source, its text with the matching words marked, and its reason.
     """
     votes = f"  {counted(hit.votes, 'vote')}" if hit.votes is not None else ""
     out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}")
@@ -223,13 +212,13 @@ def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
             )
         return
     text = " ".join(hit.text.split())
-    for line in (hit.why, text if len(text) <= _LONG or out.verbosity else f"{text[: _LONG - 1]}…"):
+    for line in (hit.why, text if out.verbosity else shortened(text)):
         if line:
             out.print(f"   {line}")
 
 
 def place_of(graph: Graph, source: Source | None) -> str:
-    """Say where a passage stands, by a path that opens from here: `notes/ferries.md:3`; nothing where none is known."""
+    """Return a passage's source by a path that opens from here, such as `notes/ferries.md:3`; empty if unknown."""
     from orienteer.ingest.provenance import path_of
 
     path = path_of(graph.arrays.manifest, source.file) if source is not None and source.file is not None else None
@@ -246,7 +235,7 @@ def print_node(out: Output, node: NodePage) -> None:
     fields: list[tuple[str, str]] = [("id", node.id)]
     fields += [("aliases", "; ".join(node.aliases))] if node.aliases else []
     fields += [("edges", str(node.degree))]
-    fields += [(name, _value(value)) for name, value in node.properties.items()]
+    fields += [(name, value_cell(value)) for name, value in node.properties.items()]
     out.table(fields)
     if node.text:
         out.print()
@@ -254,7 +243,7 @@ def print_node(out: Output, node: NodePage) -> None:
 
 
 def print_neighbors(out: Output, graph: Graph, page: NeighborsPage) -> None:
-    """Print a page of the neighbours of a node, beneath the counts of all of them by kind."""
+    """Print counts of the neighbours of a node by kind, then a page of them."""
     from orienteer.records import Kind
     from orienteer.retrieval.graph_text import counts_line
 
@@ -282,7 +271,7 @@ def print_schema(out: Output, schema: Schema) -> None:
 
 
 def print_info(out: Output, info: GraphInfo, *, sources: Iterable[Path]) -> None:
-    """Print what a graph is, and where the files are that it was made of."""
+    """Print the facts about a graph, and the paths of its sources."""
     rows = [["nodes", f"{info.nodes:,}"], ["edges", f"{info.edges:,}"], ["bytes", f"{info.bytes:,}"]]
     rows += [["format", str(info.format)], ["indexes", ", ".join(info.indexes)]]
     rows += [["made by", str(info.provenance.get("made_by", "unknown"))]]
@@ -304,11 +293,16 @@ def option_table(out: Output, schema: Mapping[str, Any]) -> None:
     from orienteer.options import in_words
 
     rows = [
-        [name, in_words(option), _value(option.get("default")), option.get("description", "")]
+        [name, in_words(option), value_cell(option.get("default")), option.get("description", "")]
         for name, option in schema["properties"].items()
     ]
     out.table(rows, header=("option", "value", "default", "meaning")) if rows else out.print("It has no options.")
 
 
-def _value(value: object) -> str:
+def value_cell(value: object) -> str:
+    """Return a value as text; a node as `name (id)`, an edge as `source -type-> target`."""
+    if isinstance(value, dict) and {"id", "type", "name"} <= set(value):
+        return f"{value['name']} ({value['id']})"
+    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
+        return f"{value['source']} -{value['type']}-> {value['target']}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "chat": (
             "Talk with a graph: questions, follow-ups, and a look at what was found. Without a "
             "terminal, a line a question."
-        ),
+        )
     },
     "orienteer.serve.cli.graph_files": {
         "import": (
@@ -59,14 +59,10 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "paths": "List the shortest paths between two nodes, whatever the direction of the edges.",
         "show": "Print one node in full.",
         "cypher": "Query a graph in Cypher, read-only. Needs the extra `cypher`.",
-    },
-    "orienteer.serve.cli.listing": {
         "list": "List, count, sort and group nodes by type and property. Those without a value come last.",
     },
-    "orienteer.serve.cli.mcp": {
-        "mcp": "Serve graphs as tools for other agents (MCP), over standard input and output.",
-    },
     "orienteer.serve.cli.serve": {
+        "mcp": "Serve graphs as tools for other agents (MCP), over standard input and output.",
         "serve": "Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /.",
         "open": "Serve a graph or a folder on this machine, and open the browser.",
     },
@@ -90,7 +86,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "orienteer.serve.cli.doctor": {
         "doctor": (
             "Report what is installed and configured, what a model's server does, and whether a graph is undamaged."
-        ),
+        )
     },
     "orienteer.serve.cli.cache": {
         "cache": "Show or clear the cached graphs, vectors and replies of models.",

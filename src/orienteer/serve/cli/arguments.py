@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from orienteer.settings import Settings
 
 STANDARD = Path("-")
-"""Standard output, where a file is asked for."""
+"""Standard output, as the name of a file."""
 _LOOK_SECONDS = 2.0  # between two looks at the files that are watched
 _NAMED = 3  # files that a warning names
 
@@ -67,8 +67,7 @@ MethodOptions = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
 ]
 RayAddress = Annotated[
-    str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Work on a Ray cluster: HOST:PORT of its head, or auto."),
+    str | None, typer.Option("--ray", metavar="ADDRESS", help="Work on a Ray cluster: HOST:PORT of its head, or auto.")
 ]
 
 
@@ -77,8 +76,7 @@ class ModelFlags:
     """The flags that name a model."""
 
     model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The model's name, as its server spells it, or local:FILE.gguf."),
+        str | None, typer.Option(metavar="NAME", help="The model's name, as its server spells it, or local:FILE.gguf.")
     ] = None
     base_url: BaseUrl = None
 
@@ -101,25 +99,16 @@ class BudgetFlags:
 
     def limits(self, configured: Settings) -> Budget:
         """Return the budget of a question, the settings' limits overridden by these flags. Raises `BadOption`."""
-        return configured.limits(
-            calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
-        )
+        return configured.limits(**_limits(self))
 
     def served(self, configured: Settings, own: Budget | None = None) -> Budget:
-        """Return the budget of a question that somebody else asks: the settings' limits, but no more than a face gives.
+        """Return the budget of a client's question: the settings' limits, within those of an interface.
 
-        What the face's own settings choose wins over that, and these flags over all. Raises `BadOption`.
+        The interface's `own` settings win over that, and these flags over all. Raises `BadOption`.
         """
         from orienteer.serve.door import served_budget
 
-        return served_budget(
-            configured,
-            own,
-            calls=self.budget_calls,
-            tokens=self.budget_tokens,
-            seconds=self.budget_seconds,
-            usd=self.budget_usd,
-        )
+        return served_budget(configured, own, **_limits(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,15 +124,17 @@ class TotalBudgetFlags:
         """Return the budget of the command. The limits of the settings are for one question. Raises `BadOption`."""
         from orienteer.llm import Budget
 
-        return Budget(
-            calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
-        )
+        return Budget(**_limits(self))
+
+
+def _limits(flags: BudgetFlags | TotalBudgetFlags) -> dict[str, Any]:  # Any: whole numbers and fractions
+    return {field.name.removeprefix("budget_"): getattr(flags, field.name) for field in fields(flags)}
 
 
 def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Return a command with the flags that all commands have, in place of its parameter `out`.
+    """Return a command with the flags of all commands in place of its parameter `out`.
 
-    A parameter whose type is a dataclass stands for the flags that are its fields.
+    A parameter whose type is a dataclass is replaced by flags for its fields.
     """
     signature = inspect.signature(function, eval_str=True)
     parameters = {name: parameter for name, parameter in signature.parameters.items() if name != "out"}
@@ -205,7 +196,7 @@ def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
     """Return the exit code of a command.
 
-    Raises `NotAGraph` instead of an error that a damaged graph caused, and `Error` where a disk is full or fails.
+    Raises `NotAGraph` instead of an error that a damaged graph caused, and `Error` if a disk is full or fails.
     """
     try:
         return function(out=out, **values)
@@ -221,9 +212,9 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
 
 
 def open_graph(path: Path, out: Output) -> Graph:
-    """Open a graph directory; a folder of sources is made into a graph in the cache first.
+    """Open a graph directory; from a folder of sources a graph is built in the cache first.
 
-    Files that the graph lacks, for they could not be read, are told before anything else.
+    Files that could not be read are reported before anything else.
     """
     from orienteer.graph.store import Graph
     from orienteer.ingest import bounds
@@ -254,7 +245,7 @@ Watch = Annotated[bool, typer.Option("--watch", help="Go on, and do it again whe
 def watched(out: Output, graph: Graph) -> Iterator[None]:
     """Yield whenever a source of a graph has changed since the last look, until the person ends it.
 
-    Looking takes a twentieth of the time at the most. Raises `UsageError` for a graph that was made of no files.
+    Looking takes at most a twentieth of the time. Raises `UsageError` for a graph that was not made from files.
     """
     from orienteer.graph.format import is_pulled, read_manifest, read_pointer
     from orienteer.ingest.provenance import is_stale, sources_of
@@ -274,9 +265,9 @@ def watched(out: Output, graph: Graph) -> Iterator[None]:
 
 
 def open_place(path: Path, out: Output) -> Graph:
-    """Open a graph directory as `open_graph` does, or a database in place where the path is an address.
+    """Open a graph directory like `open_graph`, or a database in place if the path is an address.
 
-    Raises `DatabaseRefused` where the user of the database could write there, and `DatabaseAway`.
+    Raises `DatabaseRefused` if the user of the database could write there, and `DatabaseAway`.
     """
     address = address_in(path)
     if address is None:
@@ -290,7 +281,7 @@ def open_place(path: Path, out: Output) -> Graph:
 
 
 def _refuse_address(path: Path) -> None:
-    """Raise `UsageError` for the address of a database where only a graph of one's own will do."""
+    """Raise `UsageError` for the address of a database: the command needs a graph directory."""
     address = address_in(path)
     if address is not None:
         place = Address.parse(address)
@@ -301,12 +292,12 @@ def _refuse_address(path: Path) -> None:
 
 
 def graph_of(path: Path, out: Output) -> Path:
-    """Return a graph directory as it is; for a folder of sources, the graph in the cache that is made of them."""
+    """Return a graph directory unchanged; for a folder of sources, their graph in the cache."""
     return _found(path, out)[0]
 
 
 def _found(path: Path, out: Output) -> tuple[Path, bool]:
-    """Return the directory of a graph, and whether it was made just now."""
+    """Return the directory of a graph, and whether it was built just now."""
     from orienteer.graph.format import is_graph
 
     _refuse_address(path)
@@ -315,7 +306,7 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
     from orienteer.ingest.cached import up_to_date
     from orienteer.ingest.remote.address import may_be_address
 
-    cache, chosen = settings().cache, _chosen(out)
+    cache, chosen = settings().cache, _selection(out)
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
         if not may_be_address(path) and (ready := up_to_date(path, cache=cache, selection=chosen)) is not None:
             return ready, False
@@ -325,22 +316,28 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
         return graph_at(path, cache=cache, selection=chosen, progress=out.progress, confirm=confirm)
 
 
+def _selection(out: Output) -> Selection:
+    """Return the selection of files that a command reads in a folder."""
+    from orienteer.ingest.documents.read.selection import Selection
+
+    return Selection(include=tuple(out.include), exclude=tuple(out.exclude))
+
+
 Making: TypeAlias = "Callable[[Progress, HearInterim], Path]"
-"""Makes the graph of some sources; tells how far it is, and of graphs that answer meanwhile."""
+"""Builds the graph of some sources; reports progress and partial graphs."""
 
 
 def found_or_made(path: Path, out: Output) -> Path | Making:
-    """Return the graph of a path where it is there and up to date, else what makes it.
+    """Return the graph of a path if it is up to date, else a function that builds it.
 
-    Asks a person about a large folder before. Raises `NotAGraph` and `BadInput` where it is clear from the start that
-    there is nothing to read.
+    Asks a person about a large folder first. Raises `NotAGraph` and `BadInput` if there is nothing to read.
     """
     from orienteer.ingest.remote.address import address_of
     from orienteer.ingest.remote.pull import check_published
     from orienteer.ingest.sources import confirm_large, graph_at, graph_that_is_ready, may_hold_sources
 
     _refuse_address(path)
-    cache, chosen = settings().cache, _chosen(out)
+    cache, chosen = settings().cache, _selection(out)
     if (ready := graph_that_is_ready(path, cache=cache, selection=chosen)) is not None:
         return ready
     if (address := address_of(path)) is not None:
@@ -357,15 +354,8 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
     return make
 
 
-def _chosen(out: Output) -> Selection:
-    """Return which files of a folder a command reads."""
-    from orienteer.ingest.documents.read.selection import Selection
-
-    return Selection(include=tuple(out.include), exclude=tuple(out.exclude))
-
-
 def _confirm(out: Output, what: str) -> None:
-    """Ask a person at a terminal whether to do something. Raises `UsageError` for no, and where nobody can be asked."""
+    """Ask a person at a terminal to confirm. Raises `UsageError` for no, and without a terminal."""
     if out.assumes_yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -376,9 +366,9 @@ def _confirm(out: Output, what: str) -> None:
 
 
 def open_priced_model(name: str, base_url: str | None, workers: int | None, budget: Budget) -> LanguageModel:
-    """Open a model with room for as many calls at once as there are workers.
+    """Open a model with room for a call of each worker at once.
 
-    Raises `BadOption` where the budget has a limit in dollars and the model's price is unknown.
+    Raises `BadOption` if the budget has a limit in dollars and the model's price is unknown.
     """
     configured = settings().with_flags(base_url=base_url)
     if workers is not None:
@@ -390,9 +380,9 @@ def open_priced_model(name: str, base_url: str | None, workers: int | None, budg
 
 @contextmanager
 def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]:
-    """Give what does a command's work: a Ray cluster, or threads where no address is named.
+    """Yield the executor of a command: a Ray cluster, or threads without an address.
 
-    Results are to be printed afterwards. Raises `BadOption` where no cluster answers, `MissingExtra`.
+    Results are printed afterwards. Raises `BadOption` if no cluster answers, `MissingExtra`.
     """
     from orienteer.executors import Threads
 
@@ -409,9 +399,9 @@ def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]
 
 
 def check_writable(target: Path) -> None:
-    """Raise `BadInput` where no file could be written: better before the work than after."""
+    """Raise `BadInput` if a file could not be written: better before the work than after."""
     if target.is_dir() or not target.absolute().parent.is_dir():
-        trouble = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
+        trouble = "is a folder" if target.is_dir() else "is in a folder that does not exist"
         raise BadInput(f"{target} {trouble}: name a file that can be written")
 
 

@@ -5,31 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orienteer.errors import Error, UsageError
 from orienteer.files import cache_folder, make_cache_folder
-from orienteer.serve.cli import answering, background
+from orienteer.serve.cli import answering, arguments, background
 from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
-from orienteer.serve.cli.arguments import (
-    STANDARD,
-    BudgetFlags,
-    Directory,
-    MethodOptions,
-    ModelFlags,
-    Types,
-    Watch,
-    Where,
-    file_trouble,
-    open_graph,
-    open_place,
-    settings,
-    watched,
-)
 from orienteer.serve.cli.output import Output
-from orienteer.serve.heard_words import HeardWords
+from orienteer.serve.views.records import SentWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Stream
@@ -55,29 +40,29 @@ MethodName = Annotated[
 
 def ask(
     out: Output,
-    directory: Directory,
+    directory: arguments.Directory,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     method: MethodName = None,
     *,
-    model: ModelFlags,
+    model: arguments.ModelFlags,
     k: Annotated[
         int | None,
         typer.Option("-k", metavar="N", min=0, help="Maximum number of hits. Default: 20; of documents 5 are printed."),
     ] = None,
-    types: Types = None,
-    where: Where = None,
+    types: arguments.Types = None,
+    where: arguments.Where = None,
     reading: Annotated[
         str | None,
         typer.Option(metavar="LINE", help="Take this line, as `ask` prints it, for what the question means."),
     ] = None,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Rank only, do not answer.")] = False,
     trajectories: Annotated[bool, typer.Option("--trajectories", help="Include the trajectories in the JSON.")] = False,
-    set_options: MethodOptions = None,
+    set_options: arguments.MethodOptions = None,
     agents: Annotated[int | None, typer.Option(metavar="N", help="Number of parallel agents.")] = None,
     max_steps: Annotated[int | None, typer.Option(metavar="N", help="Maximum steps per agent.")] = None,
-    budget: BudgetFlags,
+    budget: arguments.BudgetFlags,
     trace: TraceFile = None,
-    watch: Watch = False,
+    watch: arguments.Watch = False,
 ) -> None:
     """Find ranked evidence for a question and, with a model, an answer."""
     from orienteer.options import pairs_of
@@ -88,7 +73,7 @@ def ask(
     if trace is not None:
         from orienteer.agents import replay as traces
 
-        if out.as_json and trace == STANDARD:
+        if out.as_json and trace == arguments.STANDARD:
             raise UsageError("the trace and the JSON cannot both be standard output: --trace FILE, or --trajectories")
         traces.check_writable(trace)
     flags = {"agents": agents, "max_steps": max_steps}
@@ -96,10 +81,10 @@ def ask(
     configured = model.settings(options=options)
 
     def answer() -> Graph:
-        """Answer from the graph as it is now, made anew where its sources have changed."""
-        graph = open_place(directory, out)
+        """Answer from the current graph, rebuilt if its sources have changed."""
+        graph = arguments.open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
-        shows_words = sys.stdout.isatty() and not out.as_json and trace != STANDARD
+        shows_words = sys.stdout.isatty() and not out.as_json and trace != arguments.STANDARD
         events = retriever.stream(
             question,
             _HITS if k is None else k,
@@ -109,18 +94,18 @@ def ask(
             has_answer=not no_answer,
             hears_parts=shows_words,
         )
-        result, heard = _listen(out, retriever, events, trace=trace)
+        result, words = _listen(out, retriever, events, trace=trace)
         if out.as_json:
             out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
-        if trace == STANDARD:
+        if trace == arguments.STANDARD:
             _write_trace(out, result, trace)
         try:
-            print_outcome(out, graph, _readable(out, graph, result) if k is None else result, heard)
+            print_outcome(out, graph, _readable(out, graph, result) if k is None else result, words)
         finally:  # the result is shown before the trace is written, for a disk may be full
-            if trace not in (None, STANDARD):
+            if trace not in (None, arguments.STANDARD):
                 _write_trace(out, result, trace)
-        if (told := background.start_vectors(graph, configured)) is not None:
-            out.note(f"note: {told}")
+        if (note := background.start_vectors(graph, configured)) is not None:
+            out.note(f"note: {note}")
         return graph
 
     graph = answer()
@@ -129,7 +114,7 @@ def ask(
 
 
 def _readable(out: Output, graph: Graph, result: Result) -> Result:
-    """Return a result with as many hits as a person reads, where they are passages; a note says how many there are."""
+    """Return a result with as many passages as a person reads; a note has the number of the rest."""
     more = len(result.hits) - _PASSAGES
     if out.as_json or more <= 0 or not graph.arrays.is_made_of_documents:
         return result
@@ -138,14 +123,14 @@ def _readable(out: Output, graph: Graph, result: Result) -> Result:
 
 
 def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
-    """Answer again whenever a source of the graph has changed. What goes wrong meanwhile is told, and watched on."""
+    """Answer again whenever a source of the graph has changed. Errors are printed, and do not end it."""
     if not graph.arrays.manifest.provenance.get("sources"):
         raise UsageError(f"{graph.path} was made of no files: there is nothing to watch")
-    if graph.path.parent != settings().cache / "graphs":
+    if graph.path.parent != arguments.settings().cache / "graphs":
         raise UsageError(f"{graph.path} is a graph: watch the folder that it was made of, or orienteer build --watch")
     out.done()
-    for _ in watched(out, graph):
-        out.opened.clear()  # else the generations of before would stay open
+    for _ in arguments.watched(out, graph):
+        out.opened.clear()  # else previous generations would stay open
         try:
             answer()
         except Error as error:
@@ -156,7 +141,7 @@ def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
 def _write_trace(out: Output, result: Result, trace: Path) -> None:
     from orienteer.agents import replay as traces
 
-    with file_trouble("the result is above; the trace was not written"):
+    with arguments.file_trouble("the result is above; the trace was not written"):
         traces.write(trace, result.trajectories)
     if not result.trajectories:
         out.note(f"{result.method} takes no steps: the trace is empty")
@@ -167,8 +152,8 @@ def demo(out: Output) -> None:
     from orienteer.ingest.demo import demo_questions
     from orienteer.retriever import Retriever
 
-    configured = settings()
-    graph = open_graph(_demo_graph(out), out)
+    configured = arguments.settings()
+    graph = arguments.open_graph(_demo_graph(out), out)
     methods = ["anchor", "ark"] if configured.model else ["anchor"]
     results = []
     for method in methods:
@@ -228,7 +213,9 @@ def _show_method(out: Output, method: MethodCard) -> None:
     if out.as_json:
         out.json({**_facts(method), "options": schema})
         return
-    out.print(_headline(method))
+    needs = "needs a model" if method.needs_model else "needs no model"
+    papers = f"; papers {method.paper}" if method.paper else ""
+    out.print(f"{method.name}: {method.summary} ({needs}{papers})")
     out.print()
     answering.option_table(out, schema)
 
@@ -237,14 +224,8 @@ def _facts(method: MethodCard) -> dict[str, object]:
     return {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
 
 
-def _headline(method: MethodCard) -> str:
-    needs = "needs a model" if method.needs_model else "needs no model"
-    papers = f"; papers {method.paper}" if method.paper else ""
-    return f"{method.name}: {method.summary} ({needs}{papers})"
-
-
 def _demo_graph(out: Output) -> Path:
-    """Return the demo graph in the cache, made at first use; its folder is named after a hash of its content."""
+    """Return the demo graph in the cache, made at first use; its folder has a hash of its content."""
     import hashlib
 
     from orienteer.graph.format import is_graph
@@ -253,39 +234,31 @@ def _demo_graph(out: Output) -> Path:
 
     nodes, edges = demo_records()
     digest = hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()[:12]
-    path = cache_folder(settings().cache, "graphs") / f"demo-{digest}"
+    path = cache_folder(arguments.settings().cache, "graphs") / f"demo-{digest}"
     if not is_graph(path):
         out.note(f"making a graph about programming languages in the cache at {path}")
-        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-            make_cache_folder(settings().cache, "graphs")
+        with arguments.file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            make_cache_folder(arguments.settings().cache, "graphs")
             Graph.from_records(nodes, edges, path=path)
     return path
 
 
-class _Listened(NamedTuple):
-    """A question that has ended."""
-
-    result: Result
-    heard: HeardWords
-    """The words of its answer that were printed."""
-
-
-def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> _Listened:
-    """Return the result of a question, showing its steps, and the words of its answer if the stream has them.
+def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> tuple[Result, SentWords]:
+    """Return the result of a question, and the words of its answer that were printed; its steps are shown.
 
     After an interruption the steps so far are written to the trace.
     """
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
-    heard = HeardWords()
+    words = SentWords()
     with retries_shown(out), stream as events:
         try:
             for event in events:
                 if out.verbosity or retriever.method.needs_model or event.kind == "note":
                     show_event(out, event, has_agents=retriever.method.needs_model, is_whole=bool(out.verbosity))
                 if event.kind == "answer_part":
-                    heard.hear(event.text)
+                    words.add(event.text)
                     out.words(event.text)
                 if isinstance(event, DoneEvent):
                     result = event.result
@@ -298,7 +271,7 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
                 out.note(f"the trace so far is in {trace}")
             raise
     assert result is not None  # a stream ends with it, or raises
-    return _Listened(result, heard)
+    return result, words
 
 
 COMMANDS = {

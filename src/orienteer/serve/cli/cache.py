@@ -1,4 +1,4 @@
-"""Commands on what is kept between commands: cache info, cache clear."""
+"""Commands on the cache: cache info, cache clear."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ def clear(
     out: Output,
     source: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[DIR]",
-            help="Only the graphs of this folder, file or address, or of this name.",
-        ),
+        typer.Argument(metavar="[DIR]", help="Only the graphs of this folder, file or address, or of this name."),
     ] = None,
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Also remove vectors of texts; those from a server cost money.")
@@ -77,7 +74,7 @@ def clear(
 
 
 def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:
-    """Return the graphs in the cache that were made of a source, or have this name. Raises `BadInput`."""
+    """Return the cached graphs that were made from a source, or have this name. Raises `BadInput`."""
     from orienteer.ingest.cached import cached_graphs
     from orienteer.ingest.remote.address import address_of
     from orienteer.ingest.remote.pull import copy_of
@@ -96,7 +93,7 @@ def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path
 
 
 def _sizes(cache: Path) -> dict[str, dict[Path, int]]:
-    """Return the folders of each kind in the cache, with their bytes; folders that others put there are left out."""
+    """Return the folders of each kind in the cache with their bytes, without folders that are not ours."""
     from orienteer.index.vector_cache import is_vectors
     from orienteer.ingest.cached import is_cached
     from orienteer.ingest.documents.cut.replies import is_replies
@@ -113,7 +110,7 @@ def _sizes(cache: Path) -> dict[str, dict[Path, int]]:
 
 
 def _summary(folders: Mapping[str, Collection[Path]]) -> str:
-    """Say how many graphs there are, and how much of any other kind that there is."""
+    """Return a summary: the number of graphs, and the other kinds in the cache."""
     parts = [counted(len(folders["graphs"]), "graph")]
     if vectors := folders.get("vectors"):
         parts.append(f"vectors of {counted(len(vectors), 'embedder')}")

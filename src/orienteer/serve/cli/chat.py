@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orienteer.serve.chat.conversation import Chat
 
 _HISTORY = Path("chat") / "history"  # in the cache
-_WAITING = 130  # the code of a command that was interrupted: threads that wait for a model end with the process
+_WAITING = 130  # the code of an interrupted command: threads that wait for a model end with the process
 
 
 def chat(
@@ -56,9 +56,9 @@ def chat(
 
 
 def _talk(talk: Chat, read: Callable[[], str], *, has_terminal: bool) -> int:
-    """Do what each line says until the last; return how many of them failed. Raises `KeyboardInterrupt` elsewhere.
+    """Run each line until the last; return the number of failures.
 
-    At a terminal Ctrl-C stops the question, or drops the line.
+    At a terminal Ctrl-C stops the question, or drops the line; elsewhere it raises `KeyboardInterrupt`.
     """
     failures = 0
     while not talk.is_over:

@@ -1,4 +1,4 @@
-"""The command doctor: what is installed and set, and whether a graph, its pieces and its copies are whole."""
+"""The command doctor: the installation, the settings, the model's server, and the state of a graph or database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from orienteer.display import counted
 from orienteer.errors import Error, ModelError, NotAGraph
 from orienteer.files import cache_folder
 from orienteer.llm.address import URL, show
-from orienteer.records import Manner, Usage
+from orienteer.records import Manner
 from orienteer.serve.cli.arguments import ModelFlags, graph_of, settings
 from orienteer.serve.cli.output import Output
 from orienteer.settings import Settings
 
 if TYPE_CHECKING:
-    from orienteer.graph.pieces.vectors import VectorsAbout
     from orienteer.llm.abilities import Abilities, Outcome
     from orienteer.llm.local import LocalModel
     from orienteer.llm.openai import OpenAIModel
@@ -49,7 +48,7 @@ EXTRAS = {
     "serve": "fastapi",
     "train": "trl",
 }
-"""The module by which each extra is known to be installed."""
+"""A module of each extra, which shows that it is installed."""
 _SECRETS = frozenset({"api_key"})
 _ADDRESSES = frozenset({"base_url", "embedder_url"})
 _LOCAL_SERVERS = {
@@ -58,7 +57,7 @@ _LOCAL_SERVERS = {
     "vLLM": "http://localhost:8000/v1",
     "llama.cpp": "http://localhost:8080/v1",
 }
-_WHOLE: Mapping[str, Any] = {"damaged": []}  # Any: JSON, as in all facts below
+_UNDAMAGED: Mapping[str, Any] = {"damaged": []}  # Any: JSON, as in all facts below
 
 OptionalDirectory = Annotated[
     Path | None,
@@ -84,8 +83,19 @@ def doctor(
     model: ModelFlags,
 ) -> int:
     """Report what is installed and configured, what a model's server does, and whether a graph is undamaged."""
+    import platform
+    from importlib import metadata
+
     configured = model.settings()
-    facts = _installation(configured)
+    facts: dict[str, Any] = {
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "httpx2", "pydantic", "typer")},
+        "extras": {
+            extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
+            for extra, module in EXTRAS.items()
+        },
+        "settings": _settings(configured),
+    }
     if probe:
         facts["servers"] = {name: {"url": url, "answers": does_answer(url)} for name, url in _LOCAL_SERVERS.items()}
     check = check_model(out, configured, probes=probe)
@@ -93,7 +103,11 @@ def doctor(
     remedy = "import the graph again with --force"
     address = address_in(directory) if directory is not None else None
     if address is not None:
-        facts["database"] = _examine_database(address)
+        from orienteer.ingest.databases import open_database
+
+        with closing(open_database(address, settings())) as database:
+            findings = [finding._asdict() for finding in database.examine()]
+            facts["database"] = {"address": str(database.address), "findings": findings}
     elif directory is not None:
         from orienteer.ingest.remote.address import shown
 
@@ -108,35 +122,12 @@ def doctor(
         _print(out, facts, check, remedy=remedy)
     if check.failure is not None:
         raise check.failure
-    cache_folder(configured.cache, "graphs")  # which says so where others could write there
-    is_refused = any(finding["state"] == "problem" for finding in facts.get("database", {}).get("findings", ()))
-    return int(is_refused or ("graph" in facts and _is_damaged(facts["graph"])))
-
-
-def _examine_database(address: str) -> dict[str, Any]:
-    """Return what a database's server is like for questions in place.
-
-    Raises `DatabaseAway`, `DatabaseRefused`, `MissingExtra`.
-    """
-    from orienteer.ingest.databases import open_database
-
-    with closing(open_database(address, settings())) as database:
-        return {"address": str(database.address), "findings": [finding._asdict() for finding in database.examine()]}
-
-
-def _installation(configured: Settings) -> dict[str, Any]:
-    import platform
-    from importlib import metadata
-
-    return {
-        "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "httpx2", "pydantic", "typer")},
-        "extras": {
-            extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
-            for extra, module in EXTRAS.items()
-        },
-        "settings": _settings(configured),
-    }
+    cache_folder(configured.cache, "graphs")  # which is an error if others could write there
+    if any(finding["state"] == "problem" for finding in facts.get("database", {}).get("findings", ())):
+        return 1
+    examined = facts.get("graph", _UNDAMAGED)
+    parts = [examined, examined.get("vectors") or _UNDAMAGED, *(examined.get("pieces") or {}).values()]
+    return int(any(part["damaged"] for part in parts))
 
 
 def _settings(configured: Settings) -> dict[str, dict[str, Any]]:
@@ -159,7 +150,7 @@ def _settings(configured: Settings) -> dict[str, dict[str, Any]]:
 
 
 def does_answer(url: str) -> bool:
-    """Whether a model server answers at an address within a second."""
+    """Return whether a model server answers at an address within a second."""
     import httpx2
 
     from orienteer.llm.transport import Transport
@@ -167,14 +158,15 @@ def does_answer(url: str) -> bool:
     try:
         with httpx2.Client(transport=Transport(url), timeout=1) as client:
             return client.get(f"{url}/models").status_code == 200
-    except (httpx2.RequestError, ModelError):  # nothing listens there, or something that does not speak HTTP
+    except (httpx2.RequestError, ModelError):  # nothing listens there, or not by HTTP
         return False
 
 
 def _examine(path: Path) -> dict[str, Any]:
-    """Return which files of a graph are damaged, whether its sources have changed, and the state of its pieces."""
-    from orienteer.graph.damage import damaged_files
+    """Return the damaged files of a graph, whether its sources have changed, and the state of its pieces."""
+    from orienteer.graph.damage import damaged_files, damaged_pieces
     from orienteer.graph.format import MANIFEST, Manifest, generation_of, is_pulled, read_pointer
+    from orienteer.graph.pieces import remedy
     from orienteer.graph.soundness import contradiction
     from orienteer.ingest.provenance import is_stale
 
@@ -187,31 +179,23 @@ def _examine(path: Path) -> dict[str, Any]:
     manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     if not damaged and (fault := contradiction(folder, manifest)) is not None:
         damaged = [f"{fault[0]} ({fault[1]})"]
-    pieces = _pieces(path)
+    pieces = {
+        piece.name.rpartition("-")[0]: {
+            "folder": str(piece),
+            "checked": names is not None,
+            "damaged": names or [],
+            "remedy": remedy(path, piece) if names else None,
+        }
+        for piece, names in damaged_pieces(path).items()
+    }
     return {
         "path": str(path),
         "files": len(manifest.files),
         "damaged": damaged,
         "stale": not is_pulled(path) and is_stale(manifest),
         "pieces": pieces,
-        "vectors": _vectors(path, manifest.nodes, pieces.get("vectors", _WHOLE)),
+        "vectors": _vectors(path, manifest.nodes, pieces.get("vectors", _UNDAMAGED)),
         "cypher": _cypher(path),
-    }
-
-
-def _pieces(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the folder of each piece, which of its files are damaged, and the remedy."""
-    from orienteer.graph.damage import damaged_pieces
-    from orienteer.graph.pieces import remedy
-
-    return {
-        folder.name.rpartition("-")[0]: {
-            "folder": str(folder),
-            "checked": names is not None,
-            "damaged": names or [],
-            "remedy": remedy(path, folder) if names else None,
-        }
-        for folder, names in damaged_pieces(path).items()
     }
 
 
@@ -226,7 +210,16 @@ def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any]
         return {"damaged": str(error)}
     if about is None:
         return None
-    trouble = _embedder_trouble(about)
+    trouble = None  # why no query can be embedded; a server is not called
+    if about.embedder is None:
+        trouble = "the vectors came without an embedder"
+    else:
+        try:
+            embedder = settings().open_embedder(about.embedder)
+            if about.fingerprint not in (None, embedder.fingerprint):
+                trouble = "the embedder has changed since the graph was embedded (another file, or another address)"
+        except Error as error:
+            trouble = str(error)
     return {
         "damaged": None,
         **about.model_dump(include={"embedder", "dimension", "vectors", "recall", "is_parts", "is_exact"}),
@@ -236,19 +229,6 @@ def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any]
         "embedder_available": trouble is None,
         "trouble": trouble,
     }
-
-
-def _embedder_trouble(about: VectorsAbout) -> str | None:
-    """Return why no query can be embedded, None where the embedder can be opened; a server is not called."""
-    if about.embedder is None:
-        return "the vectors came without an embedder"
-    try:
-        embedder = settings().open_embedder(about.embedder)
-    except Error as error:
-        return str(error)
-    if about.fingerprint not in (None, embedder.fingerprint):
-        return "the embedder has changed since the graph was embedded (another file, or another address)"
-    return None
 
 
 def _cypher(path: Path) -> dict[str, Any] | None:
@@ -269,12 +249,6 @@ def _cypher(path: Path) -> dict[str, Any] | None:
         "bytes": about.size,
         "left_out": dict(about.left_out),
     }
-
-
-def _is_damaged(graph: Mapping[str, Any]) -> bool:
-    pieces = (graph["pieces"] or {}).values()
-    vectors = graph["vectors"] or _WHOLE
-    return bool(graph["damaged"] or vectors["damaged"] or any(piece["damaged"] for piece in pieces))
 
 
 def _print(out: Output, facts: Mapping[str, Any], check: ModelCheck, *, remedy: str) -> None:
@@ -305,7 +279,7 @@ def _print(out: Output, facts: Mapping[str, Any], check: ModelCheck, *, remedy: 
 
 
 def _graph_lines(graph: Mapping[str, Any], *, remedy: str) -> list[str]:
-    """Return the facts about a graph as lines; `remedy` says how a damaged graph is made again."""
+    """Return the facts about a graph as lines; `remedy` is the command that rebuilds a damaged graph."""
     lines = [f"damaged: {name}" for name in graph["damaged"]]
     if graph["damaged"]:
         lines.append(f"{graph['path']} is damaged: {remedy}")
@@ -322,8 +296,17 @@ def _graph_lines(graph: Mapping[str, Any], *, remedy: str) -> list[str]:
             lines.append(f"{name}: not checked: {piece['folder']} was made without hashes")
         elif piece["damaged"]:
             lines.append(f"{name}: damaged; {piece['remedy']}")
-    lines += [] if pieces.get("vectors", _WHOLE)["damaged"] else [_vectors_line(graph["vectors"])]
-    lines += [] if pieces.get("cypher", _WHOLE)["damaged"] else [_cypher_line(graph["cypher"])]
+    lines += [] if pieces.get("vectors", _UNDAMAGED)["damaged"] else [_vectors_line(graph["vectors"])]
+    cypher = graph["cypher"]
+    if cypher is None:
+        line = "Cypher's copy: none; the first statement makes it"
+    else:
+        is_stale = "made by another version of the engine, the next statement makes it anew"
+        state = is_stale if cypher["stale"] else "whole"
+        if not cypher["installed"]:
+            state = "no engine: pip install 'orienteer[cypher]'"
+        line = f"Cypher's copy: {cypher['engine']}; {counted(cypher['bytes'], 'byte')}; {state}"
+    lines += [] if pieces.get("cypher", _UNDAMAGED)["damaged"] else [line]
     return lines
 
 
@@ -346,19 +329,10 @@ def _vectors_line(vectors: Mapping[str, Any] | None) -> str:
     return "; ".join(parts)
 
 
-def _cypher_line(cypher: Mapping[str, Any] | None) -> str:
-    if cypher is None:
-        return "Cypher's copy: none; the first statement makes it"
-    state = "made by another version of the engine, the next statement makes it anew" if cypher["stale"] else "whole"
-    if not cypher["installed"]:
-        state = "no engine: pip install 'orienteer[cypher]'"
-    return f"Cypher's copy: {cypher['engine']}; {counted(cypher['bytes'], 'byte')}; {state}"
-
-
 COMMANDS = {"doctor": (doctor, "doctor DIR")}
 
 
-# What `doctor` says of the model that is configured: what its server does, asked now or known from before.
+# The configured model: the abilities of its server, probed now or known from before.
 
 
 _KEPT: dict[Outcome, str] = {
@@ -379,23 +353,23 @@ _ABILITIES: dict[str, tuple[str, dict[Outcome, str]]] = {
     "token_ids": ("token ids", _GIVEN),
     "usage": ("tokens that a reply took", _GIVEN),
 }
-"""What a person calls each ability, and what may become of it."""
+"""The name of each ability for a person, and its possible outcomes."""
 
 
 class ModelCheck(NamedTuple):
-    """What is known of the configured model's server."""
+    """The abilities of the configured model's server, as far as known."""
 
     configured: Settings
     abilities: Abilities | None = None
-    """None where no model is configured, where its server was never asked, and where it failed now."""
+    """None without a configured model, if its server was never probed, and if it failed now."""
     manner: Manner = Manner()
-    """How the model is spoken to, where its abilities are known."""
+    """The dialect for the model, if its abilities are known."""
     failure: Error | None = None
     is_new: bool = False
-    """It was asked now."""
+    """Whether it was probed now."""
 
     def facts(self) -> dict[str, Any] | None:  # Any: JSON
-        """Return it as JSON; None where nothing is known."""
+        """Return it as JSON, or None if nothing is known."""
         configured, abilities = self.configured, self.abilities
         if self.failure is not None:
             return {"url": configured.model_address, "model": configured.model, "error": str(self.failure)}
@@ -404,7 +378,7 @@ class ModelCheck(NamedTuple):
         return {**abilities.model_dump(mode="json"), "dialect": self.manner.dialect, "adaptation": self.manner.why}
 
     def print(self, out: Output) -> None:
-        """Print it, or how to find out."""
+        """Print it, or the command that finds out."""
         configured, abilities = self.configured, self.abilities
         if configured.model is None:
             out.print("no model is named: doctor --probe --model NAME --base-url URL asks what a server does")
@@ -419,28 +393,37 @@ class ModelCheck(NamedTuple):
         out.table([*rows, ["  context", context]])
         out.print(f"  so {self.manner.why}")
         if self.is_new:
-            out.print(f"  asking took {_cost(abilities.spent)}")
+            spent = abilities.spent
+            price = "at no known price" if spent.usd is None else f"{spent.usd:.4f} USD"
+            took = f"{counted(spent.calls, 'call')}, {counted(spent.tokens, 'token')}, {spent.seconds:.1f} s"
+            out.print(f"  asking took {took}, {price}")
 
 
 def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelCheck:
-    """Return what is known of the configured model's server, asked now with `probes`, and then kept."""
-    from orienteer.llm.abilities import recall
-
+    """Return the abilities of the configured model's server, with `probes` probed now and then stored."""
     if configured.model is None:
         return ModelCheck(configured)
+    from orienteer.llm.abilities import recall
+    from orienteer.llm.local import LocalModel
+
     try:
         model = configured.open_model() if probes or configured.model_address == URL else None
         known = recall(configured.cache, configured.model_address, configured.model)
-        abilities = _asked(out, model, configured.cache) if probes and model is not None else known
+        abilities = _probed(out, model, configured.cache) if probes and model is not None else known
     except Error as failure:
         return ModelCheck(configured, failure=failure)
     if abilities is None:
         return ModelCheck(configured)
-    return ModelCheck(configured, abilities, _manner(configured, abilities, model), is_new=probes)
+    manner = Manner(dialect=abilities.dialect, why=abilities.adaptation)
+    if isinstance(model, LocalModel):
+        manner = Manner(dialect=model.dialect, why=model.adaptation)
+    elif (mode := configured.server.get("mode", "auto")) != "auto":
+        manner = Manner(why=f"calls are asked for as [server] says: mode = {mode}")
+    return ModelCheck(configured, abilities, manner, is_new=probes)
 
 
-def _asked(out: Output, model: OpenAIModel | LocalModel, cache: Path) -> Abilities:
-    """Ask the server of a model what it does, and keep that. Raises `ModelError`."""
+def _probed(out: Output, model: OpenAIModel | LocalModel, cache: Path) -> Abilities:
+    """Probe the server of a model, and store its abilities. Raises `ModelError`."""
     from orienteer.llm.abilities import keep
     from orienteer.llm.local import LocalModel
     from orienteer.llm.probe import Probe
@@ -456,19 +439,3 @@ def _asked(out: Output, model: OpenAIModel | LocalModel, cache: Path) -> Abiliti
     except OSError as error:
         out.note(f"it cannot be kept for later: {error}")
     return abilities
-
-
-def _manner(configured: Settings, abilities: Abilities, model: OpenAIModel | LocalModel | None) -> Manner:
-    """Return how the model is spoken to from now on, and why in a few words."""
-    from orienteer.llm.local import LocalModel
-
-    if isinstance(model, LocalModel):
-        return Manner(dialect=model.dialect, why=model.adaptation)
-    if (mode := configured.server.get("mode", "auto")) != "auto":
-        return Manner(why=f"calls are asked for as [server] says: mode = {mode}")
-    return Manner(dialect=abilities.dialect, why=abilities.adaptation)
-
-
-def _cost(spent: Usage) -> str:
-    price = "at no known price" if spent.usd is None else f"{spent.usd:.4f} USD"
-    return f"{counted(spent.calls, 'call')}, {counted(spent.tokens, 'token')}, {spent.seconds:.1f} s, {price}"

@@ -1,9 +1,9 @@
-"""Commands that read a graph and ask no question: info, schema, search, neighbors, intersect, paths, show, cypher."""
+"""Commands that read a graph without a question: info, schema, search, neighbors, ..., show, cypher, list."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -16,6 +16,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.records import JsonValue
+    from orienteer.serve.views.records import View
 
 SearchMode = Annotated[
     str,
@@ -26,25 +27,35 @@ SearchMode = Annotated[
 ]
 
 
+def _show(out: Output, page: View, printed: Callable[[], None]) -> None:
+    """Print a record and its notes: as JSON, else by `printed`."""
+    for note in getattr(page, "notes", ()):
+        out.note(f"note: {note}")
+    if out.as_json:
+        out.json(page.printed())
+    else:
+        printed()
+
+
 def info(out: Output, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import selection_of, skipped_groups, sources_of
-    from orienteer.serve.views.pages import info
+    from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    manifest, facts = graph.arrays.manifest, info(graph)
-    if out.as_json:
-        out.json(facts.printed())
-        return
-    answering.print_info(out, facts, sources=sources_of(manifest))
-    chosen = selection_of(manifest)
-    told = [f"{name}: {', '.join(globs)}" for name, globs in chosen if globs]
-    told += bounds.lines(skipped_groups(manifest), most=None, named=bounds.KEPT if out.verbosity else bounds.SHOWN)
-    if told:
-        out.print()
-    for line in told:
-        out.print(line)
+    manifest, facts = graph.arrays.manifest, pages.info(graph)
+
+    def printed() -> None:
+        answering.print_info(out, facts, sources=sources_of(manifest))
+        lines = [f"{name}: {', '.join(globs)}" for name, globs in selection_of(manifest) if globs]
+        lines += bounds.lines(skipped_groups(manifest), most=None, named=bounds.KEPT if out.verbosity else bounds.SHOWN)
+        if lines:
+            out.print()
+        for line in lines:
+            out.print(line)
+
+    _show(out, facts, printed)
 
 
 def schema(out: Output, directory: Directory) -> None:
@@ -52,10 +63,7 @@ def schema(out: Output, directory: Directory) -> None:
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    if out.as_json:
-        out.json(pages.schema(graph).printed())
-    else:
-        answering.print_schema(out, graph.schema)
+    _show(out, pages.schema(graph), lambda: answering.print_schema(out, graph.schema))
 
 
 def search(
@@ -71,7 +79,7 @@ def search(
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    result = pages.search(graph, words, k, node_types=types or (), where=where or (), mode=mode, called=str(directory))
+    result = pages.search(pages.searcher(graph, mode), words, k, node_types=types, where=where, called=str(directory))
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
@@ -107,20 +115,16 @@ def neighbors(
         graph,
         node,
         query,
-        node_types=types or (),
-        edge_types=edges or (),
+        node_types=types,
+        edge_types=edges,
         direction=direction,
-        where=where or (),
+        where=where,
         k=k,
         offset=offset,
         mode=mode,
     )
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-        return
-    answering.print_neighbors(out, graph, page)
-    if page.hits and page.more:
+    _show(out, page, lambda: answering.print_neighbors(out, graph, page))
+    if page.hits and page.more and not out.as_json:
         out.note(f"{page.more:,} more: --offset {offset + len(page.hits)}")
 
 
@@ -135,12 +139,8 @@ def intersect(
     from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    page = pages.intersect(graph, nodes, node_types=types or (), k=k)
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-    else:
-        answering.print_hits(out, graph, page.hits)
+    page = pages.intersect(graph, nodes, node_types=types, k=k)
+    _show(out, page, lambda: answering.print_hits(out, graph, page.hits))
 
 
 def paths(
@@ -157,17 +157,17 @@ def paths(
 
     graph = open_graph(directory, out)
     page = pages.paths(graph, a, b, max_length=max_length, k=k)
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-        return
-    if not page.paths and k:
-        out.print(f"no path of {counted(max_length, 'edge')} or fewer")
-    for number, path in enumerate(page.paths, 1):
-        out.print(f"{number}. {' - '.join(page.names[node] for node in path.nodes)}")
-        for hop in path.edges:
-            for line in edge_lines(graph, hop):
-                out.print(f"   {line}")
+
+    def printed() -> None:
+        if not page.paths and k:
+            out.print(f"no path of {counted(max_length, 'edge')} or fewer")
+        for number, path in enumerate(page.paths, 1):
+            out.print(f"{number}. {' - '.join(page.names[node] for node in path.nodes)}")
+            for hop in path.edges:
+                for line in edge_lines(graph, hop):
+                    out.print(f"   {line}")
+
+    _show(out, page, printed)
 
 
 def show(out: Output, directory: Directory, node: NodeName) -> None:
@@ -175,16 +175,7 @@ def show(out: Output, directory: Directory, node: NodeName) -> None:
     from orienteer.serve.views import pages
 
     page = pages.node(open_graph(directory, out), node)
-    _note(out, page.notes)
-    if out.as_json:
-        out.json(page.printed())
-    else:
-        answering.print_node(out, page)
-
-
-def _note(out: Output, notes: Iterable[str]) -> None:
-    for note in notes:
-        out.note(f"note: {note}")
+    _show(out, page, lambda: answering.print_node(out, page))
 
 
 def cypher(
@@ -210,7 +201,15 @@ def cypher(
     from orienteer.cypher.session import Cypher
 
     graph = open_place(directory, out)
-    values = dict(map(_parameter, parameters or ()))
+    values: dict[str, JsonValue] = {}
+    for text in parameters or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.removeprefix("$"):
+            raise BadOption(f"--param {text!r} has no value: write --param NAME=VALUE")
+        try:
+            values[name.removeprefix("$")] = json.loads(value)
+        except ValueError:
+            values[name.removeprefix("$")] = value
     if graph.arrays.cypher_engine is None and is_copy_new(graph.path):
         out.note("making the copy of the graph that Cypher reads, once for each graph")
     view = None if label is None else View(label=label)
@@ -220,28 +219,66 @@ def cypher(
     if out.as_json:
         out.json(table.model_dump(mode="json"))
         return
-    out.table([[_cell(value) for value in row] for row in table.rows], header=table.columns)
+    out.table([[answering.value_cell(value) for value in row] for row in table.rows], header=table.columns)
     if table.truncated:
         out.note(f"{len(table.rows):,} of {counted(table.total, 'row')}: raise --limit, or use SKIP and LIMIT")
 
 
-def _parameter(text: str) -> tuple[str, JsonValue]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.removeprefix("$"):
-        raise BadOption(f"--param {text!r} has no value: write --param NAME=VALUE")
-    try:
-        return name.removeprefix("$"), json.loads(value)
-    except ValueError:
-        return name.removeprefix("$"), value
+def list_nodes(
+    out: Output,
+    directory: Directory,
+    types: Types = None,
+    where: Where = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Order by a property, or by name, id, type or degree (number of edges)."),
+    ] = None,
+    descending: Annotated[bool, typer.Option("--descending", help="From the largest value on.")] = False,
+    group_by: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="Count the nodes by the value of a field, most first.")
+    ] = None,
+    count: Annotated[bool, typer.Option("--count", help="Print how many there are, and list none.")] = False,
+    k: K = 20,
+    offset: Annotated[int, typer.Option(metavar="N", min=0, help="Number of nodes or groups to skip.")] = 0,
+) -> None:
+    """List, count, sort and group nodes by type and property. Those without a value come last."""
+    from orienteer.serve.views import pages
+    from orienteer.serve.views.records import Grouping
+    from orienteer.text.sentences import value_text
 
-
-def _cell(value: JsonValue) -> str:
-    """Return a value as text; a node as `name (id)`, an edge as `source -type-> target`."""
-    if isinstance(value, dict) and {"id", "type", "name"} <= set(value):
-        return f"{value['name']} ({value['id']})"
-    if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
-        return f"{value['source']} -{value['type']}-> {value['target']}"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    page = pages.list_nodes(
+        open_graph(directory, out),
+        node_types=types,
+        where=where,
+        sort=sort,
+        descending=descending,
+        group_by=group_by,
+        k=0 if count and group_by is None else k,
+        offset=offset,
+    )
+    if out.as_json:
+        out.json(page.printed())
+    elif isinstance(page, Grouping):
+        out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
+        rows = [["(none)" if each.value is None else value_text(each.value), f"{each.count:,}"] for each in page.groups]
+        out.table(rows, header=(str(group_by), "count")) if rows else None
+    elif count:
+        out.print(str(page.total))
+    else:
+        out.print(counted(page.total, "node"))
+        rows = []
+        for node in page.hits:
+            # The property of the order comes first.
+            names = sorted(node.properties, key=lambda name: name.casefold() != (sort or "").casefold())
+            properties = "; ".join(f"{name}={value_text(node.properties[name])}" for name in names)
+            rows.append([node.name, node.type, node.id, answering.shortened(properties)])
+        out.table(rows, header=("name", "type", "id", "properties")) if rows else None
+    listed = page.groups if isinstance(page, Grouping) else page.hits
+    is_missing_listed = isinstance(page, Grouping) and any(group.value is None for group in page.groups)
+    if page.missing and not is_missing_listed:
+        out.note(f"{page.missing:,} of them have no {group_by or sort}: they come last")
+    if listed and page.more:
+        out.note(f"{page.more:,} more: --offset {page.offset + len(listed)}")
 
 
 COMMANDS = {
@@ -256,4 +293,5 @@ COMMANDS = {
         cypher,
         "cypher hetionet 'MATCH (g:Gene {name: $name})-[r]-(d:Disease) RETURN type(r), d.name' --param name=TP53",
     ),
+    "list": (list_nodes, "list beers --type beer --where 'abv >= 8' --sort abv --descending -k 5"),
 }

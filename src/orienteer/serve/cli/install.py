@@ -1,4 +1,4 @@
-"""Commands on the files of agents: install tells them of a graph's MCP server, uninstall takes that back."""
+"""Commands on the files of agents: install registers a graph's MCP server, uninstall removes it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def uninstall(
 ) -> int:
     """Take out of agents' configuration files what install put there.
 
-    Without --write nothing is touched, and each file's difference is shown. All else in a file stays.
+    Without --write nothing is touched, and each file's difference is shown. Where nothing else has changed since, a
+    file holds the same bytes as before.
     """
     from orienteer.serve.install.agents import ALL, absolute, chosen_agents
     from orienteer.serve.install.plan import plan_uninstall
@@ -92,7 +93,7 @@ def uninstall(
 
 
 def _here() -> Places:
-    """Return where this machine's agents keep their files. Raises `Error` where there is no home or no folder."""
+    """Return the places of agents' files on this machine. Raises `Error` without a home or a working directory."""
     from orienteer.serve.install.agents import Places
 
     try:
@@ -104,21 +105,21 @@ def _here() -> Places:
 
 
 def _directory(graph: Path, places: Places) -> Path:
-    """Return the absolute path of what is to be served. Raises `BadInput` for what nobody means to serve."""
+    """Return the absolute path of a graph or its sources. Raises `BadInput` for `/` and the home folder."""
     from orienteer.graph.format import is_graph
     from orienteer.serve.install.agents import absolute
 
     with file_trouble("check the path and its permissions"):
         if not graph.exists():
-            raise BadInput(f"{graph} is not there: name a graph, or a folder or table of which one is made")
+            raise BadInput(f"{graph} does not exist: name a graph, or a folder or table to build one from")
     directory = absolute(graph)
     if directory.resolve() in {places.home.resolve(), Path(directory.anchor)} and not is_graph(directory):
-        raise BadInput(f"{directory} is no graph, and too much to make one of: name a folder in it")
+        raise BadInput(f"{directory} is not a graph, and too much to make one from: name a folder in it")
     return directory
 
 
 def _check_agents(agents: Sequence[Agent], names: Sequence[str], *, project: bool) -> None:
-    """Raise `UsageError` where no agent is left, and `BadOption` where one that is named has no file in a project."""
+    """Raise `UsageError` if no agent is left, and `BadOption` if a named one has no file in a project."""
     from orienteer.serve.install.agents import AGENTS
 
     if project:
@@ -133,13 +134,13 @@ def _check_agents(agents: Sequence[Agent], names: Sequence[str], *, project: boo
 
 
 def _hint(out: Output, directory: Path, changes: Sequence[Change]) -> None:
-    """Say what would keep an agent from an answer though its file is right."""
+    """Print notes on what would keep an agent from an answer although its file is right."""
     from orienteer.graph.format import is_graph
     from orienteer.serve.install.agents import launcher
 
     if not is_graph(directory):
         out.note(
-            f"note: {directory} is no graph: the server makes one of it when it first needs it, and agents wait for "
+            f"note: {directory} is not a graph: the server makes one of it when it first needs it, and agents wait for "
             f"seconds only. Ask it something before: orienteer ask {shlex.quote(str(directory))} QUESTION"
         )
     is_fetched = launcher(whole_path=False)[0] == "uvx"
@@ -205,7 +206,7 @@ def _print_change(out: Output, change: Change, copy: Path | None, *, written: bo
 
 
 def _record(change: Change, copy: Path | None) -> dict[str, object]:
-    """Return a change as JSON: null for what it does not have."""
+    """Return a change as JSON, with null for missing values."""
     return {
         "agent": change.agent,
         "what": change.what,
@@ -220,7 +221,4 @@ def _record(change: Change, copy: Path | None) -> dict[str, object]:
     }
 
 
-COMMANDS = {
-    "install": (install, "install GRAPH --write"),
-    "uninstall": (uninstall, "uninstall --write"),
-}
+COMMANDS = {"install": (install, "install GRAPH --write"), "uninstall": (uninstall, "uninstall --write")}

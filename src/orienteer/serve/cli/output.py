@@ -1,4 +1,4 @@
-"""Where a command's words go: results to standard output, progress and notes to standard error, nothing else."""
+"""The output of commands: results to standard output, progress and notes to standard error, nothing else."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orienteer.display import Count, clean, escape_json, lasting, seconds_left
+from orienteer.display import Count, clean, escape_json, format_duration, seconds_left
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
 
 _WIPE = "\r\x1b[2K"
-_TELL_SECONDS = 5.0
-"""Between two lines of progress where none moves."""
+_PROGRESS_SECONDS = 5.0
+"""Between two lines of progress if no line moves."""
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 
@@ -32,16 +32,16 @@ class Output:
         self.as_json, self.quiet, self.verbosity, self.assumes_yes = as_json, quiet, verbosity, assumes_yes
         self.include: Sequence[str] = ()
         self.exclude: Sequence[str] = ()
-        """Patterns of the files of a folder that the command reads, and of those that it does not."""
+        """Patterns of the files of a folder that the command reads, and of those that it skips."""
         self.opened: list[Graph] = []
         """The graphs that the command reads: if it fails because one of them is damaged, the error says so."""
         self.is_shared = False
-        """Whether others write to standard error meanwhile, as servers log: then no line moves."""
-        self._stage, self._began, self._told = "", 0.0, 0.0
+        """Whether others write to standard error meanwhile, such as the log of a server: then no line moves."""
+        self._stage, self._began, self._printed = "", 0.0, 0.0
         self._is_within_line = False
 
     def json(self, result: Any) -> None:  # Any: JSON, records or tuples of them
-        """Print a result as JSON, with characters that would steer a terminal escaped."""
+        """Print a result as JSON; characters that would steer a terminal are escaped."""
         self._write(escape_json(json.dumps(result, ensure_ascii=False, indent=2, default=_plain_data)) + "\n")
 
     def print(self, text: str = "") -> None:
@@ -49,7 +49,7 @@ class Output:
         self._write(clean(text) + "\n")
 
     def words(self, text: str) -> None:
-        """Print words of a line that goes on, at once; whatever else is written ends the line first."""
+        """Print a part of a line at once; any other output ends the line first."""
         if not self._is_within_line:
             self._wipe()
         with _named():
@@ -58,7 +58,7 @@ class Output:
         self._is_within_line = True
 
     def marked(self, text: str, marks: Sequence[tuple[int, int]], *, indent: int = 0) -> None:
-        """Print a text with its marked parts in bold, fitted to the width of a terminal; elsewhere plain, nothing cut.
+        """Print a text with its marked parts in bold, fitted to a terminal; elsewhere plain, and never cut.
 
         `marks` are characters of the text, begin and end.
         """
@@ -80,7 +80,7 @@ class Output:
         console.print(Padding(shown.append(clean(text[at:])), (0, 0, 0, indent)))
 
     def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> None:
-        """Print columns: fitted to the width of a terminal; elsewhere plain, one line a row, nothing cut."""
+        """Print columns: fitted to the width of a terminal; elsewhere plain, one line a row, never cut."""
         rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
         if sys.stdout.isatty():
             self._rich_table(rows, header)
@@ -100,11 +100,10 @@ class Output:
             sys.stderr.flush()
 
     def progress(self, stage: str, count: int) -> None:
-        """Show the progress of long work, with its total and the time left where the total is known.
+        """Show the progress of long work, with the total and the time left if known.
 
-        It is one line that moves on a terminal; elsewhere a line every few seconds, none of work that is done by then,
-        and, where more is asked for, one for each stage.
-        A text without a count is a note: it stays.
+        On a terminal it is one line that moves. Elsewhere it is a line every few seconds, and with `-v` one for each
+        stage. A text without a count is a note.
         """
         if self.quiet or not count:
             self.note(stage)
@@ -113,15 +112,15 @@ class Output:
         is_new = stage.partition(",")[0] != self._stage
         if is_new:
             self._stage, self._began = stage.partition(",")[0], now
-            self._told = self._told or now
+            self._printed = self._printed or now
         line = f"{stage}: {_so_far(count, now - self._began)}"
         if self._moves:
             sys.stderr.write(f"{_WIPE}{clean(line)}")
         elif is_new and self.verbosity:
             sys.stderr.write(clean(stage) + "\n")
-        elif now - self._told >= _TELL_SECONDS:
+        elif now - self._printed >= _PROGRESS_SECONDS:
             sys.stderr.write(clean(line) + "\n")
-            self._told = now
+            self._printed = now
         sys.stderr.flush()
 
     def done(self) -> None:
@@ -168,21 +167,21 @@ class Output:
 
 
 def _so_far(count: int, seconds: float) -> str:
-    """Say how much is done, of how much, and about how long the rest takes."""
+    """Return a progress text: done, total, time left."""
     if not isinstance(count, Count) or count.of < count:
         return f"{count:,}"
     done, left = f"{count:,} of {count.of:,}", seconds_left(count, seconds)
-    return f"{done}, about {lasting(left)} left" if left else done
+    return f"{done}, about {format_duration(left)} left" if left else done
 
 
 def drop_output() -> None:
-    """Send what is still in the buffer of standard output nowhere, or Python would complain of it at exit."""
+    """Discard the buffer of standard output, or Python would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def _named() -> Iterator[None]:
-    """Name standard output in an error of the system that writing to it raises."""
+    """Name standard output in system errors of writing to it."""
     try:
         yield
     except OSError as error:
@@ -191,7 +190,7 @@ def _named() -> Iterator[None]:
 
 
 def _plain_data(value: Any) -> Any:
-    """Return a value of a type that JSON knows, for one of a type that it does not."""
+    """Return a value as data of JSON."""
     from pydantic import BaseModel
 
     if isinstance(value, BaseModel):

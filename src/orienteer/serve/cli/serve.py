@@ -1,10 +1,11 @@
-"""Commands that serve graphs over HTTP: serve, open."""
+"""Commands that serve graphs: serve and open over HTTP, mcp to agents."""
 
 from __future__ import annotations
 
 import functools
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -68,8 +69,7 @@ def serve(
         list[str] | None, typer.Option(metavar="O", help="Let the pages of this site ask. Repeatable.")
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, max=64, help="Processes, 1; with several there is no /metrics."),
+        int | None, typer.Option(metavar="N", min=1, max=64, help="Processes, 1; with several there is no /metrics.")
     ] = None,
     feedback: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the thumbs of the page there, as questions for eval.")
@@ -89,7 +89,8 @@ def serve(
         check_writable(feedback)
     configured = model.settings()
     chosen = ServeOptions.read(configured.serve, where="[serve] ")
-    lists = {"allow_hosts": allow_host, "allow_origins": allow_origin, "keys": _keys()}
+    keys = [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
+    lists = {"allow_hosts": allow_host, "allow_origins": allow_origin, "keys": keys}
     flags = {"host": host, "port": port, "workers": workers, **lists}
     chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
     site = _site(answering_of(configured, budget, chosen.budget), chosen)
@@ -103,13 +104,13 @@ def serve(
         _require_there(folders.values(), out)
     begins = [take_up(_served(site, graph_name), folder, out) for graph_name, folder in folders.items()]
 
-    def tell(address: str) -> None:
+    def started(address: str) -> None:
         for_agents = " and for agents at /mcp" if site.has_mcp else ""
         out.note(f"serving {', '.join(folders)} at {address}{for_agents} (Ctrl-C ends it)")
         for begin in begins:
             begin()
 
-    _run(out, site, chosen, tell)
+    _run(out, site, chosen, started)
 
 
 def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: BudgetFlags) -> None:
@@ -132,6 +133,41 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     _run(out, site, ServeOptions(port=0), show)
 
 
+def mcp(
+    out: Output,
+    directories: Graphs = None,
+    name: Names = None,
+    *,
+    model: ModelFlags,
+    cypher: Annotated[bool, typer.Option("--cypher", help="Offer read-only Cypher, too.")] = False,
+    budget: BudgetFlags,
+) -> None:
+    """Serve graphs as tools for other agents (MCP), over standard input and output."""
+    if find_spec("mcp") is None:
+        raise MissingExtra("orienteer mcp", "mcp")
+    if cypher and find_spec("ladybug") is None:
+        raise MissingExtra("Cypher", "cypher")
+    from orienteer.serve.graphs import ServedGraph, ServedGraphs, named_folders
+
+    answering = answering_of(model.settings(), budget)
+    graphs, begins = ServedGraphs(), []
+    for graph_name, folder in named_folders(directories or (), name or ()).items():
+        served = ServedGraph(graph_name, answering)
+        begins.append(take_up(served, folder, out, is_lazy=True))  # errors are raised now, not by the first call
+        graphs.add(served)
+    if sys.stdin.isatty():
+        names = ", ".join(graphs.names)
+        out.note(f"serving {names} (MCP): a host of agents starts this and talks to it here; Ctrl-C ends it")
+    out.done()
+
+    # These take half a second to load, so errors are reported before; while sources are read, they would take three.
+    from orienteer.serve.mcp import server as protocol
+
+    for begin in begins:
+        begin()
+    protocol.serve(protocol.server(graphs, offers_cypher=cypher))
+
+
 def take_up(
     served: ServedGraph,
     directory: Path,
@@ -140,31 +176,32 @@ def take_up(
     is_lazy: bool = False,
     then: Callable[[Path], None] | None = None,
 ) -> Callable[[], None]:
-    """Have a graph served: at once where it is there, opened by its first request if `is_lazy`; else once it is made.
+    """Serve a graph: at once if it exists (opened by its first request if `is_lazy`), else once it is built.
 
-    Return what begins to make it, where that is to be done, to be called when nothing can be refused any more. `then`
-    is called with its directory before it answers. Raises as `found_or_made` does.
+    Return a function that begins to build and follow it, to be called when no error can stop the server any more.
+    `then` is called with its directory before it answers. Raises the errors of `found_or_made`.
     """
     found = found_or_made(directory, out)
-    follow = _following(served, directory)
+    cache = served.answering.settings.cache
+    follow_address = functools.partial(follow, address_of(directory), served.name, cache=cache, after=served.wait)
     if isinstance(found, Path):
         if then is not None:
             then(found)
         if is_lazy:
-            served.lie_at(found)
+            served.set_directory(found)
         else:
             served.open(found)
-        return follow
+        return follow_address
     is_address = may_be_address(directory)
-    told = Output(quiet=out.quiet, verbosity=out.verbosity)  # each graph that is made has a pace of its own
-    told.is_shared = True
+    own_out = Output(quiet=out.quiet, verbosity=out.verbosity)  # each build has its own pace
+    own_out.is_shared = True
 
-    def make(progress: Progress, hear: HearInterim) -> Path:
-        def tell(stage: str, count: int) -> None:
+    def make(progress: Progress, on_interim: HearInterim) -> Path:
+        def report(stage: str, count: int) -> None:
             progress(stage, count)
-            told.progress(stage, count)
+            own_out.progress(stage, count)
 
-        folder = found(tell, hear)
+        folder = found(report, on_interim)
         if then is not None:
             then(folder)
         return folder
@@ -175,50 +212,42 @@ def take_up(
         else:
             out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
         served.make(directory, make)
-        follow()
+        follow_address()
 
     return begin
 
 
 def _require_there(folders: Iterable[Path], out: Output) -> None:
-    """Pull graphs at addresses, and raise `UsageError` for sources: workers are forked from a process that has all.
+    """Pull graphs at addresses, and raise `UsageError` for sources.
 
-    While a graph is made or pulled later, the one process that does it would know of it.
+    Workers are forked from a process that has all graphs: a later build would be known to only one process.
     """
     for folder in folders:
         if address_of(folder) is not None:
             graph_of(folder, out)
         elif not is_graph(folder):
-            told = f"{folder} is no graph yet, and several workers serve only what is there"
-            raise UsageError(f"{told}: make it first (orienteer import, orienteer build), or leave out --workers")
-
-
-def _following(served: ServedGraph, directory: Path) -> Callable[[], None]:
-    """Return what begins to look for new generations of a graph, where it lies at an address."""
-    if (address := address_of(directory)) is None:
-        return lambda: None
-
-    return lambda: follow(address, served.name, cache=served.answering.settings.cache, after=served.wait)
+            why = f"{folder} is not a graph yet, and several workers serve only finished graphs"
+            raise UsageError(f"{why}: make it first (orienteer import, orienteer build), or leave out --workers")
 
 
 def _start_vectors(out: Output, configured: Settings, folder: Path) -> None:
-    """Have the vectors of a folder's graph made in the background, as `ask` does."""
+    """Start the background process for the vectors of a folder's graph, like `ask`."""
     from orienteer.graph.store import Graph
 
-    if (told := background.start_vectors(Graph.open(folder), configured)) is not None:
-        out.note(f"note: {told}")
+    if (note := background.start_vectors(Graph.open(folder), configured)) is not None:
+        out.note(f"note: {note}")
 
 
 def _require_extra() -> None:
-    """Raise `MissingExtra` where what serves is not installed."""
+    """Raise `MissingExtra` if a package of the extra `serve` is missing."""
     if not all(map(find_spec, _NEEDED)):
         raise MissingExtra("serving over HTTP", "serve")
 
 
 def answering_of(configured: Settings, budget: BudgetFlags, own: Budget | None = None) -> Answering:
-    """Return what answers questions that somebody else asks; `own` limits are those of the face.
+    """Return the model and the budget for questions of clients; `own` limits are those of the interface.
 
-    Raises `BadOption` for a price that is not known.
+    Raises `BadOption` for an unknown price.
     """
     from orienteer.serve.graphs import Answering
 
@@ -229,11 +258,6 @@ def answering_of(configured: Settings, budget: BudgetFlags, own: Budget | None =
     return Answering(configured, limits, model)
 
 
-def _keys() -> list[str]:
-    """Return the keys of the environment."""
-    return [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
-
-
 def _site(answering: Answering, chosen: ServeOptions) -> Site:
     from orienteer.serve.http.site import Site, Slots
 
@@ -241,7 +265,7 @@ def _site(answering: Answering, chosen: ServeOptions) -> Site:
 
 
 def _served(site: Site, name: str) -> ServedGraph:
-    """Return a new graph of a site, which is still to be opened."""
+    """Add a graph to a site and return it, still to be opened."""
     from orienteer.serve.graphs import ServedGraph
 
     served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)
@@ -250,11 +274,10 @@ def _served(site: Site, name: str) -> ServedGraph:
 
 
 def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str], None]) -> None:
-    """Listen and serve until the process is told to end."""
+    """Listen and serve until a signal ends the process."""
+    from orienteer.serve.http import server
     from orienteer.serve.http.app import application, page_files
     from orienteer.serve.http.guard import rules
-    from orienteer.serve.http.server import Forks, Workers, address_of, listening
-    from orienteer.serve.http.server import serve as serve_app
 
     page = page_files()
     let_in = rules(
@@ -266,22 +289,21 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     )
     if not out.quiet:
         logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
-    listener = listening(chosen.host, chosen.port)
-    app = application(site, let_in, page)  # before workers are forked: they share the key of agents' sessions
+    listener = server.listening(chosen.host, chosen.port)
+    app = application(site, let_in, page)  # before workers are forked: they share the key of the sessions of agents
 
-    def serve_one(tell: Callable[[], None]) -> None:
-        serve_app(app, listener, started=tell)
-
-    def tell() -> None:
-        started(address_of(listener))
+    def is_serving() -> None:
+        started(server.address_of(listener))
 
     if chosen.workers == 1:
-        serve_one(tell)
+        server.serve(app, listener, started=is_serving)
     else:
-        Workers(chosen.workers, Forks(serve_one)).run(tell)
+        forks = server.Forks(lambda ready: server.serve(app, listener, started=ready))
+        server.Workers(chosen.workers, forks).run(is_serving)
 
 
 COMMANDS = {
+    "mcp": (mcp, "mcp beers"),
     "serve": (serve, "serve hetionet --port 8321"),
     "open": (open_page, "open notes"),
 }
@@ -289,28 +311,38 @@ COMMANDS = {
 
 # Servers that follow a graph at an address: each looks for a new generation every few seconds, in the background.
 #
-# What is new is pulled into the cache, where the served graph finds it as it finds any that is published; requests go
-# on with the one before. A store that is away changes nothing but the log.
+# A new generation is pulled into the cache, where the served graph finds it. Until then requests use the previous one.
+# A store that is unreachable changes nothing but the log.
 
 
 FOLLOW_SECONDS = 5.0
-"""Between two looks at an address: one request, which is answered with "not modified"."""
+"""Between two looks at an address: one request, usually answered by "not modified"."""
 _LONGEST_SECONDS = 60.0
 """Between two looks at a store that does not answer."""
 logger = logging.getLogger(__name__)
 
 
-def follow(address: Address, name: str, *, cache: Path, after: Callable[[float], None]) -> None:
-    """Keep the copy of a graph up to date in a thread, as long as the process runs.
+def follow(address: Address | None, name: str, *, cache: Path, after: Callable[[float], None]) -> None:
+    """Keep the copy of a graph at an address up to date in a thread, as long as the process runs.
 
-    `after` waits for the first copy, up to so many seconds.
+    `after` waits for the first copy, at most the given seconds.
     """
+
+    if address is None:
+        return
 
     def work() -> None:
         after(threading.TIMEOUT_MAX)
         is_away, pause = False, FOLLOW_SECONDS
         while True:
-            trouble = _looked(address, name, cache)
+            trouble = None
+            try:
+                pulled = brought_up(address, cache=cache, tell=lambda stage, count: None)
+                if pulled.is_new:
+                    generation = read_pointer(pulled.path).generation
+                    logger.info("%s: generation %s was pulled from %s", name, generation, address)
+            except (Error, OSError) as error:
+                trouble = str(error)
             if trouble is not None and not is_away:
                 logger.warning("%s goes on with what it has: %s", name, trouble)
             if trouble is None and is_away:
@@ -320,14 +352,3 @@ def follow(address: Address, name: str, *, cache: Path, after: Callable[[float],
             time.sleep(pause)
 
     threading.Thread(target=work, name="orienteer-follow", daemon=True).start()
-
-
-def _looked(address: Address, name: str, cache: Path) -> str | None:
-    """Bring the copy up to date, and return what kept it from that."""
-    try:
-        found = brought_up(address, cache=cache, tell=lambda stage, count: None)
-    except (Error, OSError) as error:
-        return str(error)
-    if found.is_new:
-        logger.info("%s: generation %s was pulled from %s", name, read_pointer(found.path).generation, address)
-    return None

@@ -198,13 +198,13 @@ def _print_findings(out: Output, number: int, trajectory: Trajectory, part: Lint
 
 
 def _in_vain(part: Lint) -> str:
-    """Say what of the turns and tokens was in vain."""
+    """Return the turns and tokens that were in vain."""
     turns = f"{part.turns_in_vain:,} of {counted(part.turns, 'turn')} in vain"
     return f"{turns}, {part.tokens_in_vain:,} of {counted(part.tokens, 'token')}" if part.tokens else turns
 
 
 def _causes(part: Lint) -> dict[str, Counter[str]]:
-    """Return for each kind of finding how often each tool, with its error, or the reply gave rise to it."""
+    """Return counts for each kind of finding by its cause: a tool with its error, or the reply."""
     causes: dict[str, Counter[str]] = {}
     for finding in part.findings:
         cause = " ".join(filter(None, (finding.tool or "the reply", finding.error)))

@@ -1,4 +1,4 @@
-"""The application: the faces of a server over one site, behind the guard."""
+"""The application: all endpoints of a server over one site, behind the guard."""
 
 from __future__ import annotations
 
@@ -11,66 +11,45 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp
 
 from orienteer.agents.events import Event
 from orienteer.display import clean
 from orienteer.errors import BadOption, Error, Refused
 from orienteer.methods.table import AUTO, METHODS
-from orienteer.options import in_words
-from orienteer.page.svg import pieces
 from orienteer.records import Ranked, Result, Usage
 from orienteer.serve.door import served_method
 from orienteer.serve.graphs import Generation, ServedGraph
-from orienteer.serve.heard_words import NO_ANSWER, PUT_RIGHT, HeardWords
-from orienteer.serve.http.bodies import (
-    CHORE_HEADER,
-    AskBody,
-    ChatBody,
-    body_of,
-    check_can_be_met,
-    chore_reply,
-    question_of,
-    shaped,
-    turns_before,
-)
-from orienteer.serve.http.description import description_of, operation_id
+from orienteer.serve.http import bodies, questions
+from orienteer.serve.http.description import description_of, docs_page, operation_id
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
-from orienteer.serve.http.questions import (
-    PING,
-    Begun,
-    EventReply,
-    Question,
-    begun,
-    question_routes,
-    raise_failure,
-    with_pings,
-)
 from orienteer.serve.http.site import CONTENT_TYPE, Site, while_there
-from orienteer.serve.mcp.asking import Asked
-from orienteer.serve.mcp.http import HttpFace, http_face
-from orienteer.serve.mcp.server import server
 from orienteer.serve.mcp.tools import CYPHER
 from orienteer.serve.views.outside import for_outside
+from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 from orienteer.version import __version__
 
+if TYPE_CHECKING:
+    from orienteer.serve.mcp.asking import AskArguments
+    from orienteer.serve.mcp.http import HttpFace
+
 _QUIET: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
-"""FastAPI's own telemetry would send errors with what was asked, wherever the environment says."""
+"""FastAPI's own telemetry would send errors with their questions to an address of the environment."""
 _DESCRIPTION = 'Evidence in knowledge graphs. Errors have one shape: {"error": {"message", "status", "value"}}.'
 
 
 def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
-    """Return the whole server as ASGI; `page` holds the files of the page by the paths of requests."""
+    """Return the server as an ASGI application; `page` has the files of the page by request path."""
     site.metrics.watch(site.slots)
-    for_agents = _for_agents(site)
+    for_agents = mcp_face(site) if site.has_mcp else None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -93,10 +72,9 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
         generate_unique_id_function=operation_id,
         telemetry=_QUIET,
     )
-    _tell_errors(app, site)
-    faces = (look_up_routes, graph_routes, question_routes, choice_routes, openai_routes)
-    for face in faces:
-        app.include_router(face(site))
+    _handle_errors(app, site)
+    for routes in (look_up_routes, graph_routes, questions.question_routes, choice_routes, openai_routes):
+        app.include_router(routes(site))
     _add_upkeep(app, site)
     _add_description(app)
     if for_agents is not None:
@@ -105,25 +83,17 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
     return Guard(app, rules, site.metrics, logs_questions=site.logs_questions)
 
 
-def _for_agents(site: Site) -> HttpFace | None:
-    """Return `/mcp`, where the server has it: its package takes half a second to load."""
-    if not site.has_mcp:
-        return None
-
-    return mcp_face(site)
-
-
 def _add_upkeep(app: FastAPI, site: Site) -> None:
-    """Add what watches the server."""
+    """Add the endpoints for monitoring."""
 
     @app.get("/health", tags=["upkeep"])
     async def health() -> Response:
-        """Say that the server runs. Needs no key."""
+        """Report that the server runs. Needs no key."""
         return JSONResponse({"status": "ok"})
 
     @app.get("/ready", tags=["upkeep"])
     async def ready() -> Response:
-        """Say that every graph answers. Needs no key."""
+        """Report that every graph answers. Needs no key."""
         if any(graph.failure is not None for graph in site.graphs):
             raise Refused(503, "a graph could not be made: the log says why")  # coming again is of no use
         if not all(graph.is_ready for graph in site.graphs):
@@ -134,12 +104,12 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
 
         @app.get("/metrics", tags=["upkeep"], response_class=PlainTextResponse)
         async def metrics() -> Response:
-            """Return counters as Prometheus reads them."""
+            """Return counters in the format of Prometheus."""
             return Response(site.metrics.text(), media_type=CONTENT_TYPE)
 
 
 def _add_description(app: FastAPI) -> None:
-    """Add what describes the server."""
+    """Add the description of the server."""
     schema: dict[str, object] = {}
 
     def described() -> dict[str, object]:
@@ -156,106 +126,52 @@ def _add_description(app: FastAPI) -> None:
         return docs_page(described())
 
 
-def _tell_errors(app: FastAPI, site: Site) -> None:
-    """Give every error the one shape."""
+def _handle_errors(app: FastAPI, site: Site) -> None:
+    """Give every error the same shape."""
 
-    async def tell(request: Request, error: Exception) -> Response:
+    async def of_ours(request: Request, error: Exception) -> Response:
         return reply(request, problem_of(error, site.graphs.paths, request_id=request.scope["request_id"]))
 
-    async def tell_missing(request: Request, error: Exception) -> Response:
+    async def of_routing(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # it is registered for these alone
         path = request.url.path
-        told = {404: f"nothing is at {path!r}: /docs lists what is", 405: f"{path} does not take {request.method}"}
-        message = told.get(error.status_code, str(error.detail))
+        messages = {404: f"nothing is at {path!r}: /docs lists what is", 405: f"{path} does not take {request.method}"}
+        message = messages.get(error.status_code, str(error.detail))
         return reply(request, Problem(error.status_code, message, path, error.headers or {}))
 
-    async def tell_shape(request: Request, error: Exception) -> Response:
+    async def of_shape(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # as above
         fault = error.errors()[0]
         name = str(fault["loc"][-1])
         value = fault["input"] if isinstance(fault["input"], str) else None
-        said = "is missing" if fault["type"] == "missing" else f"cannot be used: {fault['msg']}"
-        return reply(request, Problem(422, f"{name} {said}", value))
+        why = "is missing" if fault["type"] == "missing" else f"cannot be used: {fault['msg']}"
+        return reply(request, Problem(422, f"{name} {why}", value))
 
     def reply(request: Request, problem: Problem) -> Response:
         return openai_error(problem) if request.url.path.startswith("/v1/") else problem.response()
 
-    app.add_exception_handler(Error, tell)
-    app.add_exception_handler(Exception, tell)
-    app.add_exception_handler(HTTPException, tell_missing)
-    app.add_exception_handler(RequestValidationError, tell_shape)
+    app.add_exception_handler(Error, of_ours)
+    app.add_exception_handler(Exception, of_ours)
+    app.add_exception_handler(HTTPException, of_routing)
+    app.add_exception_handler(RequestValidationError, of_shape)
 
 
-# `/docs`: what OpenAPI says as a page of ours, which loads nothing and runs no script.
-
-
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-
-class Field(NamedTuple):
-    """A field of a body, or a parameter."""
-
-    name: str
-    values: str
-    """What fits, in words."""
-    default: str
-    """Empty where it is needed."""
-
-
-class Operation(NamedTuple):
-    """A method of a path."""
-
-    method: str
-    path: str
-    about: str
-    fields: tuple[Field, ...]
-
-
-def docs_page(schema: Mapping[str, Any]) -> Response:  # Any: JSON
-    """Return the page of an OpenAPI schema."""
-    operations = list(_operations(schema))
-    info = schema["info"]
-    html = pieces(
-        __package__ or "orienteer.serve.http",
-        "docs.html",
-        style="docs.css",
-        title=f"{info['title']} {info['version']}",
-        about=info["description"],
-        operations=operations,
-    )
-    return HTMLResponse("".join(html), headers={"content-security-policy": _POLICY})
-
-
-def _operations(schema: Mapping[str, Any]) -> Iterator[Operation]:  # Any: JSON
-    for path, methods in schema["paths"].items():
-        for method, operation in methods.items():
-            parameters = [
-                _field(each["name"], each["schema"], each["required"]) for each in operation.get("parameters", ())
-            ]
-            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-            needed = body.get("required", ())
-            fields = [_field(name, each, name in needed) for name, each in body.get("properties", {}).items()]
-            yield Operation(method.upper(), path, operation.get("description", ""), (*parameters, *fields))
-
-
-def _field(name: str, schema: Mapping[str, Any], is_needed: bool) -> Field:  # Any: JSON
-    default = "needed" if is_needed else repr(schema.get("default"))
-    return Field(name, in_words(schema), default)
-
-
-# `/mcp`: the graphs as tools of other people's agents, behind the guard; what takes long takes the places of all.
+# `/mcp`: the graphs as tools of third-party agents, behind the guard. Long calls take the slots of questions.
 
 
 _LARGE = {look_up.path.removeprefix("/") for look_up in LOOK_UPS if look_up.is_large}
-"""Tools that do the same as look-ups that may be large."""
+"""Tools that do the same as large look-ups."""
 
 
 def mcp_face(site: Site) -> HttpFace:
     """Return the routes and the lifespan of the protocol over a site's graphs. Needs the extra `mcp`."""
+    # Its package takes half a second to load, and may be missing.
+    from orienteer.serve.mcp.http import http_face
+    from orienteer.serve.mcp.server import server
 
-    async def events_of(generation: Generation, asked: Asked) -> AsyncGenerator[Event, None]:
-        body = shaped(AskBody, {**asked._asdict(), "method": AUTO})
-        question = Question(site, await site.slots.take())
+    async def events_of(generation: Generation, asked: AskArguments) -> AsyncGenerator[Event, None]:
+        body = bodies.shaped(bodies.AskBody, {**asked._asdict(), "method": AUTO})
+        question = questions.Question(site, await site.slots.take())
         try:
             await question.start(generation, body)
             async with aclosing(question.events()) as events:
@@ -266,7 +182,7 @@ def mcp_face(site: Site) -> HttpFace:
 
     async def run_in(tool: str, read: Callable[[], str]) -> str:
         if tool == CYPHER:
-            return await site.in_a_place(read)
+            return await site.in_a_slot(read)
         return await site.look_up(read, is_large=tool in _LARGE)
 
     made = server(site.graphs, offers_cypher=site.has_cypher, events_of=events_of, run_in=run_in)
@@ -275,14 +191,14 @@ def mcp_face(site: Site) -> HttpFace:
 
 # `/v1`: graphs as models for clients that speak OpenAI's form. `orienteer/GRAPH[:METHOD]` is the name of a model.
 #
-# Errors are those of the other routes, with what OpenAI's have besides: `type`, `param`, `code`.
+# Errors are those of the other routes, with three more fields of OpenAI's: `type`, `param`, `code`.
 
 
 PREFIX = "orienteer/"
 K = 10
-"""Hits that a chat client is shown."""
+"""Hits that a chat client gets."""
 SHOWS_EVENTS = "x-openwebui-chat-id"
-"""A header of Open WebUI, which shows steps and sources beside an answer."""
+"""A header of Open WebUI, which shows steps and sources next to an answer."""
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _LONGEST_STEP = 120  # characters of a step
 _FIELD = re.compile(r"[a-z_]+")
@@ -294,7 +210,7 @@ class _Named(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """What all chunks of a reply repeat."""
+    """The fields that all chunks of a reply repeat."""
 
     id: str
     model: str
@@ -319,35 +235,35 @@ def openai_routes(site: Site) -> APIRouter:
         graph = _named(site, model).graph
         return JSONResponse(await site.look_up(lambda: _model(graph, model)))
 
-    @router.post("/chat/completions", openapi_extra=takes(ChatBody))
+    @router.post("/chat/completions", openapi_extra=takes(bodies.ChatBody))
     async def chat(request: Request) -> Response:
         """Answer the last question of a conversation, with its evidence, whole or as a stream."""
-        body = await body_of(request, ChatBody)
+        body = await bodies.body_of(request, bodies.ChatBody)
         named = _named(site, body.model)
         head = _Head(f"chatcmpl-{uuid.uuid4().hex}", body.model, int(time.time()))
-        if (chore := chore_reply(body, is_told=CHORE_HEADER in request.headers)) is not None:
+        if (chore := bodies.chore_reply(body, is_marked=bodies.CHORE_HEADER in request.headers)) is not None:
             return _chore(head, chore, is_stream=body.stream)
-        check_can_be_met(body)
-        question = question_of(body.messages)
-        asked = AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
+        bodies.check_can_be_met(body)
+        question = bodies.question_of(body.messages)
+        asked = bodies.AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
         request.scope[ASKED] = question
-        before = turns_before(body.messages)
-        running = await begun(site, asked, request.receive, hears_parts=body.stream, before=before)
+        before = bodies.turns_before(body.messages)
+        running = await questions.start_question(site, asked, request.receive, hears_parts=body.stream, before=before)
         if body.stream:
-            reply = _Streamed(
+            reply = _AnswerStream(
                 head,
                 request_id=request.scope["request_id"],
                 shows_events=SHOWS_EVENTS in request.headers,
                 has_usage=body.stream_options is not None and body.stream_options.include_usage,
             )
-            return EventReply(reply.chunks(running), running.question.close)
+            return questions.EventReply(reply.chunks(running), running.question.close)
         try:
             result = await while_there(request.receive, running.question.result())
         finally:
             running.question.close()
-        raise_failure(result)
+        questions.raise_failure(result)
         result = for_outside(result, running.generation.paths)
-        return JSONResponse(_completion(head, running.follow_up.told_in(result), running.note))
+        return JSONResponse(_completion(head, running.follow_up.added_to(result), running.note))
 
     return router
 
@@ -369,7 +285,7 @@ def _answers(graph: ServedGraph) -> bool:
 
 
 def _model(graph: ServedGraph, name: str) -> dict[str, Any]:  # Any: JSON
-    """Return a graph as a model, created when its generation was; 0 while it is made."""
+    """Return a graph as a model, created at the time of its generation; at 0 during its build."""
     created = 0
     if _answers(graph):
         manifest = graph.current().graph.arrays.manifest
@@ -378,7 +294,7 @@ def _model(graph: ServedGraph, name: str) -> dict[str, Any]:  # Any: JSON
 
 
 def _named(site: Site, model: str) -> _Named:
-    """Return what the name of a model means. Raises `Refused`: 404, or 400 for a method that is not served."""
+    """Return the graph and method of a model's name. Raises `Refused`: 404, or 400 for a method that is not served."""
     rest = model.removeprefix(PREFIX)
     for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):  # a graph's name may hold a colon
         if rest == graph.name or rest.startswith(f"{graph.name}:"):
@@ -390,10 +306,10 @@ def _named(site: Site, model: str) -> _Named:
 
 
 def openai_error(problem: Problem) -> Response:
-    """Return an error as OpenAI's clients read it: `param` is the field with which the message begins."""
+    """Return an error in OpenAI's form: `param` is the field at the beginning of the message."""
     body: dict[str, Any] = problem.body()  # Any: JSON
     begin = _FIELD.match(problem.message)
-    field = begin[0] if begin is not None and begin[0] in ChatBody.model_fields else None
+    field = begin[0] if begin is not None and begin[0] in bodies.ChatBody.model_fields else None
     body["error"] |= {
         "type": "invalid_request_error" if problem.status < 500 else "server_error",
         "param": field,
@@ -411,12 +327,12 @@ def _completion(head: _Head, result: Result, note: str | None) -> dict[str, Any]
         **head.fields("chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": _usage(result.usage),
-        "orienteer": _own(result),
+        "orienteer": _as_json(result),
     }
 
 
-def _own(result: Result) -> dict[str, Any]:  # Any: JSON
-    """Return the result as the key that clients of ours read; the others keep it and do not look."""
+def _as_json(result: Result) -> dict[str, Any]:  # Any: JSON
+    """Return the result for the key `orienteer`, which other clients ignore."""
     return result.model_dump(mode="json", exclude={"trajectories"})
 
 
@@ -429,9 +345,9 @@ def _usage(usage: Usage) -> dict[str, int]:
 
 
 def completion_in_words(result: Result, note: str | None, *, has_answer: bool = True) -> str:
-    """Return an answer as text: the answer, how it follows, the hits by number, and what should be known of it.
+    """Return the answer, its sentence, the numbered hits and the note as text.
 
-    Without `has_answer` the answer has been told already.
+    Without `has_answer` the answer has been sent already.
     """
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
     parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
@@ -452,7 +368,7 @@ def _line(place: int, hit: Ranked, *, is_nearby: bool) -> str:
 
 
 def _numbered(result: Result, field: str, places: dict[str, int]) -> str:
-    """Return a text of the result in which its citations are the numbers of hits."""
+    """Return a text of the result with the numbers of hits as citations."""
     text = result.answer if field == "answer" else result.long_answer
     if text is None:
         return ""
@@ -465,7 +381,7 @@ def _numbered(result: Result, field: str, places: dict[str, int]) -> str:
 
 
 def _with_numbers(text: str, places: Mapping[str, int]) -> str:
-    """Return words in which brackets that hold ids of hits have their numbers, as the whole answer would."""
+    """Return words with the numbers of hits in brackets instead of their ids."""
 
     def numbered(brackets: re.Match[str]) -> str:
         names = [brackets[1]] if brackets[1] in places else [name.strip() for name in re.split("[,;]", brackets[1])]
@@ -495,74 +411,71 @@ def _line_of(value: dict[str, Any]) -> bytes:  # Any: JSON
     return f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode()
 
 
-class _Streamed:
-    """An answer as a stream of chunks: its words as the model writes them, where it streams, then the numbered hits.
+class _AnswerStream:
+    """An answer as a stream of chunks: its words as the model writes them, then the numbered hits.
 
-    A citation is the number of its hit where the hits were settled before the answer, else an id, as in the list below.
+    A citation is the number of its hit if the hits came before the answer, else an id of the list.
     """
 
     def __init__(self, head: _Head, *, request_id: str, shows_events: bool, has_usage: bool) -> None:
         self._head, self._request_id = head, request_id
         self._shows_events, self._has_usage = shows_events, has_usage
-        self._heard = HeardWords()
+        self._sent = SentWords()
         self._places: dict[str, int] = {}
-        """Numbers of the hits that were told."""
+        """Numbers of the hits so far."""
 
-    async def chunks(self, running: Begun) -> AsyncGenerator[bytes, None]:
+    async def chunks(self, running: questions.StartedQuestion) -> AsyncGenerator[bytes, None]:
         """Yield the chunks; an error is the last one."""
         yield _chunk(self._head, {"role": "assistant", "content": ""})
         paths = running.generation.paths
         try:
-            async for event in with_pings(running.question):
+            async for event in questions.with_pings(running.question):
                 if event is None:
-                    yield PING
+                    yield questions.PING
                 elif event.kind == "done":
-                    raise_failure(event.result)
+                    questions.raise_failure(event.result)
                     for chunk in self._answered(for_outside(event.result, paths), running):
                         yield chunk
                 elif event.kind == "hit":
                     self._places[event.hit.id] = len(self._places) + 1
                 elif event.kind == "answer_part":
-                    self._heard.hear(event.text)
-                    yield _chunk(self._head, {"content": self._shown(event.text)})
-                elif self._shows_events and (told := _step(event)):
-                    yield _chunk(self._head, {}, event=_status(told, is_done=False))
+                    self._sent.add(event.text)
+                    yield _chunk(self._head, {"content": clean(_with_numbers(event.text, self._places))})
+                elif self._shows_events and (step := _step(event)):
+                    yield _chunk(self._head, {}, event=_status(step, is_done=False))
             yield _END
         except Exception as error:  # noqa: BLE001  # the status has been sent
             yield _line_of(problem_of(error, paths, request_id=self._request_id).body())
 
-    def _shown(self, words: str) -> str:
-        return clean(_with_numbers(words, self._places))
-
     def _rest(self, result: Result, note: str | None) -> str:
-        """Return what follows the words that were told; they cannot be taken back, and are put right where need be."""
-        rest = self._heard.rest(result) if self._heard else None
-        if not self._heard:
+        """Return the text after the words that were sent, which cannot be withdrawn; a wrong answer is corrected."""
+        if not self._sent:
             return completion_in_words(result, note)
+        rest = self._sent.rest(result)
         if rest is not None:
             evidence = completion_in_words(result, note, has_answer=False)
-            return self._shown(rest) + (f"\n\n{evidence}" if evidence else "")
-        told = NO_ANSWER if result.answer is None else PUT_RIGHT
-        return "\n\n".join(("", f"({told})", completion_in_words(result, note)))
+            return clean(_with_numbers(rest, self._places)) + (f"\n\n{evidence}" if evidence else "")
+        correction = NO_ANSWER if result.answer is None else PUT_RIGHT
+        return "\n\n".join(("", f"({correction})", completion_in_words(result, note)))
 
-    def _answered(self, result: Result, running: Begun) -> Iterator[bytes]:
+    def _answered(self, result: Result, running: questions.StartedQuestion) -> Iterator[bytes]:
         head = self._head
         text = self._rest(result, running.note)
-        result = running.follow_up.told_in(result)
+        result = running.follow_up.added_to(result)
         if self._shows_events:
             for hit in result.hits:
                 yield _chunk(head, {}, event={"type": "source", "data": _source(hit)})
             yield _chunk(head, {}, event=_status("done", is_done=True))
         for line in text.splitlines(keepends=True):
             yield _chunk(head, {"content": line})
-        yield _chunk(head, {}, finish="stop", orienteer=_own(result))
+        yield _chunk(head, {}, finish="stop", orienteer=_as_json(result))
         if self._has_usage:
             usage = _usage(result.usage)
             yield _line_of({**head.fields("chat.completion.chunk"), "choices": [], "usage": usage})
 
 
 def _step(event: Event) -> str:
-    """Return a step in a line, nothing for an event that is none."""
+    """Return a tool call as a line; empty for other events."""
     if event.kind != "observation":
         return ""
     first = next(iter(event.observation.text.splitlines()), "")
@@ -582,18 +495,18 @@ def _source(hit: Ranked) -> dict[str, Any]:  # Any: JSON
     }
 
 
-# The files of the page: a fixed list made at the start, so that no path of a request ever leads into a folder.
+# The files of the page: a fixed list made at the start, so that no request path leads into a folder.
 
 
 PAGE = Path(__file__).parents[1] / "page"
 INDEX = "index.html"
 _FOREVER = "public, max-age=31536000, immutable"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".woff2": "font/woff2"}
-"""Said by us: what the system says of these differs from machine to machine."""
+"""The types of the system differ from machine to machine."""
 
 
 def page_files(folder: Path = PAGE) -> dict[str, Path]:
-    """Return the files of a page by the paths of requests; links are left out."""
+    """Return the files of a page by request path, without links."""
     assets = folder / "assets"
     files = {f"/{file.relative_to(folder).as_posix()}": file for file in sorted(assets.rglob("*"))}
     files["/"] = folder / INDEX
@@ -601,7 +514,7 @@ def page_files(folder: Path = PAGE) -> dict[str, Path]:
 
 
 def page_routes(files: Mapping[str, Path]) -> APIRouter:
-    """Return a route for each file. A browser keeps assets, whose names hold hashes, for ever, and never the page."""
+    """Return a route for each file. Browsers keep assets, whose names have hashes, for ever, and never the page."""
     router = APIRouter(include_in_schema=False)
     for path, file in files.items():
         router.add_api_route(path, _sender(file, is_asset=path != "/"), methods=["GET"])

@@ -1,4 +1,4 @@
-"""What requests may hold: a class for each, whose fields are the options of the command of the same name."""
+"""The bodies of requests: a class for each, whose fields are the options of the command with the same name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from orienteer.llm.budget import Budget
 from orienteer.options import Options
 from orienteer.records import JsonValue
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION, MOST_HITS, Turn
-from orienteer.serve.http.numbers import are_finite
+from orienteer.serve.http.guard import are_finite
 from orienteer.serve.views.pages import MOST_NODES
 
 MOST_BYTES = 256 * 1024
 """Of a body."""
 BODY_SECONDS = 20.0
-"""Within which a body must have come."""
+"""The time limit for receiving a body."""
 MOST_HISTORY = 20
-"""Questions before a question, of which the last few are read."""
+"""Previous questions; only the last few are read."""
 _MOST_FILTERS = 50
 _LONGEST_NAME = 1_000  # characters of an id, a name, a type or a condition
 _MOST_ROWS = 1_000  # of a Cypher answer
@@ -38,16 +38,12 @@ Query = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 
 
-def _as_whole(value: Any) -> Any:  # Any: JSON
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-WHOLE = BeforeValidator(_as_whole)
-"""Takes `2.0` as JSON schema does. Numbers are strict beneath it: neither `false` nor `"2"` is one."""
+WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
+"""Takes `2.0` as a whole number, like JSON schema. Otherwise numbers are strict: neither `false` nor `"2"` is one."""
 Yes = Annotated[bool, Field(strict=True)]
 K = Annotated[int, Field(strict=True, ge=0, le=MOST_HITS), WHOLE]
 Weighted = Annotated[str, Field(pattern=r"^hybrid:(0?\.[0-9]{1,2}|[01](\.0{1,2})?)$", examples=["hybrid:0.65"])]
-"""Two decimals at most: a searcher is kept for each weight."""
+"""At most two decimals: a searcher is kept for each weight."""
 Mode = Literal["lexical", "dense", "hybrid", "rrf"] | Weighted
 Offset = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000), WHOLE]
 
@@ -58,7 +54,7 @@ def example(**values: JsonValue) -> ConfigDict:
 
 
 class Body(Options):
-    """Base of the bodies. `graph` may be left out where one graph is served."""
+    """Base of the bodies. `graph` is optional if one graph is served."""
 
     graph: Name | None = None
 
@@ -71,7 +67,7 @@ class RankedBody(Body):
 
     @property
     def most_hits(self) -> int:
-        """How many hits are asked for, by whichever name."""
+        """The number of hits, by either name."""
         return self.k if self.top_k is None else self.top_k
 
     @model_validator(mode="after")
@@ -144,7 +140,7 @@ class ListBody(Body):
 
 
 class SubgraphBody(Body):
-    """The nodes of a picture, and how many of their neighbours are added."""
+    """The nodes of a picture, and the number of their neighbours to add."""
 
     model_config = example(nodes=["Rust"], around=10)
 
@@ -153,15 +149,15 @@ class SubgraphBody(Body):
 
 
 class FacetsBody(Body):
-    """The ids of the hits that are counted."""
+    """The ids of the hits to count."""
 
     model_config = example(nodes=["language:rust", "language:swift"])
 
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
 
 
-class AskedBefore(Options):
-    """A question of the conversation, and what was answered."""
+class PreviousTurn(Options):
+    """A previous question of the conversation, and its answer."""
 
     question: Question
     answer: Annotated[str, Field(max_length=LONGEST_QUESTION)] = ""
@@ -170,8 +166,8 @@ class AskedBefore(Options):
 class AskBody(RankedBody):
     """As `orienteer ask`. A budget holds within the server's own.
 
-    `history` is what was asked before, the earliest first: where a model is set, the question is put in words that can
-    be understood alone.
+    `history` has the previous questions, the earliest first: with a model, the question is reworded so that it can be
+    understood alone.
     """
 
     model_config = example(question="Which languages influenced both Rust and Swift?", k=3)
@@ -184,7 +180,7 @@ class AskBody(RankedBody):
     reading: Question | None = None
     no_answer: Yes = False
     trajectories: Yes = False
-    history: Annotated[tuple[AskedBefore, ...], Field(max_length=MOST_HISTORY)] = ()
+    history: Annotated[tuple[PreviousTurn, ...], Field(max_length=MOST_HISTORY)] = ()
 
     @property
     def before(self) -> tuple[Turn, ...]:
@@ -219,7 +215,7 @@ _B = TypeVar("_B", bound=Options)
 
 
 async def body_of(request: Request, kind: type[_B]) -> _B:
-    """Return what a request holds. Raises `Refused`: 413, 400 for what is no JSON, 422 for another shape.
+    """Return the body of a request. Raises `Refused`: 413, 400 for invalid JSON, 422 for another shape.
 
     Bodies are JSON by their content type alone, so that no form of another site's page can send one.
     """
@@ -230,9 +226,9 @@ async def body_of(request: Request, kind: type[_B]) -> _B:
     try:
         values = from_json(content, allow_inf_nan=False)
     except ValueError as error:
-        raise Refused(400, f"the body is no JSON: {error}") from error
+        raise Refused(400, f"the body is not JSON: {error}") from error
     if not are_finite(values):
-        raise Refused(400, "the body is no JSON: a number in it is larger than any double")
+        raise Refused(400, "the body is not JSON: a number in it is larger than any double")
     return shaped(kind, values)
 
 
@@ -267,16 +263,16 @@ async def content_of(request: Request) -> bytes:
     return b"".join(chunks)
 
 
-# What a chat client sends, read as a question to a graph: its words, its chores, and what it follows.
+# A chat client's request, read as a question to a graph: its words, its chores, and the turns before it.
 #
-# A client sends far more than is read here. What would change the form of the reply, and cannot be done, is refused:
-# `n: 2`, a schema, forced tools, pictures. What would only change how a model picks its words is ignored:
-# `temperature`, `max_tokens`, `stop`, `seed`, tools that it may call.
+# A client sends far more than is read here. Fields that would change the form of the reply, and cannot be respected,
+# are refused: `n: 2`, a schema, forced tools, pictures. Fields that only change how a model picks its words are
+# ignored: `temperature`, `max_tokens`, `stop`, `seed`, tools that it may call.
 
 
 CHORE_HEADER = "x-openwebui-task"
 _CHORE = "### Task:"
-"""With this Open WebUI begins what it wants for itself: a title, tags, questions that could follow."""
+"""Open WebUI begins its own requests so: for a title, tags, follow-up questions."""
 _LONGEST_TITLE = 60  # characters
 _HEAD = 1_000  # characters of a prompt that say what it wants
 _WANTS_TITLE = re.compile(
@@ -292,13 +288,13 @@ _TEXTS = ("text", "input_text")
 
 
 class _Lenient(Options):
-    """Base of what clients send: they send far more than is read here."""
+    """Base of the records of clients, which send more fields than are read here."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class ContentPart(_Lenient):
-    """A part of a message: of these, texts are read."""
+    """A part of a message. Only texts are read."""
 
     type: str
     text: str = ""
@@ -319,13 +315,13 @@ class ChatMessage(_Lenient):
 
 
 class StreamOptions(_Lenient):
-    """What a stream holds besides words."""
+    """The parts of a stream besides words."""
 
     include_usage: bool = False
 
 
 class ChatBody(_Lenient):
-    """A request for a chat completion. Fields that are not here, as `temperature` and `tools`, are left alone."""
+    """A request for a chat completion. Other fields, such as `temperature` and `tools`, are ignored."""
 
     model_config = example(
         model="orienteer/languages", messages=[{"role": "user", "content": "Which languages influenced Rust?"}]
@@ -352,14 +348,14 @@ class ChatBody(_Lenient):
 
 
 def _allows_words(choice: Any) -> bool:  # Any: JSON
-    """Return whether a choice of tools lets the model answer in words."""
+    """Return whether a choice of tools permits an answer in words."""
     if isinstance(choice, Mapping) and choice.get("type") == "allowed_tools":
         allowed = choice.get("allowed_tools", choice)
         return isinstance(allowed, Mapping) and allowed.get("mode") == "auto"
     return choice in (None, "auto", "none")
 
 
-_CAN: dict[str, tuple[Callable[[Any], bool], str]] = {  # Any: JSON
+_LIMITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # Any: JSON
     "n": (lambda n: n is None or (n == 1 and n is not True), "one choice is written"),
     "tool_choice": (_allows_words, "tools of a client are not called: leave it out, or say auto or none"),
     "function_call": (_allows_words, "functions of a client are not called: leave it out, or say auto or none"),
@@ -370,12 +366,12 @@ _CAN: dict[str, tuple[Callable[[Any], bool], str]] = {  # Any: JSON
     "audio": (lambda form: form is None, "answers are text"),
     "web_search_options": (lambda options: options is None, "only the graph is searched"),
 }
-"""For each field whether a value can be met, and why others cannot."""
+"""For each field whether a value can be respected, and why others cannot."""
 
 
 def check_can_be_met(body: ChatBody) -> None:
-    """Raise `Refused` with 400, naming the field, for what would change the form of the reply and cannot be done."""
-    for field, (can, why) in _CAN.items():
+    """Raise `Refused` with 400, naming the field, if a field asks for a form of reply that is not possible."""
+    for field, (can, why) in _LIMITS.items():
         if not can(value := getattr(body, field)):
             raise Refused(400, f"{field} is {json.dumps(value, ensure_ascii=False)[:100]}: {why}")
     last = max(
@@ -387,12 +383,12 @@ def check_can_be_met(body: ChatBody) -> None:
         raise Refused(400, f"messages end with a turn of the role {turn.role}: {why}")
     for place, part in enumerate(turn.content if isinstance(turn.content, tuple) else ()):
         if part.type not in _TEXTS:
-            told = f"messages[{last}].content[{place}] is of the type {part.type[:100]!r}"
-            raise Refused(400, f"{told}: a question is text alone")
+            name = f"messages[{last}].content[{place}]"
+            raise Refused(400, f"{name} is of the type {part.type[:100]!r}: a question is text alone")
 
 
 def question_of(messages: Sequence[ChatMessage]) -> str:
-    """Return the last thing that a person said. Raises `Refused` with 422 if it is nothing, or too long."""
+    """Return the last words of the person. Raises `Refused` with 422 if they are empty or too long."""
     question = next((turn.words for turn in reversed(messages) if turn.role == "user"), "").strip()
     if not question:
         raise Refused(422, "messages hold no question: the last message of the role user must have text")
@@ -403,16 +399,16 @@ def question_of(messages: Sequence[ChatMessage]) -> str:
     return question
 
 
-def chore_reply(body: ChatBody, *, is_told: bool = False) -> str | None:
-    """Return what a client wants for itself, made without a model; None if a person asks.
+def chore_reply(body: ChatBody, *, is_marked: bool = False) -> str | None:
+    """Return the reply to a client's own request, made without a model; None if a person asks.
 
-    A title is made out of the first question; there are no tags, and nothing to follow. `is_told` says that a header
-    says so.
+    A title is the first question; there are no tags and no follow-up questions. `is_marked` says that a header marks
+    the request as the client's own.
     """
     asked = next((turn.words for turn in reversed(body.messages) if turn.role == "user"), "").strip()
     first = _first_question(body.messages, asked)
     title = " ".join(first.split())[:_LONGEST_TITLE] or "A question to the graph"
-    if is_told or asked.startswith(_CHORE):
+    if is_marked or asked.startswith(_CHORE):
         return json.dumps({"title": title, "tags": [], "follow_ups": [], "queries": []}, ensure_ascii=False)
     if not first or not any(map(_wants_title, _instructions(body.messages, asked))):
         return None  # without a conversation, "suggest a film with a short title about a chat" is a question
@@ -420,14 +416,14 @@ def chore_reply(body: ChatBody, *, is_told: bool = False) -> str | None:
 
 
 def _instructions(messages: Sequence[ChatMessage], asked: str) -> Iterator[str]:
-    """Yield what may say that a title is wanted: the last words of the user, and what stands before a single turn."""
+    """Yield texts that may ask for a title: the last words of the user, and the system turns before a single one."""
     yield asked
     if sum(turn.role == "user" for turn in messages) == 1:
         yield from (turn.words for turn in messages if turn.role in ("system", "developer"))
 
 
 def _wants_title(prompt: str) -> bool:
-    """Return whether a prompt begins by asking for a title of a conversation, and says how long it may be.
+    """Return whether a prompt begins by asking for a title of a conversation, and limits its length.
 
     LibreChat: "Provide a concise, 5-word-or-less title for the conversation, ..."; LobeChat: "You are a professional
     conversation summarizer. Generate a concise title that ...".
@@ -437,7 +433,7 @@ def _wants_title(prompt: str) -> bool:
 
 
 def _first_question(messages: Sequence[ChatMessage], asked: str) -> str:
-    """Return the first thing that a person said in the conversation that a prompt quotes, or goes on."""
+    """Return the first words of the person in the conversation that a prompt quotes or continues."""
     quoted = _SAID_FIRST.search(asked)
     if quoted is not None:
         return quoted[1].removesuffix("</user>")
@@ -446,7 +442,7 @@ def _first_question(messages: Sequence[ChatMessage], asked: str) -> str:
 
 
 def turns_before(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
-    """Return what was said before the last question; nothing if a person has not asked before."""
+    """Return the turns before the last question; none if the person has not asked before."""
     last = max(place for place, turn in enumerate(messages) if turn.role == "user")
     said = (turn for turn in messages[:last] if turn.role in ("user", "assistant"))
     turns = tuple(Turn("user" if turn.role == "user" else "assistant", turn.words) for turn in said)

@@ -1,17 +1,22 @@
-"""What OpenAPI says of the server: names of operations that generated clients can bear, and one form of error."""
+"""The OpenAPI description of the server, and its page at `/docs`."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
+from starlette.responses import HTMLResponse, Response
+
+from orienteer.options import in_words
+from orienteer.page.svg import pieces
 
 _STREAMED = ("ask", "create_chat_completion")
-"""Operations that also answer by events."""
+"""Operations that can also answer by events."""
 _NAMES = {"/api/list": "list_nodes", "/v1/chat/completions": "create_chat_completion"}
 """Names of operations that their paths do not give."""
 _PROBLEM: dict[str, Any] = {  # Any: a JSON schema
@@ -42,7 +47,7 @@ _PROBLEMS = {
 
 
 def operation_id(route: APIRoute) -> str:
-    """Return the name of an operation: `search`, `get_node`, `get_models` and, of one of them, `get_model`."""
+    """Return the name of an operation for generated clients: `search`, `get_node`, `get_models`, `get_model`."""
     words = re.findall(r"(?<=/)[a-z]+", re.sub(r"^/(api|v1)(?=/)", "", route.path))
     name = _NAMES.get(route.path) or "_".join(words)
     name = name.removesuffix("s") if "{" in route.path else name
@@ -50,7 +55,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 def description_of(app: FastAPI) -> dict[str, Any]:  # Any: JSON
-    """Return what OpenAPI says of an application."""
+    """Return the OpenAPI description of an application."""
     described = get_openapi(
         title=app.title,
         version=app.version,
@@ -79,3 +84,56 @@ def description_of(app: FastAPI) -> dict[str, Any]:  # Any: JSON
 def _problem(why: str) -> dict[str, Any]:  # Any: JSON
     schema = {"$ref": "#/components/schemas/Problem"}
     return {"description": why, "content": {"application/json": {"schema": schema}}}
+
+
+# `/docs`: the OpenAPI description as a page of ours, which loads nothing and runs no script.
+
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
+class Field(NamedTuple):
+    """A field of a body, or a parameter."""
+
+    name: str
+    values: str
+    """Its possible values, in words."""
+    default: str
+
+
+class Operation(NamedTuple):
+    """A method of a path."""
+
+    method: str
+    path: str
+    about: str
+    fields: tuple[Field, ...]
+
+
+def docs_page(schema: Mapping[str, Any]) -> Response:  # Any: JSON
+    """Return the page of an OpenAPI schema."""
+    operations = list(_operations(schema))
+    info = schema["info"]
+    html = pieces(
+        __package__ or "orienteer.serve.http",
+        "docs.html",
+        style="docs.css",
+        title=f"{info['title']} {info['version']}",
+        about=info["description"],
+        operations=operations,
+    )
+    return HTMLResponse("".join(html), headers={"content-security-policy": _POLICY})
+
+
+def _operations(schema: Mapping[str, Any]) -> Iterator[Operation]:  # Any: JSON
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            needed = body.get("required", ())
+            fields = [(each["name"], each["schema"], each["required"]) for each in operation.get("parameters", ())]
+            fields += [(name, each, name in needed) for name, each in body.get("properties", {}).items()]
+            listed = (
+                Field(name, in_words(about), "needed" if is_needed else repr(about.get("default")))
+                for name, about, is_needed in fields
+            )
+            yield Operation(method.upper(), path, operation.get("description", ""), tuple(listed))

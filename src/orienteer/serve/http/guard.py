@@ -1,6 +1,6 @@
-"""What stands before every route: hosts, origins, keys, the headers of every reply, the log, and how many at once.
+"""The guard of every route: hosts, origins, keys, reply headers, the log, and the number of requests at once.
 
-Pure ASGI, and outside of everything else, so that `/mcp` and unknown paths pass here too.
+It is plain ASGI around everything else, so that `/mcp` and unknown paths pass here too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import hmac
 import json
 import logging
 import re
+import sys
 import time
 import uuid
 from collections import Counter
@@ -37,7 +38,6 @@ from orienteer.errors import (
 )
 from orienteer.records import JsonValue
 from orienteer.serve.door import KEYS, LEAST_KEY
-from orienteer.serve.http.numbers import are_finite
 from orienteer.serve.http.site import Metrics
 from orienteer.text.sentences import one_line
 
@@ -46,15 +46,15 @@ logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 200
 """Requests, streams among them."""
 MOST_OF_AN_ADDRESS = 150
-"""The same of one client's address, which may be that of a proxy before many."""
+"""The same for one client's address, which may be that of a proxy for many."""
 UPKEEP = ("/health", "/ready")
-"""What answers whoever asks, however many do: it says whether the server lives."""
+"""Paths that always answer, under any load: they report whether the server lives."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _LEFT = 499  # who asked has gone before the reply began
 _ALLOWED = "authorization, content-type, x-api-key, mcp-protocol-version, mcp-session-id"
 """Headers that the pages of other sites may send."""
 ASKED = "orienteer.asked"
-"""Under this a route leaves in the scope what was asked or searched for, for the log."""
+"""The key under which a route stores a question or a search in the scope, for the log."""
 _LONGEST_ASKED = 1_000  # characters of it
 _LONGEST_PATH = 200  # characters of a path that the log shows
 POLICY = (
@@ -71,23 +71,23 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
-"""Of every reply that does not say otherwise."""
+"""Defaults for every reply."""
 _HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]{0,5})?")
-"""A name, and perhaps a port: all that `Host` may hold."""
+"""A name, and perhaps a port: all that `Host` may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Who is let in."""
+    """The requests that are allowed."""
 
     hosts: Collection[str]
-    """Names by which the server may be called, in small letters."""
+    """Names that the server answers to, in small letters."""
     origins: Collection[str] = ()
     """Other sites whose pages may ask."""
     keys: Sequence[str] = ()
-    """Any of them opens; none is needed where there are none."""
+    """Any of them opens the server; without keys none is needed."""
     open_paths: Collection[str] = UPKEEP
-    """What needs no key."""
+    """Paths that need no key."""
 
 
 def rules(
@@ -95,8 +95,8 @@ def rules(
 ) -> Rules:
     """Return the rules of a server that listens at a host.
 
-    Raises `UsageError` for any host but this machine without a key, `BadOption` for a key that is too short and for a
-    host or an origin that is none.
+    Raises `UsageError` for any host but this machine without a key, `BadOption` for a key that is too short and for an
+    invalid host or origin.
     """
     for key in keys:
         if len(key) < LEAST_KEY:
@@ -106,28 +106,30 @@ def rules(
     for origin in origins:
         scheme, colon, name = origin.partition("://")
         if scheme not in ("http", "https") or not colon or not name or "/" in name or "*" in name:
-            raise BadOption(f"--allow-origin {origin!r} is no origin: write one as https://example.org", value=origin)
+            raise BadOption(
+                f"--allow-origin {origin!r} is not a valid origin: write one as https://example.org", value=origin
+            )
     for name in allowed_hosts:
         if (written := _HOST.fullmatch(name)) is None or not name or written[1] != name or "/" in name or "*" in name:
-            told = f"--allow-host {name!r} is no host: write its name alone, as graphs.example.org, without a port"
-            raise BadOption(told, value=name)
+            invalid = f"--allow-host {name!r} is not a valid host"
+            raise BadOption(f"{invalid}: write its name alone, as graphs.example.org, without a port", value=name)
     own = [f"[{host}]" if ":" in host else host]
     names = [name.lower() for name in (*LOOPBACK, *own, *allowed_hosts)]
     return Rules(tuple(names), tuple(origins), tuple(keys), (*open_paths, *UPKEEP))
 
 
 class Guard:
-    """Lets requests in, or turns them away in the one shape of all errors."""
+    """Lets requests in, or refuses them with an error of the common shape."""
 
     def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics, *, logs_questions: bool = False) -> None:
         self._app, self._rules, self._metrics = app, rules, metrics
         self._logs_questions = logs_questions
         self._keys = [key.encode() for key in rules.keys]
         self._now = Counter[str]()
-        """The requests under way by the address of their client."""
+        """The current requests by the address of their client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in or turn it away, complete the reply, and note it."""
+        """Let a request in or refuse it, complete the reply, and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -154,39 +156,37 @@ class Guard:
             self._note(scope, status, time.perf_counter() - began, request_id)
 
     def _refused(self, scope: Scope, headers: Headers, address: str) -> Response | None:
-        """Return the reply to a request that is not let in, or that the guard answers itself; None for any other."""
+        """Return the reply to a request that is refused, or that the guard answers itself; None for any other."""
         host = headers.get("host", "").lower()
         written = _HOST.fullmatch(host)
         if written is None or written[1] not in self._rules.hosts:
             return Problem(421, f"this server is not {host!r}: start it with --allow-host", host).response()
         origin = headers.get("origin")
-        if origin is not None and not self._is_welcome(origin, f"{_scheme_of(scope, headers)}://{host}"):
-            told = "pages of other sites may not ask here: start the server with --allow-origin"
-            return Problem(403, told, origin).response()
+        own = f"{_scheme_of(scope, headers)}://{host}"
+        if origin is not None and origin.lower() != own and origin not in self._rules.origins:
+            why = "pages of other sites may not ask here: start the server with --allow-origin"
+            return Problem(403, why, origin).response()
         if scope["path"] not in UPKEEP and (
             self._now.total() > MOST_AT_ONCE or self._now[address] > MOST_OF_AN_ADDRESS
         ):
             whose = "" if self._now.total() > MOST_AT_ONCE else " of your address"
-            told = f"too many requests{whose} are under way: come again in a second"
-            return Problem(503, told, None, {"retry-after": "1"}).response()
+            why = f"too many requests{whose} are under way: come again in a second"
+            return Problem(503, why, None, {"retry-after": "1"}).response()
         if scope["method"] == "OPTIONS" and origin is not None:
             return Response(status_code=204)  # with the headers that `_complete` adds
         if self._keys and scope["path"] not in self._rules.open_paths and not self._has_key(headers):
-            told = "a key is needed: send authorization: Bearer KEY"
-            return Problem(401, told, None, {"www-authenticate": "Bearer"}).response()
+            why = "a key is needed: send authorization: Bearer KEY"
+            return Problem(401, why, None, {"www-authenticate": "Bearer"}).response()
         return None
 
-    def _is_welcome(self, origin: str, own: str) -> bool:
-        return origin.lower() == own or origin in self._rules.origins
-
     def _has_key(self, headers: Headers) -> bool:
-        """Compare with every key, always, so that the time tells nothing."""
+        """Return whether a request has a key. It is compared with every key, so that the time reveals nothing."""
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         given = (bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")).encode("latin-1")
         return any([hmac.compare_digest(given, key) for key in self._keys])
 
     def _complete(self, reply: MutableHeaders, origin: str | None, request_id: str) -> None:
-        """Add to a reply the headers that every reply has."""
+        """Add the headers of every reply."""
         for name, value in _HEADERS.items():
             reply.setdefault(name, value)
         reply["x-request-id"] = request_id
@@ -198,9 +198,9 @@ class Guard:
             reply["vary"] = "origin"
 
     def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        """Count a request and write its line: neither body, nor key, nor what stands behind a `?`.
+        """Count a request and log its line: no body, no key, no query string.
 
-        A question or the words of a search stand there only where whoever runs the server wants that.
+        The line has a question or the words of a search only if the operator wants that.
         """
         route = getattr(scope.get("route"), "path", None)
         self._metrics.count_request(route or "other", status, seconds)
@@ -211,12 +211,12 @@ class Guard:
 
 
 def _scheme_of(scope: Scope, headers: Headers) -> str:
-    """Return how a browser reached the server: as a proxy before it says, which no page of another site can."""
+    """Return the scheme of a request: a proxy's header wins, which no page of another site can set."""
     forwarded = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
     return forwarded if forwarded in ("http", "https") else str(scope["scheme"])
 
 
-# What went wrong as a reply: one shape for every status, `{"error": {"message", "status", "value"}}`.
+# Errors as replies: one shape for every status, `{"error": {"message", "status", "value"}}`.
 
 LONGEST_MESSAGE = 2_000
 """Characters: a message may repeat what was sent."""
@@ -224,19 +224,19 @@ LONGEST_VALUE = 200
 """Characters of a value that a reply repeats."""
 _STATUSES: tuple[tuple[type[Error], int], ...] = (
     (UnknownNode, 404),
-    (NotAGraph, 500),  # a request names no folder: it is ours that is damaged
+    (NotAGraph, 500),  # a request names no folder: a graph of the server is damaged
     (UsageError, 400),
     (QueryStopped, 400),
     (ModelError, 502),
     (BudgetExhausted, 503),
     (GraphBusy, 503),
 )
-"""The first class that an error is of says its status; any other is 500."""
+"""The first class that matches gives the status; otherwise it is 500."""
 _COME_AGAIN = "5"  # seconds, where nothing better is known
 
 
 class Problem(NamedTuple):
-    """What a reply says of an error."""
+    """The reply to an error."""
 
     status: int
     message: str
@@ -244,9 +244,11 @@ class Problem(NamedTuple):
     headers: Mapping[str, str] = {}
 
     def body(self) -> dict[str, JsonValue]:
-        """Return the one shape of all errors."""
+        """Return the common shape of all errors."""
         message = cut(clean(self.message).replace("\n", " "), LONGEST_MESSAGE)
-        return {"error": {"message": message, "status": self.status, "value": _repeated(self.value)}}
+        # No long text is repeated, and no number that JSON cannot have.
+        value = cut(clean(self.value), LONGEST_VALUE) if isinstance(self.value, str) else self.value
+        return {"error": {"message": message, "status": self.status, "value": value if are_finite(value) else None}}
 
     def response(self) -> Response:
         """Return the whole reply."""
@@ -254,7 +256,7 @@ class Problem(NamedTuple):
 
 
 def problem_of(error: BaseException, paths: Sequence[Path], *, request_id: str) -> Problem:
-    """Return what a reply says of an error: of a bug nothing but the id by which the log has it."""
+    """Return the reply to an error; of a bug it has only the id under which the log has it."""
     if not isinstance(error, Error):
         logger.error("request %s failed", request_id, exc_info=error)
         return Problem(500, f"the server failed, which is its own fault: its log has it as request {request_id}")
@@ -268,8 +270,10 @@ def problem_of(error: BaseException, paths: Sequence[Path], *, request_id: str) 
     return Problem(status, message, value, {"retry-after": _COME_AGAIN} if status == 503 else {})
 
 
-def _repeated(value: JsonValue) -> JsonValue:
-    """Return a value as a reply repeats it: no long text, and nothing with a number that JSON cannot say."""
-    if isinstance(value, str):
-        return cut(clean(value), LONGEST_VALUE)
-    return value if are_finite(value) else None
+def are_finite(value: JsonValue) -> bool:
+    """Return whether a double can hold every number in a value, at any depth: `1e400` is too large."""
+    if isinstance(value, int | float):
+        return abs(value) <= sys.float_info.max
+    if isinstance(value, list):
+        return all(map(are_finite, value))
+    return not isinstance(value, dict) or all(map(are_finite, value.values()))

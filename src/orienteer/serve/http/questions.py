@@ -8,8 +8,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -30,7 +28,7 @@ from orienteer.serve.views.outside import for_outside
 
 
 def question_routes(site: Site) -> APIRouter:
-    """Return the route that asks."""
+    """Return the route of questions."""
     router = APIRouter(prefix="/api", tags=["questions"])
 
     @router.post("/ask", response_model=Result, openapi_extra=takes(AskBody))
@@ -43,7 +41,7 @@ def question_routes(site: Site) -> APIRouter:
         body = await body_of(request, AskBody)
         wants_events = "text/event-stream" in request.headers.get("accept", "")
         request.scope[ASKED] = body.question
-        running = await begun(site, body, request.receive, hears_parts=wants_events, before=body.before)
+        running = await start_question(site, body, request.receive, hears_parts=wants_events, before=body.before)
         if wants_events:
             chunks = _chunks(running, request.scope["request_id"], has_trajectories=body.trajectories)
             return EventReply(chunks, running.question.close)
@@ -52,21 +50,21 @@ def question_routes(site: Site) -> APIRouter:
         finally:
             running.question.close()
         raise_failure(result)
-        result = running.follow_up.told_in(result)
+        result = running.follow_up.added_to(result)
         return json_of(result, running.generation.paths, has_trajectories=body.trajectories)
 
     return router
 
 
 def raise_failure(result: Result) -> None:
-    """Raise why a result is none; hits that were found before the model failed are a result, and its notes tell."""
+    """Raise the failure of a question, unless it has hits from before the failure; then its notes have the error."""
     error = failure(result)
     if error is not None and not result.hits:
         raise error
 
 
-async def _chunks(running: Begun, request_id: str, *, has_trajectories: bool) -> AsyncGenerator[bytes, None]:
-    """Yield the events of a question, and its end; a comment where nothing was said for a while."""
+async def _chunks(running: StartedQuestion, request_id: str, *, has_trajectories: bool) -> AsyncGenerator[bytes, None]:
+    """Yield the events of a question, its end last; a comment after a silence."""
     paths, number = running.generation.paths, 0
     generation = running.generation.graph.generation
     about = {"kind": "begin", "request": request_id, "graph": running.graph, "method": running.method}
@@ -75,68 +73,68 @@ async def _chunks(running: Begun, request_id: str, *, has_trajectories: bool) ->
         number += 1
         yield event("note", NoteEvent(text=note).wire(), number)
     try:
-        async for happened in with_pings(running.question):
-            if happened is None:
+        async for next_event in with_pings(running.question):
+            if next_event is None:
                 yield PING
                 continue
-            if happened.kind == "done":
-                raise_failure(happened.result)
-                happened = DoneEvent(result=running.follow_up.told_in(happened.result))
+            if next_event.kind == "done":
+                raise_failure(next_event.result)
+                next_event = DoneEvent(result=running.follow_up.added_to(next_event.result))
             number += 1
-            text = for_outside(happened, paths).wire(has_trajectories=has_trajectories)
-            yield event(happened.kind, text, number)
-    except Exception as error:  # noqa: BLE001  # the status has been sent: what went wrong is the last event
-        yield event("error", error_text(error, paths, request_id), number + 1)
-
-
-def error_text(error: Exception, paths: tuple[Path, ...], request_id: str) -> str:
-    """Return an error as the JSON of an event, in the one shape of all errors."""
-    return json.dumps({"kind": "error", **problem_of(error, paths, request_id=request_id).body()})
+            text = for_outside(next_event, paths).wire(has_trajectories=has_trajectories)
+            yield event(next_event.kind, text, number)
+    except Exception as error:  # noqa: BLE001  # the status has been sent: the error is the last event
+        problem = problem_of(error, paths, request_id=request_id)
+        yield event("error", json.dumps({"kind": "error", **problem.body()}), number + 1)
 
 
 async def with_pings(question: Question) -> AsyncGenerator[Event | None, None]:
-    """Yield the events of a question, None where nothing was said for a while."""
+    """Yield the events of a question, and None after a silence."""
     while True:
         try:
             async with asyncio.timeout(PING_SECONDS):
-                happened = await question.next()
+                next_event = await question.next()
         except TimeoutError:
             yield None
             continue
-        if happened is None:
+        if next_event is None:
             return
-        yield happened
+        yield next_event
 
 
-# A question under way: its place, its thread, and its events as the loop hears them.
+# A running question: its slot, its thread, and its events in the loop.
 
 
 class Question:
-    """A question that runs in a thread of its own and holds a place until that thread has ended.
+    """A question that runs in its own thread and holds a slot until that thread has ended.
 
-    Closing it stops it at its next call of the model. The place is kept until then: a client that asks and leaves,
-    again and again, cannot have more calls under way than there are places.
+    Closing it stops it at its next call of the model. The slot is kept until then: a client that asks and leaves, again
+    and again, cannot have more calls running than there are slots.
     """
 
     def __init__(self, site: Site, slot: Slot) -> None:
         self._site, self._slot = site, slot
         self._loop = asyncio.get_running_loop()
-        self._heard: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._running: RunningQuestion | None = None
-        """None before it has begun, and after it has ended: it refers back to whoever hears it."""
+        """None before it has begun, and after it has ended: it refers back to its listener."""
         self._failure: BaseException | None = None
         self._is_beginning = False
         self._is_closed = False
 
     async def start(self, generation: Generation, body: AskBody, *, hears_parts: bool = False) -> str:
-        """Begin, and return the name of the method. Raises `BadOption`, `Unknown`: nothing was spent by then."""
+        """Begin, and return the method's name. Raises `BadOption`, `Unknown`, before anything is spent."""
 
         def begin() -> str:
+            def listen(event: Event) -> None:
+                noted = generation.noted_event(event)
+                self._in_loop(lambda: self._events.put_nowait(noted))
+
             retriever = generation.retriever(body.method)
             running = retriever.start(
                 body.question,
                 body.most_hits,
-                listen=lambda event: self._tell(generation.noted_event(event)),
+                listen=listen,
                 node_types=body.node_types,
                 where=body.where,
                 reading=body.reading,
@@ -150,54 +148,46 @@ class Question:
 
         async def beginning() -> str:
             try:
-                with generation.telling():
-                    return await self._site.beside(begin)
+                with generation.explained():
+                    return await self._site.in_question_thread(begin)
             finally:
                 self._is_beginning = False
-                if self._is_closed:  # whoever asked left before it had quite begun
+                if self._is_closed:  # the client left before it had quite begun
                     self.close()
 
         self._is_beginning = True
         return await asyncio.shield(beginning())
 
     def _end(self, future: Future[Result]) -> None:
-        """Note the end, also of a question whose client has left: what it has spent counts."""
+        """Note the end, also if the client has left: its usage counts."""
         self._running, self._failure = None, future.exception()
         if self._failure is None:
             self._site.metrics.count_usage(future.result().usage)
         self._slot.free()
-        self._heard.put_nowait(None)
-
-    def _tell(self, event: Event) -> None:
-        self._in_loop(lambda: self._heard.put_nowait(event))
+        self._events.put_nowait(None)
 
     def _in_loop(self, call: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # the loop is closed: the server has ended
             self._loop.call_soon_threadsafe(call)
 
     async def next(self) -> Event | None:
-        """Return the next event, None after the last one. Raises what the work raised."""
-        event = await self._heard.get()
+        """Return the next event, None after the last one. Raises the error of the question."""
+        event = await self._events.get()
         if event is None and self._failure is not None:
             raise self._failure
         return event
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield what is still to be heard."""
+        """Yield the events that are left."""
         while (event := await self.next()) is not None:
             yield event
 
     async def result(self) -> Result:
         """Return the result."""
-        result = None
-        async for event in self.events():
-            if isinstance(event, DoneEvent):
-                result = event.result
-        assert result is not None  # the last event has it, unless one is raised
-        return result
+        return [event async for event in self.events() if isinstance(event, DoneEvent)][-1].result
 
     def close(self) -> None:
-        """Stop the work, where it has not ended; free the place where it never began."""
+        """Stop the question if it runs; free its slot if it never began."""
         self._is_closed = True
         if self._running is not None:
             self._running.close()
@@ -206,34 +196,29 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A question that has been let in and has begun."""
+class StartedQuestion:
+    """A question that was accepted and has begun."""
 
     question: Question
     generation: Generation
     graph: str
     method: str
     follow_up: FollowUp
-    """How the question was put in words that need nothing of what was said before."""
+    """How the question was reworded."""
 
     @property
     def note(self) -> str | None:
-        """What to say beside an answer in words: that not all of the graph is there yet, how the question was read."""
-        return "; ".join(filter(None, (self.generation.tell_interim(), self.follow_up.note))) or None
+        """The note next to an answer in words: that the graph is incomplete, how the question was reworded."""
+        return "; ".join(filter(None, (self.generation.interim_note(), self.follow_up.note))) or None
 
 
-async def begun(
-    site: Site,
-    body: AskBody,
-    receive: Receive,
-    *,
-    hears_parts: bool = False,
-    before: Sequence[Turn] = (),
-) -> Begun:
-    """Take a place and begin a question; who leaves while in line is forgotten.
+async def start_question(
+    site: Site, body: AskBody, receive: Receive, *, hears_parts: bool = False, before: Sequence[Turn] = ()
+) -> StartedQuestion:
+    """Take a slot and begin a question; a client that leaves while in line is forgotten.
 
-    A question that follows others is put in words of its own once there is a place for it. Raises `Refused`,
-    `BadOption` and `Unknown`: all that can be refused is refused before a reply begins.
+    A question that follows others is reworded once it has a slot. Raises `Refused`, `BadOption` and `Unknown`: all that
+    can be refused is refused before a reply begins.
     """
     served = site.graphs.named(body.graph)
     served_method(body.method, site.methods)
@@ -244,25 +229,29 @@ async def begun(
     try:
         follow_up = FollowUp(body.question)
         if before:
-            follow_up = await while_there(receive, site.beside(partial(_reworded, site, generation, body, before)))
+            budget = smaller_budget(site.answering.budget, body.budget)
+
+            def reword() -> FollowUp:
+                # What the question itself would raise is raised before a model is paid.
+                with generation.explained():
+                    generation.retriever(body.method).check(
+                        body.question,
+                        body.most_hits,
+                        node_types=body.node_types,
+                        where=body.where,
+                        reading=body.reading,
+                    )
+                return understood_alone(body.question, before, site.answering.model, budget)
+
+            follow_up = await while_there(receive, site.in_question_thread(reword))
             site.metrics.count_usage(follow_up.usage)
-            left = smaller_budget(site.answering.budget, body.budget).without(follow_up.usage)
+            left = budget.without(follow_up.usage)
             body = body.model_copy(update={"question": follow_up.question, "budget": left})
         method = await question.start(generation, body, hears_parts=hears_parts)
     except BaseException:
         question.close()
         raise
-    return Begun(question, generation, served.name, method, follow_up)
-
-
-def _reworded(site: Site, generation: Generation, body: AskBody, before: Sequence[Turn]) -> FollowUp:
-    """Return a question in words of its own. Raises what asking it would raise, before a model is paid."""
-    with generation.telling():
-        generation.retriever(body.method).check(
-            body.question, body.most_hits, node_types=body.node_types, where=body.where, reading=body.reading
-        )
-    budget = smaller_budget(site.answering.budget, body.budget)
-    return understood_alone(body.question, before, site.answering.model, budget)
+    return StartedQuestion(question, generation, served.name, method, follow_up)
 
 
 def smaller_budget(most: Budget, asked: Budget) -> Budget:
@@ -274,13 +263,13 @@ def smaller_budget(most: Budget, asked: Budget) -> Budget:
     return Budget(**limits)
 
 
-# Server-sent events: how they are written, and a reply that sends them while their client is there.
+# Server-sent events, and a reply that sends them until its client leaves.
 
 
 PING_SECONDS = 15.0
 """Silence after which a comment is sent: proxies close silent connections."""
 SEND_SECONDS = 30.0
-"""Within which a client must take what is sent; one that reads no more frees its place."""
+"""The time in which a client must take an event; one that reads no more frees its slot."""
 PING = b": still here\n\n"
 
 
@@ -291,9 +280,9 @@ def event(kind: str, text: str, number: int | None = None) -> bytes:
 
 
 class EventReply(Response):
-    """A reply of chunks; whoever leaves, or takes nothing any more, ends the generator that makes them.
+    """A reply of chunks. A client that leaves, or takes no more, ends their generator.
 
-    `closed` is called at the end, however it came.
+    `closed` is called at the end in any case.
     """
 
     media_type = "text/event-stream"

@@ -1,4 +1,4 @@
-"""Listening: a socket that is ours before anything is promised, and an end in order."""
+"""Listening: a socket that is bound before anything is promised, slow clients, worker processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import struct
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import Any, Final, NoReturn, Protocol
@@ -23,13 +23,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from orienteer.errors import BadOption, Error, UsageError
 
 GRACE_SECONDS = 10
-"""That what is under way has to end after SIGTERM; then questions are stopped."""
+"""The time for running requests to end after SIGTERM; then questions are stopped."""
 _KEEP_ALIVE_SECONDS = 30
 _MOST_OF_A_HEAD = 64 * 1024  # bytes of a request line and its headers
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there; a port of 0 is any free one. Raises `UsageError` where that cannot be."""
+    """Return a listening socket; a port of 0 is any free one. Raises `UsageError` if the system refuses."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         # asyncio sends small replies at once over sockets that say they are TCP alone; else each would wait 40 ms.
@@ -48,21 +48,21 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return where a browser on this machine finds the server."""
+    """Return the server's address for a browser on this machine."""
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def serve(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None]) -> None:
-    """Serve until the process is told to end; `started` is called once requests are answered."""
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what fails is told by `problems`, without its request
+    """Serve until a signal ends the process; `started` is called once requests are answered."""
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # errors are logged by the guard, without their request
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of what is sent to clients that have left
     _Server(configuration(app), started).run(sockets=[listener])
 
 
 def configuration(app: ASGIApp) -> uvicorn.Config:
-    """Return how uvicorn serves an application of ours."""
+    """Return the configuration of uvicorn."""
     return uvicorn.Config(
         app,
         http=Connection,
@@ -79,41 +79,41 @@ def configuration(app: ASGIApp) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it has started."""
+    """A server that reports when it has started."""
 
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
-        self._tell_started = started
+        self._on_start = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            self._tell_started()
+            self._on_start()
 
 
-# Connections: how long one has to say what it wants and to take its reply, and which one goes when there are too many.
+# Connections: time limits for requests and for taking replies, and the choice of one to close if there are too many.
 #
-# uvicorn bounds how many there are, but not how long a head may take, so a few hundred that never end one keep everyone
-# out. Here a new connection gets in unless all others are asking something. It takes the place of an idle one: of the
-# address with the most idle connections, the one that has waited longest goes.
+# uvicorn limits their number, but not the time of a head, so a few hundred that never end one would keep everyone out.
+# Here a new connection gets in unless all others have a request. It replaces an idle one: of the address with the most
+# idle connections, the one that has waited longest.
 
 
 HEAD_SECONDS = 10.0
-"""Within which a new connection must have sent a whole head, and one that is kept from the first byte of the next."""
+"""The time for a whole head: of a new connection, and of one that is kept, from the first byte of the next request."""
 REQUEST_SECONDS = 30.0
-"""Within which the rest must have come. What reads a body waits less long, and says so (`bodies`)."""
+"""The time for the rest. The reader of bodies waits less long, and says so (`bodies`)."""
 TAKE_SECONDS = 30.0
-"""Within which a client that is sent more than it takes must take `LEAST_TAKEN`, or all there is."""
+"""The time in which a slow client must take `LEAST_TAKEN` of a reply, or all that is left."""
 LEAST_TAKEN = 30_000
 """Bytes: a kilobyte a second."""
 MOST_CONNECTIONS = 400
 
 
 class Connection(H11Protocol):
-    """A connection of uvicorn's that ends when its client takes too long."""
+    """A connection of uvicorn's that ends if its client takes too long."""
 
     most = MOST_CONNECTIONS
-    """Of them at once."""
+    """The limit of connections at once."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # Any: what uvicorn hands on
         super().__init__(*args, **options)
@@ -125,7 +125,7 @@ class Connection(H11Protocol):
 
     @property
     def _is_waiting(self) -> bool:
-        """Return whether no request is under way."""
+        """Whether no request is running."""
         return self.cycle is None or self.cycle.response_complete
 
     @property
@@ -133,20 +133,20 @@ class Connection(H11Protocol):
         return self.client[0] if self.client is not None else ""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Take a connection, in place of another where there are too many."""
+        """Take a connection, closing another if there are too many."""
         super().connection_made(transport)
-        transport.set_write_buffer_limits(high=0)  # so that it tells of every byte that its client does not take
+        transport.set_write_buffer_limits(high=0)  # so that it reports every byte that its client does not take
         self._make_room()
         self._await(_HEAD, HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._await(None)
-        self._heed_stall(None)
+        self._watch_stall(None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, and say until when what is still to come must be here."""
+        """Read on, and set the time limit for the rest."""
         super().data_received(data)
         if self._is_waiting:
             self._await(_HEAD, HEAD_SECONDS)
@@ -154,27 +154,27 @@ class Connection(H11Protocol):
             self._await_rest()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, as long as uvicorn keeps a connection that says nothing."""
+        """Wait for the next request, as long as uvicorn keeps a silent connection."""
         self._waits_since = self.loop.time()
         super().on_response_complete()  # which begins the next request where it has come already
         self._await_rest()
 
     def pause_writing(self) -> None:
-        """Note that the client does not take what it is sent."""
+        """Note that the client does not take its reply."""
         super().pause_writing()
-        self._heed_stall(self.transport.get_write_buffer_size())
+        self._watch_stall(self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         """Note that the client has taken all."""
         super().resume_writing()
-        self._heed_stall(None)
+        self._watch_stall(None)
 
     def _await_rest(self) -> None:
         is_all_there = self._is_waiting or not self.cycle.more_body
         self._await(None if is_all_there else self.cycle, REQUEST_SECONDS)
 
     def _await(self, awaited: object, seconds: float = 0.0) -> None:
-        """Close the connection unless something comes in time; None for nothing. What is awaited gets no more time."""
+        """Close the connection unless `awaited` comes in time; None cancels. The same `awaited` gets no more time."""
         if awaited is self._awaited or (awaited is not None and self.transport.is_closing()):
             return
         if self._late is not None:
@@ -182,8 +182,8 @@ class Connection(H11Protocol):
         self._awaited = awaited
         self._late = None if awaited is None else self.loop.call_later(seconds, self.transport.abort)
 
-    def _heed_stall(self, unsent: int | None) -> None:
-        """Look in a while whether the client has taken something of so many bytes; None where there are none."""
+    def _watch_stall(self, unsent: int | None) -> None:
+        """Check after a while whether the client has taken some of the `unsent` bytes; None cancels."""
         if self._stalled is not None:
             self._stalled.cancel()
         self._stalled = None if unsent is None else self.loop.call_later(TAKE_SECONDS, self._end_stall, unsent)
@@ -193,7 +193,7 @@ class Connection(H11Protocol):
         if unsent - left < LEAST_TAKEN:
             self.transport.abort()
         else:
-            self._heed_stall(left)
+            self._watch_stall(left)
 
     def _make_room(self) -> None:
         others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
@@ -211,12 +211,12 @@ _HEAD: Final = object()
 
 # Several processes that serve one address: each has the graphs mapped, and takes the next connection when it is idle.
 #
-# They are forked before any of them has a thread, so graphs are opened once and their memory is shared. Whoever started
-# them waits, starts one that died again, and hands the signal to end on. A worker whose starter is gone ends by itself.
+# They are forked before any of them has a thread, so graphs are opened once and their memory is shared. The parent
+# waits, restarts a worker that died, and passes on the signal to end. A worker whose parent is gone ends by itself.
 #
-# A worker that dies after it has served is started again, however often: memory may run out once a week. One that ends
-# before it serves is a failed start; after a few within a minute no other is tried until the first of them is a minute
-# old, and the server ends once nobody is left.
+# A worker that dies after it has served is always restarted: memory may run out once a week. One that ends before it
+# serves is a failed start. After three within a minute none is tried until the first is a minute old, and the server
+# ends once no worker is left.
 
 
 logger = logging.getLogger(__name__)
@@ -228,26 +228,26 @@ _PID = struct.Struct("=i")
 
 
 class Processes(Protocol):
-    """What starts and ends workers."""
+    """Starts and ends workers."""
 
     def start(self) -> int:
         """Start a worker and return its number. Raises `OSError` if the system has no room for it."""
 
     def ready(self) -> list[int]:
-        """Return the workers that serve and were not told of before."""
+        """Return the workers that serve and were not reported before."""
 
     def ended(self) -> list[tuple[int, str]]:
-        """Return the workers that have ended and were not told of before, each with the cause."""
+        """Return the workers that have ended and were not reported before, each with the cause."""
 
     def end(self, worker: int) -> None:
-        """Tell a worker to end in order."""
+        """Ask a worker to end in order."""
 
     def kill(self, worker: int) -> None:
-        """End a worker at once; nothing is told of it any more."""
+        """End a worker at once; it is not reported any more."""
 
 
 class Workers:
-    """Keeps so many workers. Only the main thread may use it."""
+    """Keeps `count` workers. Only the main thread may use it."""
 
     def __init__(
         self,
@@ -261,12 +261,12 @@ class Workers:
         self._there: set[int] = set()
         self._serving: set[int] = set()
         self._failures: deque[float] = deque()
-        """When starts came to nothing, within the last minute."""
+        """The times of failed starts within the last minute."""
         self._ends_at: float | None = None
-        self._told_by: int | None = None
+        self._signal: int | None = None
 
     def run(self, started: Callable[[], None]) -> None:
-        """Serve until this process is told to end; `started` is called once all workers answer.
+        """Serve until a signal ends this process; `started` is called once all workers answer.
 
         Raises `Error` if no worker is left and none can be started.
         """
@@ -284,12 +284,12 @@ class Workers:
             self._kill()
             for number, handler in kept.items():
                 signal.signal(number, handler)
-        if self._told_by is None:
+        if self._signal is None:
             raise Error("no worker of the server stays: its log says why")
-        signal.raise_signal(self._told_by)  # as one server ends that is told to
+        signal.raise_signal(self._signal)  # as a single server ends
 
     def _look(self) -> None:
-        """Start workers in place of those that have ended, or kill those that do not end in time."""
+        """Replace workers that have ended, or kill those that do not end in time."""
         if ready := self._there.intersection(self._processes.ready()):
             self._serving |= ready
             self._failures.clear()
@@ -311,7 +311,7 @@ class Workers:
             logger.warning("a worker has ended before it served (%s)", why)
 
     def _start(self) -> None:
-        """Start the workers that are missing, unless too many starts have failed."""
+        """Start the missing workers, unless too many starts have failed."""
         while self._failures and self._failures[0] < self._clock() - _MINUTE:
             self._failures.popleft()
         while len(self._there) < self._count and len(self._failures) < _MOST_FAILURES:
@@ -321,8 +321,8 @@ class Workers:
                 self._note_end(str(error.strerror or error), has_served=False)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        """Have all workers end in order, as a signal told."""
-        self._told_by = number
+        """Have all workers end in order, after a signal."""
+        self._signal = number
         self._ends_at = self._ends_at or self._clock() + GRACE_SECONDS + 5
         for worker in self._there:
             self._processes.end(worker)
@@ -337,9 +337,9 @@ class Forks:
     """Workers that are forks of this process."""
 
     def __init__(self, serve_one: Callable[[Callable[[], None]], None]) -> None:
-        """`serve_one` serves until its process is told to end, and calls what it is given once it does.
+        """`serve_one` serves until a signal ends its process, and calls its argument once it does.
 
-        Raises `BadOption` where processes cannot be forked.
+        Raises `BadOption` if processes cannot be forked.
         """
         if not hasattr(os, "fork"):
             raise BadOption("--workers needs a system that can fork: start several servers, at ports of their own")
@@ -363,15 +363,18 @@ class Forks:
                 signal.signal(number, signal.SIG_DFL)
             os.close(self._held_line)
             threading.Thread(target=_end_with, args=(self._lifeline,), daemon=True).start()
-            self._serve_one(lambda: _tell(self._is_ready))
+            self._serve_one(self._report_ready)
             code = 0
         except Exception:
             logger.exception("a worker has ended")
         finally:
             os._exit(code)
 
+    def _report_ready(self) -> None:
+        os.write(self._is_ready, _PID.pack(os.getpid()))
+
     def ready(self) -> list[int]:
-        """Return the workers that have told that they serve."""
+        """Return the workers that have reported that they serve."""
         try:
             return [pid for (pid,) in _PID.iter_unpack(os.read(self._ready, 1_000 * _PID.size))]
         except BlockingIOError:
@@ -379,17 +382,12 @@ class Forks:
 
     def ended(self) -> list[tuple[int, str]]:
         """Return the workers that have ended, with their exit code or signal."""
-        return list(self._reaped())
-
-    def _reaped(self) -> Iterator[tuple[int, str]]:
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:  # none is left
-                return
-            if pid == 0:
-                return
-            yield pid, _why(status)
+        ended = []
+        with suppress(ChildProcessError):  # none is left
+            while (waited := os.waitpid(-1, os.WNOHANG))[0]:
+                code = os.waitstatus_to_exitcode(waited[1])
+                ended.append((waited[0], signal.Signals(-code).name if code < 0 else f"exit code {code}"))
+        return ended
 
     def end(self, worker: int) -> None:
         """Send SIGTERM."""
@@ -403,16 +401,7 @@ class Forks:
             os.waitpid(worker, 0)
 
 
-def _tell(pipe: int) -> None:
-    os.write(pipe, _PID.pack(os.getpid()))
-
-
 def _end_with(lifeline: int) -> None:
-    """End this process in order when whoever started it is gone."""
+    """End this process in order when its parent is gone."""
     os.read(lifeline, 1)
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _why(status: int) -> str:
-    code = os.waitstatus_to_exitcode(status)
-    return signal.Signals(-code).name if code < 0 else f"exit code {code}"

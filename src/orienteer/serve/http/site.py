@@ -1,4 +1,4 @@
-"""What the routes of one server share."""
+"""The state that the routes of one server share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orienteer.records import Usage
 
 
-# What people say of answers, kept as questions for `orienteer eval`: a line each.
+# Feedback on answers, stored as questions for `orienteer eval`: a line each.
 
 
 MOST_BYTES = 64_000_000
@@ -45,9 +45,9 @@ class FeedbackFile:
         self._writing = threading.Lock()
 
     def add(self, graph: str, question: str, nodes: Sequence[str], *, is_good: bool) -> None:
-        """Append a question: with its gold where the hits were good, else with the hits that were not.
+        """Append a question: with its hits as gold if they were good, else as rejected.
 
-        Raises `Refused` where the file is full.
+        Raises `Refused` if the file is full.
         """
         gold, rejected = (nodes, ()) if is_good else ((), nodes)
         row = {"question": question, "nodes": list(gold), "graph": graph, "is_good": is_good}
@@ -62,20 +62,20 @@ class FeedbackFile:
                 os.close(descriptor)
 
 
-# Work that ends when whoever asked for it leaves.
+# Work that ends when its client leaves.
 
 
 _T = TypeVar("_T")
 
 
 async def left(receive: Receive) -> None:
-    """Return once the client has left. The body of its request has been read before."""
+    """Return once the client has left. The body of its request must have been read before."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def while_there(receive: Receive, work: Awaitable[_T]) -> _T:
-    """Return what some work gives; cancel it where the client leaves first. Raises `Refused` with 499 then."""
+    """Return the result of some work. If the client leaves first, cancel it and raise `Refused` with 499."""
     working, leaving = asyncio.ensure_future(work), asyncio.create_task(left(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -88,7 +88,7 @@ async def while_there(receive: Receive, work: Awaitable[_T]) -> _T:
         await asyncio.gather(working, leaving, return_exceptions=True)
 
 
-# What is counted for Prometheus: requests by their route's template, questions, tokens, reloads; never a name.
+# Counters for Prometheus: requests by their route's template, questions, tokens, reloads; never a name.
 
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -109,7 +109,7 @@ class Metrics:
         self._reloads = Counter("orienteer_reloads", "New generations of graphs taken", registry=self._registry)
 
     def watch(self, slots: Slots) -> None:
-        """Show the places of questions."""
+        """Add gauges of the slots of questions."""
         for name, about, count in (
             ("orienteer_questions_running", "Questions that run", lambda: slots.running),
             ("orienteer_questions_waiting", "Questions in line", lambda: slots.waiting),
@@ -127,7 +127,7 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
     def count_usage(self, usage: Usage) -> None:
-        """Count what a question has spent."""
+        """Count the usage of a question."""
         self._calls.inc(usage.calls)
         self._tokens.labels("prompt").inc(usage.prompt_tokens)
         self._tokens.labels("completion").inc(usage.completion_tokens)
@@ -137,11 +137,12 @@ class Metrics:
         self._reloads.inc()
 
     def text(self) -> bytes:
-        """Return everything as Prometheus reads it."""
+        """Return all counters in the format of Prometheus."""
         return generate_latest(self._registry)
 
 
-# So many questions run at once, so many wait in line; more are turned away at once, and told when to come again.
+# A limited number of questions run at once, and a limited number wait in line. More are refused at once, with the time
+# to come again.
 
 
 PATIENCE = 30.0
@@ -151,7 +152,7 @@ _WEIGHT = 0.2  # of the last question in the moving mean
 
 
 class Slots:
-    """The places of questions. Belongs to one event loop."""
+    """The slots of questions. Belongs to one event loop."""
 
     def __init__(self, running: int = RUNNING, waiting: int = WAITING) -> None:
         self.most_running, self._most_waiting = running, waiting
@@ -162,7 +163,7 @@ class Slots:
         self._mean = _FIRST_GUESS
 
     async def take(self) -> Slot:
-        """Return a place, perhaps after waiting in line. Raises `Refused` with 503 where the line is full."""
+        """Wait for a slot. Raises `Refused` (503) if the queue is full."""
         if self._free.locked() and self.waiting >= self._most_waiting:
             raise self._full()
         self.waiting += 1
@@ -177,7 +178,7 @@ class Slots:
         return Slot(self)
 
     def give_back(self, seconds: float) -> None:
-        """Free a place that was held for so long."""
+        """Free a slot that was held for `seconds`."""
         self.running -= 1
         self._mean += _WEIGHT * (seconds - self._mean)
         self._free.release()
@@ -190,14 +191,14 @@ class Slots:
 
 
 class Slot:
-    """One place, given back once."""
+    """One slot, given back once."""
 
     def __init__(self, slots: Slots) -> None:
         self._slots: Slots | None = slots
         self._began = time.monotonic()
 
     def free(self) -> None:
-        """Give the place back; a second time does nothing."""
+        """Give the slot back; a second time does nothing."""
         slots, self._slots = self._slots, None
         if slots is not None:
             slots.give_back(time.monotonic() - self._began)
@@ -206,13 +207,13 @@ class Slot:
 LOOK_UP_THREADS = 2
 """One interpreter lock: two threads are as fast as forty, and kinder to the slowest request."""
 LOOK_UP_SECONDS = 10.0
-"""Of a look-up, its time in line among them."""
-_GRACE = 1.0  # seconds in which a look-up that looks at its time says itself that it is over
+"""Of a look-up, including its time in line."""
+_GRACE = 1.0  # seconds in which a look-up that checks its time reports the end itself
 
 
 @dataclass(slots=True)
 class Site:
-    """The graphs, what answers, what is allowed, and the places and threads that requests share."""
+    """The graphs, the model, the rules, and the slots and threads that requests share."""
 
     answering: Answering
     graphs: ServedGraphs = field(default_factory=ServedGraphs)
@@ -225,30 +226,30 @@ class Site:
     """Whether `/v1/models` also has each graph with each method."""
     has_metrics: bool = True
     logs_questions: bool = False
-    """Whether the log has what was asked."""
+    """Whether the log has questions and searches."""
     feedback: FeedbackFile | None = None
     slots: Slots = field(default_factory=Slots)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))
     large_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "large look-up"))
-    """A thread for look-ups that may be large, of many nodes or ways between them: the others do not wait for them."""
+    """A thread for large look-ups, of many nodes or paths between them: the others do not wait for them."""
     question_pool: ThreadPoolExecutor = field(init=False)
-    """Threads for what holds a slot."""
+    """Threads for work that holds a slot."""
 
     def __post_init__(self) -> None:
         self.question_pool = ThreadPoolExecutor(self.slots.most_running, "question")
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """The methods that can answer here: those that need a model only where there is one."""
+        """The methods that can answer here: those that need a model only if there is one."""
         has_model = self.answering.model is not None
         return tuple(name for name in self.methods if name == AUTO or has_model or not METHODS[name].needs_model)
 
     async def look_up(
         self, function: Callable[[], _T], *, receive: Receive | None = None, is_large: bool = False
     ) -> _T:
-        """Return what a short function gives, in one of the threads of look-ups.
+        """Return the result of a short function, run in one of the threads of look-ups.
 
-        It ends where it looks at its patience, once its client, of whom `receive` tells, has left, or after
+        The function ends at its next check of patience after its client (`receive`) has left, or after
         `LOOK_UP_SECONDS`, which raises `BudgetExhausted`.
         """
         patience = Patience(LOOK_UP_SECONDS)
@@ -268,29 +269,29 @@ class Site:
         finally:
             patience.give_up()
 
-    async def in_a_place(self, function: Callable[[], _T]) -> _T:
-        """Take a place, perhaps after waiting in line, and return what a function gives that may take long.
+    async def in_a_slot(self, function: Callable[[], _T]) -> _T:
+        """Wait for a slot, and return the result of a long function.
 
-        The place is kept until the function has ended, also where whoever waits for it has left. Raises `Refused` with
-        503 where the line is full.
+        The slot is kept until the function has ended, even if its client has left. Raises `Refused` (503) if the queue
+        is full.
         """
         slot = await self.slots.take()
-        running = asyncio.ensure_future(self.beside(function))
+        running = asyncio.ensure_future(self.in_question_thread(function))
 
         def end(ended: asyncio.Future[_T]) -> None:
             slot.free()
             if not ended.cancelled():
-                ended.exception()  # nobody may be there to hear of it
+                ended.exception()  # nobody may be waiting for it
 
         running.add_done_callback(end)
         return await asyncio.shield(running)
 
-    async def beside(self, function: Callable[[], _T]) -> _T:
-        """Return what a function gives that may take long; whoever calls holds a slot."""
+    async def in_question_thread(self, function: Callable[[], _T]) -> _T:
+        """Return the result of a long function; the caller holds a slot."""
         return await asyncio.get_running_loop().run_in_executor(self.question_pool, function)
 
 
 def json_of(record: BaseModel, paths: Sequence[Path], *, has_trajectories: bool = False) -> Response:
-    """Return a record as it may leave this machine; a result without its trajectories, unless they are asked for."""
+    """Return a record as JSON without our paths; a result without its trajectories, unless requested."""
     left_out = {"trajectories"} if isinstance(record, Result) and not has_trajectories else None
     return Response(for_outside(record, paths).model_dump_json(exclude=left_out), media_type="application/json")

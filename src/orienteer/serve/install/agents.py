@@ -225,13 +225,7 @@ AGENTS = (
         form="yaml",
         where="its config.yaml, which `goose info` finds",
     ),
-    Agent(
-        name="junie",
-        title="Junie",
-        files=("~/.junie/mcp/mcp.json",),
-        signs=("~/.junie",),
-        entry=_plain,
-    ),
+    Agent(name="junie", title="Junie", files=("~/.junie/mcp/mcp.json",), signs=("~/.junie",), entry=_plain),
     Agent(
         name="jetbrains",
         title="AI Assistant of JetBrains",

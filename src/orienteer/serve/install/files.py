@@ -311,10 +311,7 @@ def _toml(value: object) -> str:
         raise CannotEdit(_NOT_EDITED) from error
 
 
-FORMS = {
-    "jsonc": Form(parse_jsonc, put_jsonc, cut_jsonc),
-    "toml": Form(parse_toml, put_toml, cut_toml),
-}
+FORMS = {"jsonc": Form(parse_jsonc, put_jsonc, cut_jsonc), "toml": Form(parse_toml, put_toml, cut_toml)}
 
 
 # Text of ours: a block in a file, or a whole file. Each has a seal, a hash of what was written, so that what somebody

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from orienteer.serve.install import files
 from orienteer.serve.install.agents import (
     AGENTS,
     Agent,
@@ -20,24 +21,6 @@ from orienteer.serve.install.agents import (
     name_for,
     own_names,
     server_words,
-)
-from orienteer.serve.install.files import (
-    BLOCK_MARK,
-    FORMS,
-    CannotEdit,
-    NotOurs,
-    copy_of,
-    difference,
-    edited,
-    is_sealed,
-    put_toml,
-    read_file,
-    real,
-    sealed,
-    servers_of,
-    with_block,
-    without_block,
-    write_change,
 )
 
 State = Literal["add", "update", "remove", "same", "left alone", "by hand"]
@@ -64,7 +47,7 @@ _DESCRIPTION = (
     "connected, what several have in common, which and how many meet a condition. Not for files of the project, "
     "general knowledge or news."
 )
-SKILL = sealed(
+SKILL = files.sealed(
     f"---\nname: orienteer\ndescription: {json.dumps(_DESCRIPTION)}\n---\n{BLOCK}\n", "<!-- orienteer:{} -->\n"
 )
 """The instructions as a file of their own."""
@@ -102,23 +85,23 @@ class Change:
     @property
     def real_file(self) -> Path | None:
         """The file that is written, if the agent's is a link."""
-        return real(self.file) if self.file is not None else None
+        return files.real(self.file) if self.file is not None else None
 
     def difference(self) -> list[str]:
         """Return the lines of a diff; none if nothing is due."""
         old, new = (
             None if content is None else content.decode(errors="replace") for content in (self.before, self.after)
         )
-        return difference(str(self.file), old, new) if self.is_due else []
+        return files.difference(str(self.file), old, new) if self.is_due else []
 
     def write(self) -> Path | None:
         """Write the file; return the path of its backup, or None without one. Raises `CannotEdit`."""
         if self.file is None or not self.is_due:
             return None
         try:
-            copy = write_change(self.file, self.before, self.after, keeps_copy=self.state != "remove")
+            copy = files.write_change(self.file, self.before, self.after, keeps_copy=self.state != "remove")
         except OSError as error:
-            raise CannotEdit(f"{error.strerror or error}; nothing was changed in it") from error
+            raise files.CannotEdit(f"{error.strerror or error}; nothing was changed in it") from error
         if self.after is None and self.file.name == _SKILL_FILE and not any(self.file.parent.iterdir()):
             self.file.parent.rmdir()  # the folder of the skill, which has our name
         return copy
@@ -138,11 +121,11 @@ def _planned(shown: Change, edit: Callable[[str], _Edit]) -> Change:
     assert shown.file is not None
     content: bytes | None = None
     try:
-        content = read_file(shown.file)
+        content = files.read_file(shown.file)
         try:
             text = (content or b"").removeprefix(_BYTE_ORDER_MARK).decode()
         except UnicodeDecodeError as error:
-            raise CannotEdit("it is not UTF-8") from error
+            raise files.CannotEdit("it is not UTF-8") from error
         new = edit(text)
         mark = _BYTE_ORDER_MARK if (content or b"").startswith(_BYTE_ORDER_MARK) else b""
         is_none = new.text is None or (content is None and not new.text)
@@ -150,9 +133,9 @@ def _planned(shown: Change, edit: Callable[[str], _Edit]) -> Change:
         # Its folder would let us replace a read-only file.
         is_writable = content is None or (shown.file.stat().st_mode & 0o222 and os.access(shown.file, os.W_OK))
         if after != content and not is_writable:
-            raise CannotEdit("it is read-only")
-    except CannotEdit as error:
-        paste = "" if isinstance(error, NotOurs) else shown.paste
+            raise files.CannotEdit("it is read-only")
+    except files.CannotEdit as error:
+        paste = "" if isinstance(error, files.NotOurs) else shown.paste
         return replace(shown, state="left alone", reason=str(error), paste=paste, before=content)
     state: State = "update" if new.had_ours else "add"
     state = "same" if after == content else state
@@ -173,10 +156,10 @@ def plan_install(
         shown = Change(agent=agent.name, paste=_lines_to_paste(agent, name, entry))
         if agent.form == "yaml" and project and agent.project_files:
             file = places.project / agent.project_files[0] / f"{name}.yaml"
-            text = sealed(f"name: {name}\nversion: 0.0.1\nschema: v1\n{shown.paste}\n")
+            text = files.sealed(f"name: {name}\nversion: 0.0.1\nschema: v1\n{shown.paste}\n")
             changes.append(_planned(replace(shown, file=file, names=(name,)), _own_text(text)))
-        elif files := agent.candidates(places, project=project):
-            file = next((file for file in files if os.path.lexists(file)), files[-1])
+        elif candidates := agent.candidates(places, project=project):
+            file = next((file for file in candidates if os.path.lexists(file)), candidates[-1])
             then = agent.then_in_project if project else agent.then
             changes.append(_planned(replace(shown, file=file, then=then), _with_entry(agent, directory, entry)))
         elif not project:
@@ -194,19 +177,19 @@ def plan_install(
 
 def _leads_out(change: Change, places: Places) -> bool:
     """Return whether a project's file is elsewhere: links may have come with somebody else's folder."""
-    return change.real_file is not None and not change.real_file.is_relative_to(real(places.project))
+    return change.real_file is not None and not change.real_file.is_relative_to(files.real(places.project))
 
 
 def _with_entry(agent: Agent, directory: Path, entry: Entry) -> Callable[[str], _Edit]:
     """Return an edit that adds a server's entry. Of one that is there, what somebody has added to it stays."""
 
     def edit(text: str) -> _Edit:
-        form = FORMS[agent.form]
-        servers = servers_of(form.parse(text), agent.container)
+        form = files.FORMS[agent.form]
+        servers = files.servers_of(form.parse(text), agent.container)
         name = name_for(directory, servers)
         old = servers.get(name, {})
         if name not in servers or {**old, **entry} != old:
-            text = edited(form, text, agent.container, name, {**old, **entry})
+            text = files.edited(form, text, agent.container, name, {**old, **entry})
         return _Edit(text, name in servers, (name,))
 
     return edit
@@ -216,21 +199,21 @@ def _own_text(new: str) -> Callable[[str], _Edit]:
     """Return an edit that replaces a file which is all ours, if nobody has changed it."""
 
     def edit(text: str) -> _Edit:
-        if text and not is_sealed(text):
-            raise NotOurs("it is not ours, or was changed")
+        if text and not files.is_sealed(text):
+            raise files.NotOurs("it is not ours, or was changed")
         return _Edit(new, bool(text))
 
     return edit
 
 
 def _with_instructions(text: str) -> _Edit:
-    return _Edit(with_block(text, BLOCK), BLOCK_MARK in text)
+    return _Edit(files.with_block(text, BLOCK), files.BLOCK_MARK in text)
 
 
 def _lines_to_paste(agent: Agent, name: str, entry: Entry) -> str:
     """Return the lines that a person pastes into an agent's file, in the form of that file."""
     if agent.form == "toml":
-        return put_toml("", agent.container, name, entry).rstrip("\n")
+        return files.put_toml("", agent.container, name, entry).rstrip("\n")
     if agent.form == "jsonc":
         return json.dumps({agent.container: {name: entry}}, indent=2, ensure_ascii=False)
     # JSON's texts and lists are YAML's, too. Goose drops an extension without a name in silence.
@@ -250,14 +233,14 @@ def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Plac
     """
     changes: list[Change] = []
     for agent in agents:
-        files = agent.candidates(places, project=project)
+        candidates = agent.candidates(places, project=project)
         if agent.form == "yaml":
             wanted = "" if directory is None else json.dumps(str(directory), ensure_ascii=False)
-            for file in [file for folder in files for file in sorted(folder.glob("orienteer*.yaml"))]:
+            for file in [file for folder in candidates for file in sorted(folder.glob("orienteer*.yaml"))]:
                 shown = Change(agent=agent.name, file=file, names=(file.stem,))
                 changes.append(_planned(shown, _without_own_text(wanted)))
             continue
-        for file in files:
+        for file in candidates:
             shown = Change(agent=agent.name, file=file, then="" if project else agent.then)
             change = _planned(shown, _without_entries(agent, file, directory))
             if change.state != "left alone":
@@ -279,24 +262,24 @@ def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Plac
 
 def _without_entries(agent: Agent, file: Path, directory: Path | None) -> Callable[[str], _Edit]:
     """Return an edit that removes our entries, or those of a graph."""
-    form, table = FORMS[agent.form], agent.container
+    form, table = files.FORMS[agent.form], agent.container
 
     def edit(text: str) -> _Edit:
-        servers = servers_of(form.parse(text), table)
+        servers = files.servers_of(form.parse(text), table)
         names = tuple(own_names(servers, directory))
         rest = text
         for name in names:
-            rest = edited(form, rest, table, name, None)
+            rest = files.edited(form, rest, table, name, None)
         # If the file is its backup with our entries and nothing else, the backup is restored. So a table that we had
         # to make goes too, and a file that we made.
-        content = read_file(copy_of(file))
+        content = files.read_file(files.copy_of(file))
         first = (content or b"").removeprefix(_BYTE_ORDER_MARK).decode(errors="replace")
-        with suppress(CannotEdit):
-            has_ours = bool(own_names(servers_of(form.parse(first), table)))
+        with suppress(files.CannotEdit):
+            has_ours = bool(own_names(files.servers_of(form.parse(first), table)))
             for order in (names, names[::-1]) if names and not has_ours else ():
                 again = first
                 for name in order:
-                    again = edited(form, again, table, name, servers[name])
+                    again = files.edited(form, again, table, name, servers[name])
                 if again == text:
                     rest = first
         return _Edit(None if names and not rest and content is None else rest, True, names)
@@ -310,8 +293,8 @@ def _without_own_text(wanted: str) -> Callable[[str], _Edit]:
     def edit(text: str) -> _Edit:
         if not text or wanted not in text:
             return _Edit(text, True)
-        if not is_sealed(text):
-            raise NotOurs("it was changed since; remove it by hand")
+        if not files.is_sealed(text):
+            raise files.NotOurs("it was changed since; remove it by hand")
         return _Edit(None, True)
 
     return edit
@@ -321,8 +304,8 @@ def _without_instructions(file: Path) -> Callable[[str], _Edit]:
     """Return an edit that removes our block; the file, too, if it held nothing else."""
 
     def edit(text: str) -> _Edit:
-        new = without_block(text)
-        is_all = text and not new and not copy_of(file).exists()
+        new = files.without_block(text)
+        is_all = text and not new and not files.copy_of(file).exists()
         return _Edit(None if is_all else new, True)
 
     return edit
@@ -345,6 +328,6 @@ def _guides(agents: Sequence[Agent], places: Places, project: bool) -> list[tupl
         guides.append(("claude-code", own))
     if names - {"claude-code", "claude-desktop"}:
         file = places.project / "AGENTS.md" if project else places.path(f"~/.agents/skills/orienteer/{_SKILL_FILE}")
-        if not any(real(file) == real(other) for _, other in guides):
+        if not any(files.real(file) == files.real(other) for _, other in guides):
             guides.append((_SHARED, file))
     return guides

@@ -1,27 +1,27 @@
-"""`ask`: a question to a graph, told step by step, stopped where the caller leaves, its result as lines."""
+"""The tool `ask`: a question with progress, stopped if the caller leaves, and its result as lines."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from orienteer.display import clean, counted, cut
 from orienteer.errors import without_paths
-from orienteer.serve.mcp.tools import ASK_K, MOST_ROWS
+from orienteer.serve.mcp.tools import MOST_ROWS
 from orienteer.serve.views.records import answers_of, lines_between, read_as
 from orienteer.text.sentences import one_line, single_spaced
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
     from orienteer.graph.store import Graph
-    from orienteer.records import JsonValue, Ranked, Result
+    from orienteer.records import Ranked, Result
     from orienteer.serve.graphs import Generation
 
-Tell = Callable[[str], Awaitable[None]]
-"""Tells whoever waits how far a question is."""
+Notify = Callable[[str], Awaitable[None]]
+"""Sends a line of progress to the caller."""
 
 _STEP = 120  # characters of a line of progress
 _NOTE = 300
@@ -29,38 +29,32 @@ _WHY = 240
 _QUOTATION = 1_200
 
 
-class Asked(NamedTuple):
-    """What a call of `ask` asks for."""
+class AskArguments(NamedTuple):
+    """The arguments of a call of `ask`."""
 
     question: str
     k: int
     node_types: tuple[str, ...]
 
 
-EventsOf: TypeAlias = Callable[["Generation", Asked], AsyncGenerator["Event", None]]
-"""Works on a question and yields its events; closing it stops the question."""
+EventsOf: TypeAlias = Callable[["Generation", AskArguments], AsyncGenerator["Event", None]]
+"""Answers a question and yields its events; closing it stops the question."""
 
 
-def asked_by(arguments: Mapping[str, JsonValue]) -> Asked:
-    """Return what the arguments ask for; they were checked against the schema."""
-    node_types = cast(Sequence[str], arguments.get("node_types", ()))
-    return Asked(str(arguments["question"]), cast(int, arguments.get("k", ASK_K)), tuple(node_types))
-
-
-async def own_events(generation: Generation, asked: Asked) -> AsyncGenerator[Event, None]:
+async def own_events(generation: Generation, asked: AskArguments) -> AsyncGenerator[Event, None]:
     """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
     retriever = await asyncio.to_thread(generation.retriever)
-    with generation.telling():
+    with generation.explained():
         async with aclosing(retriever.astream(asked.question, asked.k, node_types=asked.node_types)) as events:
             async for event in events:
                 yield generation.noted_event(event)
 
 
-async def result_of(events: AsyncGenerator[Event, None], *, tell: Tell, paths: Sequence[Path]) -> Result:
-    """Return the result of a question; each step is told, in order, before it comes back.
+async def result_of(events: AsyncGenerator[Event, None], *, notify: Notify, paths: Sequence[Path]) -> Result:
+    """Return the result of a question, after notifying the caller of each step in order. No step names `paths`.
 
-    Where the task is cancelled, the question is stopped: no further call of a model is made. No step names these paths.
-    Raises as the question does; and where the model failed, or a budget ended with nothing found, that error.
+    If the task is cancelled, the question stops: no further model call is made. Raises the errors of the question, and
+    without any hit the error of the model or of the budget.
     """
     from orienteer.retriever import failure
 
@@ -70,7 +64,7 @@ async def result_of(events: AsyncGenerator[Event, None], *, tell: Tell, paths: S
             if event.kind == "done":
                 result = event.result
             elif (line := _step(event)) is not None:
-                await tell(one_line(single_spaced(clean(without_paths(line, paths))), _STEP))
+                await notify(one_line(single_spaced(clean(without_paths(line, paths))), _STEP))
     assert result is not None  # a stream ends with it, or raises
     error = failure(result)
     if error is not None and not result.hits:
@@ -81,7 +75,7 @@ async def result_of(events: AsyncGenerator[Event, None], *, tell: Tell, paths: S
 
 
 def _step(event: Event) -> str | None:
-    """Return what a person is told of an event; None of those that the reply tells."""
+    """Return the progress line of an event, or None for events that the reply reports."""
     if event.kind == "observation":
         return f"{event.call.name}: {event.observation.text}"
     if event.kind == "note":
@@ -92,7 +86,7 @@ def _step(event: Event) -> str | None:
 
 
 def reply_of(result: Result, graph: Graph, k: int) -> str:
-    """Return a result as a tool's reply: how the question was read, the answer, notes, and numbered hits."""
+    """Return a result as a tool's reply: the reading line, the answer, notes, and numbered hits."""
     from orienteer.tools.session import ReplyLines
     from orienteer.tools.toolbox import open_stateless
 
@@ -109,7 +103,7 @@ def reply_of(result: Result, graph: Graph, k: int) -> str:
 
 
 def _notes(result: Result) -> Iterator[str]:
-    """Yield the notes of a result that its other lines do not say, and what ended it early."""
+    """Yield the notes of a result that its other lines do not repeat, and the limit that ended it early."""
     from orienteer.retriever import LIMITS
 
     if result.stopped_by in LIMITS:
@@ -121,7 +115,7 @@ def _notes(result: Result) -> Iterator[str]:
 
 
 def _answer(result: Result, room: int) -> str:
-    """Return the answer, in so many characters; a quotation as one line, with its place."""
+    """Return the answer, cut to `room` characters; a quotation as one line, with its source."""
     if result.answer_kind == "quotation" and result.answer is not None:
         places = [citation.source.place for citation in result.citations if citation.source is not None]
         where = f" (quoted from {', '.join(places)})" if places else ""
@@ -131,7 +125,7 @@ def _answer(result: Result, room: int) -> str:
 
 
 def _hits(result: Result, width: int) -> Iterator[str]:
-    """Yield each hit as a line, with so many characters of its text; above some stands what sets them apart."""
+    """Yield each hit as a line, with up to `width` characters of its text; some have a heading above."""
     between = lines_between(result)
     for place, hit in enumerate(result.hits, 1):
         heading = f"{between[place]}\n" if place in between else ""
@@ -139,10 +133,9 @@ def _hits(result: Result, width: int) -> Iterator[str]:
 
 
 def _hit(hit: Ranked, width: int) -> str:
-    """Return a hit as a line: its id, name and type, where it stands, why it is there, the best of its text."""
+    """Return a hit as a line: its id, name, type, source, reason, and the best of its text."""
     name = one_line(hit.name)
     title = f"[{hit.id}] {name} ({hit.type})" if name != hit.id else f"[{hit.id}] ({hit.type})"
     where = f" {hit.source.place}" if hit.source is not None and hit.source.place else ""
-    told = [one_line(hit.why, _WHY), one_line(" ".join(hit.text.split()), width)]
-    why = " | ".join(text for text in told if text)
+    why = " | ".join(filter(None, (one_line(hit.why, _WHY), one_line(" ".join(hit.text.split()), width))))
     return f"{title}{where}{f': {why}' if why else ''}"

@@ -1,12 +1,12 @@
-"""The server as routes of an ASGI application: `/mcp` next to whatever else it serves.
+"""The server as routes of an ASGI application: `/mcp` next to its other endpoints.
 
 Its routes are added, not mounted: a mount answers `POST /mcp` with a redirect to `/mcp/`, which clients do not follow,
-and the lifespan of an application that is mounted never runs. No stream is left open for what a server might have to
-say (GET), for this one says nothing unasked, and a shutdown would wait for it.
+and the lifespan of a mounted application never runs. There is no stream for messages of the server (GET): this one
+sends none unasked, and a shutdown would wait for it.
 
 Nothing is kept for a client, so any of several processes answers any request. Clients of the revisions before
-2026-07-28 get the id of a session, because they cancel a request by another one, which names both: a mark in memory
-that all processes share stops the request, as hanging up does.
+2026-07-28 get the id of a session, because they cancel a request by another one, which names both. A mark in memory
+that all processes share then stops the request, as hanging up does.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MARKS, _MARK_BYTES = 4_096, 16
 
 
 class HttpFace(NamedTuple):
-    """What an application takes over: it adds the routes, and enters the lifespan in its own, once."""
+    """The routes that an application adds, and the lifespan that it enters in its own, once."""
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[Any]]
@@ -58,15 +58,12 @@ def http_face(server: Server[Any], *, is_behind_door: bool = False) -> HttpFace:
         app = FastAPI(lifespan=...)           # which does: async with face.lifespan(): yield
         app.router.routes.extend(face.routes)
 
-    Hosts and origins other than this machine's are refused, unless the application has a door that checks them. If
-    processes are forked, this is called before, so that they take each other's sessions.
+    Hosts and origins other than this machine's are refused, unless the application checks them itself. If processes are
+    forked, this is called before, so that they accept each other's sessions.
     """
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False) if is_behind_door else None
     inner = server.streamable_http_app(
-        streamable_http_path=PATH,
-        stateless_http=True,
-        max_request_body_size=MOST_BYTES,
-        transport_security=security,
+        streamable_http_path=PATH, stateless_http=True, max_request_body_size=MOST_BYTES, transport_security=security
     )
     sessions = Sessions()
     routes = [
@@ -78,10 +75,10 @@ def http_face(server: Server[Any], *, is_behind_door: bool = False) -> HttpFace:
 
 
 class Sessions:
-    """The ids of sessions, and marks of requests that their clients have cancelled.
+    """The ids of sessions, and marks of cancelled requests.
 
-    Nothing is kept of a session: its id is signed. Forked processes share the key and the marks. A mark may be
-    overwritten by that of another request, which then is not stopped before its time is up.
+    Nothing is stored for a session: its id is signed. Forked processes share the key and the marks. A mark may be
+    overwritten by that of another request; then the first one runs on until its time is up.
     """
 
     def __init__(self) -> None:
@@ -94,7 +91,7 @@ class Sessions:
         return name + self._signature(name)
 
     def has(self, session: str) -> bool:
-        """Return whether an id was given out here."""
+        """Return whether an id was issued here."""
         return compare_digest(self._signature(session[:32]).encode(), session[32:].encode())
 
     def cancel(self, session: str, request: JsonValue) -> None:
@@ -116,7 +113,7 @@ class Sessions:
 
 
 class _Messages:
-    """Answers what is not one message, and gives clients of handshakes a session in which they can cancel."""
+    """Refuses input that is not one message, and gives clients of handshakes a session in which they can cancel."""
 
     def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
         self._app, self._sessions = app, sessions

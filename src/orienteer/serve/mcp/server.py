@@ -1,7 +1,7 @@
-"""The tools, resources and the prompt behind the Model Context Protocol, in both of its eras.
+"""The tools, resources and the prompt of the Model Context Protocol, in both of its eras.
 
-It is the library's low-level server: schemas and errors are ours, and replies are text alone. Hosts disagree about
-which of text and structured content a model sees, and lines take half the tokens of JSON.
+It uses the library's low-level server: schemas and errors are ours, and replies are text alone. Hosts disagree about
+whether a model sees text or structured content, and lines take half the tokens of JSON.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import json
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine
 from functools import wraps
-from itertools import islice
 from typing import Any, NamedTuple, TextIO, TypeAlias, TypeVar, cast
 from urllib.parse import quote, unquote
 
@@ -28,14 +27,14 @@ from orienteer.display import clean
 from orienteer.errors import BadOption, Error, nearest
 from orienteer.llm.schema import decode
 from orienteer.serve.graphs import Generation, ServedGraphs
-from orienteer.serve.mcp.asking import EventsOf, asked_by, own_events, reply_of, result_of
-from orienteer.serve.mcp.tools import ASK, McpTool, checked, look_up, tools_of
+from orienteer.serve.mcp.asking import AskArguments, EventsOf, own_events, reply_of, result_of
+from orienteer.serve.mcp.tools import ASK, ASK_K, McpTool, checked, look_up, tools_of
 from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
 _LOG = logging.getLogger(__name__)
 _HOUR = CacheHint(ttl_ms=3_600_000, scope="private")
-_PATIENCE_SECONDS = 10.0  # that a call waits for the first passages of a folder: an agent would not come again
+_PATIENCE_SECONDS = 10.0  # of a call for the first passages of a folder: an agent would not come again
 _LONGEST_ERROR = 2_000  # characters: a caller may name a node by a text of any length
 _FAULT = "a fault of this server, which its log tells: ask in another way"
 _CITE = "Answer from the graph alone, with its tools, and cite node ids in [brackets]. Question: "
@@ -45,41 +44,37 @@ _Params = TypeVar("_Params")
 _R = TypeVar("_R")
 _Handler: TypeAlias = Callable[[_Context, _Params], Coroutine[Any, Any, _R]]  # Any: as every coroutine has it
 RunIn: TypeAlias = Callable[[str, Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
-"""Runs what a tool of this name does in a thread. May raise `Error` if there is no place for it, or no time."""
+"""Runs a function of the tool with this name in a thread. May raise `Error` without a free slot, or without time."""
 
 
 async def own_thread(tool: str, read: Callable[[], str]) -> str:
-    """Return what a function gives, run in a thread of its own."""
+    """Return the result of a function, run in its own thread."""
     return await asyncio.to_thread(read)
 
 
 def server(
-    graphs: ServedGraphs,
-    *,
-    offers_cypher: bool = False,
-    events_of: EventsOf = own_events,
-    run_in: RunIn = own_thread,
+    graphs: ServedGraphs, *, offers_cypher: bool = False, events_of: EventsOf = own_events, run_in: RunIn = own_thread
 ) -> Server[Any]:
     """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
 
-    `events_of` works on questions; `run_in` runs look-ups and Cypher in threads.
+    `events_of` answers questions; `run_in` runs look-ups and Cypher in threads.
     """
-    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, run_in=run_in)
+    handlers = _Handlers(graphs, offers_cypher=offers_cypher, events_of=events_of, run_in=run_in)
     made: Server[Any] = Server(
         "orienteer",
         version=__version__,
         instructions=_instructions(graphs.names),
         cache_hints={"tools/list": _HOUR, "resources/list": _HOUR, "prompts/list": _HOUR},
-        get_tool_input_schema=face.schema_of,
-        on_list_tools=_contained(face.list_tools),
-        on_call_tool=_contained(face.call_tool),
-        on_list_resources=_contained(face.list_resources),
-        on_list_resource_templates=_contained(face.list_templates),
-        on_read_resource=_contained(face.read_resource),
-        on_list_prompts=_contained(face.list_prompts),
-        on_get_prompt=_contained(face.get_prompt),
+        get_tool_input_schema=handlers.schema_of,
+        on_list_tools=_contained(handlers.list_tools),
+        on_call_tool=_contained(handlers.call_tool),
+        on_list_resources=_contained(handlers.list_resources),
+        on_list_resource_templates=_contained(handlers.list_templates),
+        on_read_resource=_contained(handlers.read_resource),
+        on_list_prompts=_contained(handlers.list_prompts),
+        on_get_prompt=_contained(handlers.get_prompt),
     )
-    made.middleware.clear()  # it would report each call to whatever telemetry a package of this environment has set up
+    made.middleware.clear()  # it would send each call to the telemetry of any package in this environment
     return made
 
 
@@ -93,7 +88,7 @@ def _instructions(names: tuple[str, ...]) -> str:
 
 
 def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
-    """Return a handler whose faults are told in our log, not to the caller: they might name this machine's paths."""
+    """Return a handler whose faults are logged, not sent to the caller: they might name paths of this machine."""
 
     @wraps(handler)
     async def contained(context: _Context, params: _Params) -> _R:
@@ -108,41 +103,45 @@ def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
     return contained
 
 
-class _Face:
-    """What the requests of the protocol mean for the graphs that are served."""
+class _Handlers:
+    """The handlers of the protocol over the graphs of a server."""
 
     def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, run_in: RunIn) -> None:
         self._graphs, self._events_of, self._run_in = graphs, events_of, run_in
         self._tools = tools_of(offers_cypher=offers_cypher)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:  # Any: a JSON schema
-        """Return what a host is told that a tool takes; None for one that there is not."""
+        """Return the published schema of a tool, or None for an unknown one."""
         tool = self._tools.get(name)
-        return None if tool is None else tool.told(self._graphs.names)
+        return None if tool is None else tool.published_schema(self._graphs.names)
 
     # ------------------------------------------------------------------------------------------------------- tools
 
     async def list_tools(self, _: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[self._listed(tool) for tool in self._tools.values()])
-
-    def _listed(self, tool: McpTool) -> types.Tool:
-        hints = types.ToolAnnotations(
-            read_only_hint=True,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=tool.name == ASK and self._graphs.has_model,
-        )
-        schema = tool.told(self._graphs.names)
-        return types.Tool(name=tool.name, description=tool.description, input_schema=schema, annotations=hints)
+        tools = [
+            types.Tool(
+                name=tool.name,
+                description=tool.description,
+                input_schema=tool.published_schema(self._graphs.names),
+                annotations=types.ToolAnnotations(
+                    read_only_hint=True,
+                    destructive_hint=False,
+                    idempotent_hint=True,
+                    open_world_hint=tool.name == ASK and self._graphs.has_model,
+                ),
+            )
+            for tool in self._tools.values()
+        ]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Return a tool's reply. What the caller can mend is a reply too, marked as an error."""
+        """Return a tool's reply. An error that the caller can correct is a reply, too, marked as an error."""
         tool = self._tools.get(params.name)
         if tool is None:
             near = nearest(params.name[:100], self._tools, most=1)
             hint = f"Did you mean {near[0]}? " if near else ""
-            told = f"There is no tool {params.name[:100]!r}. {hint}The tools are {', '.join(self._tools)}."
-            raise MCPError(code=types.INVALID_PARAMS, message=clean(told))
+            message = f"Unknown tool {params.name[:100]!r}. {hint}The tools are {', '.join(self._tools)}."
+            raise MCPError(code=types.INVALID_PARAMS, message=clean(message))
         try:
             name, arguments, note = checked(tool, params.arguments or {}, self._graphs.names)
             if tool.name == ASK:
@@ -151,43 +150,43 @@ class _Face:
                 text = await self._look_up(tool, name, arguments)
             return _reply(f"{note}\n{text}" if note else text)
         except Error as error:
-            return _reply(self._told(error), is_error=True)
+            return _reply(self._message(error), is_error=True)
 
     async def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
-        """Return what a tool other than `ask` says of a graph; first, if that is so, that not all is there yet."""
+        """Return the reply of a tool other than `ask`, with a note first if the graph is not complete yet."""
         generation = await asyncio.to_thread(self._current, name)
 
         def read() -> str:
-            with generation.telling():
+            with generation.explained():
                 text = look_up(tool, generation.graph, arguments)
-            told = generation.tell_interim()
-            return text if told is None else f"note: {told}\n{text}"
+            note = generation.interim_note()
+            return text if note is None else f"note: {note}\n{text}"
 
         return await self._run_in(tool.name, read)
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
         generation = await asyncio.to_thread(self._current, name)
-        asked = asked_by(arguments)
+        asked = AskArguments(arguments["question"], arguments.get("k", ASK_K), tuple(arguments.get("node_types", ())))
         steps = 0
 
-        async def tell(line: str) -> None:
+        async def notify(line: str) -> None:
             nonlocal steps
             steps += 1
             await context.session.report_progress(float(steps), None, line)
 
         paths = self._graphs.paths
-        result = await result_of(self._events_of(generation, asked), tell=tell, paths=paths)
+        result = await result_of(self._events_of(generation, asked), notify=notify, paths=paths)
         shown = for_outside(result, paths)
         return await asyncio.to_thread(lambda: reply_of(shown, generation.graph, asked.k))
 
     def _current(self, name: str) -> Generation:
-        """Return a graph as it is now, or in a moment. Raises `Refused` as `ServedGraphs.named` and `current` do."""
+        """Return a graph, perhaps after waiting for its first files. Raises `Refused`."""
         graph = self._graphs.named(name)
         graph.wait(_PATIENCE_SECONDS)
         return graph.current()
 
-    def _told(self, error: Error) -> str:
-        """Return the message of an error as the caller may read it."""
+    def _message(self, error: Error) -> str:
+        """Return the message of an error without our paths."""
         return message_outside(error, self._graphs.paths)[:_LONGEST_ERROR]
 
     # --------------------------------------------------------------------------------------- resources and the prompt
@@ -195,22 +194,37 @@ class _Face:
     async def list_resources(
         self, _: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=schemas(self._graphs.names))
+        schemas = [
+            types.Resource(
+                uri=f"{_SCHEME}{quote(name, safe='')}/schema",
+                name=f"{name}-schema",
+                title=f"Schema of {name}",
+                description="Node types, and which edge types join which of them",
+                mime_type=PLAIN,
+            )
+            for name in self._graphs.names
+        ]
+        return types.ListResourcesResult(resources=schemas)
 
     async def list_templates(
         self, _: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=templates())
+        node = types.ResourceTemplate(
+            uri_template=f"{_SCHEME}{{graph}}/node/{{id}}",
+            name="node",
+            title="A node",
+            description="Text, properties and edges of a node, by its id (percent-encoded)",
+            mime_type=PLAIN,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[node])
 
     async def read_resource(self, _: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            place = place_of(uri)
-            tool = self._tools[place.tool]
-            arguments = dict(place.arguments)
-            text = await self._look_up(tool, place.graph, arguments)
+            address = read_address(uri)
+            text = await self._look_up(self._tools[address.tool], address.graph, address.arguments)
         except Error as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
+            raise MCPError(code=types.INVALID_PARAMS, message=self._message(error)) from error
         contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=PLAIN)
         return types.ReadResourceResult(contents=[contents])
 
@@ -234,21 +248,21 @@ class _Face:
 
 
 def _reply(text: str, *, is_error: bool = False) -> types.CallToolResult:
-    """Return a reply: text alone, without what would steer a terminal that shows it."""
+    """Return a reply: text alone, without characters that would steer a terminal."""
     return types.CallToolResult(content=[types.TextContent(type="text", text=clean(text))], is_error=is_error)
 
 
-# What is owed to whoever sends something that is not one JSON-RPC message: an error, with its id if it has one.
+# Input that is not one JSON-RPC message gets an error, with its id if it has one.
 
 
 _MOST_ERRORS = 100
-"""Messages of a batch that are answered."""
+"""Messages of a batch that get a reply."""
 _NO_MESSAGE = "this is not a JSON-RPC message: send an object with jsonrpc, id, method and params"
 _BATCH = "batches are not read: send each message by itself"
 
 
 class Received(NamedTuple):
-    """What came in."""
+    """A message, or the errors to reply with."""
 
     message: types.JSONRPCMessage | None = None
     """None if it is not one message."""
@@ -267,8 +281,8 @@ def received(text: bytes | str) -> Received:
     except (ValueError, RecursionError) as error:
         return Received(errors=(_error(None, types.PARSE_ERROR, f"this is not JSON: {error}"),))
     if isinstance(value, list):
-        ids: list[types.RequestId | None] = list(islice(_ids(value), _MOST_ERRORS))
-        return Received(errors=tuple(_error(each, types.INVALID_REQUEST, _BATCH) for each in ids or [None]))
+        ids = [request_id for each in value if (request_id := _id_of(each)) is not None][:_MOST_ERRORS]
+        return Received(errors=tuple(_error(each, types.INVALID_REQUEST, _BATCH) for each in ids or (None,)))
     try:
         decode(text if isinstance(text, str) else text.decode())
     except ValueError as error:
@@ -283,12 +297,6 @@ def received(text: bytes | str) -> Received:
     return Received(message)
 
 
-def _ids(batch: list[Any]) -> Iterator[types.RequestId]:  # Any: JSON
-    for each in batch:
-        if (request_id := _id_of(each)) is not None:
-            yield request_id
-
-
 def _id_of(value: Any) -> types.RequestId | None:  # Any: JSON
     request_id = value.get("id") if isinstance(value, dict) else None
     return request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
@@ -298,65 +306,38 @@ def _error(request_id: types.RequestId | None, code: int, message: str) -> types
     return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))
 
 
-# What a person puts into a conversation by hand: `orienteer://GRAPH/schema` and `orienteer://GRAPH/node/ID`.
+# Resources, which a person adds to a conversation: `orienteer://GRAPH/schema` and `orienteer://GRAPH/node/ID`.
 #
-# Names and ids are percent-encoded, for ids hold `/ ? # ::`.
+# Names and ids are percent-encoded, for ids have `/ ? # ::`.
 
 
 PLAIN = "text/plain"
 _SCHEME = "orienteer://"
 
 
-class Place(NamedTuple):
-    """What an address means: a tool's reply about a graph."""
+class ResourceAddress(NamedTuple):
+    """The tool call that an address stands for."""
 
     graph: str
     tool: str
-    arguments: Mapping[str, str]
+    arguments: dict[str, Any]  # Any: JSON
 
 
-def schemas(graphs: Sequence[str]) -> list[types.Resource]:
-    """Return the schema of each graph as a resource."""
-    return [
-        types.Resource(
-            uri=f"{_SCHEME}{quote(name, safe='')}/schema",
-            name=f"{name}-schema",
-            title=f"Schema of {name}",
-            description="Node types, and which edge types join which of them",
-            mime_type=PLAIN,
-        )
-        for name in graphs
-    ]
-
-
-def templates() -> list[types.ResourceTemplate]:
-    """Return the form of a node's address."""
-    return [
-        types.ResourceTemplate(
-            uri_template=f"{_SCHEME}{{graph}}/node/{{id}}",
-            name="node",
-            title="A node",
-            description="Text, properties and edges of a node, by its id (percent-encoded)",
-            mime_type=PLAIN,
-        )
-    ]
-
-
-def place_of(uri: str) -> Place:
-    """Return what an address means. Raises `BadOption` for one that is not of these forms."""
+def read_address(uri: str) -> ResourceAddress:
+    """Return the tool call of an address. Raises `BadOption` for another form."""
     graph, _, rest = uri.removeprefix(_SCHEME).partition("/")
     kind, _, node = rest.partition("/")
     if uri.startswith(_SCHEME) and rest == "schema":
-        return Place(unquote(graph), "schema", {})
+        return ResourceAddress(unquote(graph), "schema", {})
     if uri.startswith(_SCHEME) and kind == "node" and node:
-        return Place(unquote(graph), "node", {"node": unquote(node)})
+        return ResourceAddress(unquote(graph), "node", {"node": unquote(node)})
     raise BadOption(f"no resource {uri[:200]!r}: there are {_SCHEME}GRAPH/schema and {_SCHEME}GRAPH/node/ID")
 
 
 # The server over standard input and output, for a host that starts it as a process.
 #
-# While it serves, whatever else is written to standard output goes to standard error, and standard input is empty for
-# everything else in the process.
+# While it serves, all other writes to standard output go to standard error, and standard input is empty for everything
+# else in the process.
 
 
 def serve(server: Server[Any]) -> None:
@@ -373,7 +354,7 @@ async def _serve(server: Server[Any]) -> None:
 
 
 def _own_input() -> TextIO:
-    """Return standard input; from now on everything else that reads it, a child too, finds it empty."""
+    """Return standard input; from now on it is empty for everything else, child processes included."""
     own, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -381,7 +362,7 @@ def _own_input() -> TextIO:
 
 
 class _Lines:
-    """The lines that are messages. The library drops all others in silence: here they are replied to."""
+    """The lines that are messages. The library drops all others in silence; here they get a reply."""
 
     replies: Any = None  # Any: the library's stream, of a private class
 

@@ -1,7 +1,7 @@
-"""The tools as data, and what each gives of a graph. It loads no graph: a list of tools is told at once.
+"""The tools as data, and their replies. This module loads no graph, so that tools are listed at once.
 
-Each stands before one of the stateless tools of agents, with a name and words of its own, for a model that has forty
-other tools: what it is told of each is short. Replies are lines with ids in brackets; texts of nodes are indented.
+Each wraps one of the stateless tools of agents, with its own name and a short description for a model that has forty
+other tools. Replies are lines with ids in brackets; texts of nodes are indented.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 ASK = "ask"
 CYPHER = "cypher"
 GRAPH = "graph"
-"""The parameter that says which graph is meant, where several are served."""
+"""The parameter that names the graph if several are served."""
 ASK_K = 10
-"""Hits of a question, unless the caller says how many."""
+"""Hits of a question by default."""
 MOST_ROWS = 100
-"""Rows that a call may ask for."""
+"""The most rows of a call."""
 _MOST_NODES = 50  # nodes that are intersected
-_REFUSING = frozenset({"additionalProperties", "minimum", "maximum", "minItems", "maxItems"})
+_BOUNDS = frozenset({"additionalProperties", "minimum", "maximum", "minItems", "maxItems"})
 
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -38,8 +38,8 @@ def _text(description: str) -> dict[str, Any]:
 
 
 def _texts(description: str = "", **bounds: int) -> dict[str, Any]:
-    told = {"description": description} if description else {}
-    return {"type": "array", "items": _TEXT, **bounds, **told}
+    about = {"description": description} if description else {}
+    return {"type": "array", "items": _TEXT, **bounds, **about}
 
 
 def _count(default: int, most: int = MOST_ROWS) -> dict[str, Any]:
@@ -54,24 +54,24 @@ _WHERE = _texts("Such as `year >= 2000`")
 
 def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema without the keywords that only refuse."""
-    return {keyword: rule for keyword, rule in schema.items() if keyword not in _REFUSING}
+    return {keyword: rule for keyword, rule in schema.items() if keyword not in _BOUNDS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
-    """A tool as a host's model sees it."""
+    """A tool for a host's model."""
 
     name: str
     description: str
     properties: Mapping[str, Any]  # Any: a JSON schema nests without end
     required: tuple[str, ...] = ()
     inner: str = ""
-    """The stateless tool that it stands before; empty for `ask`."""
+    """The stateless tool that it wraps; empty for `ask`."""
     defaults: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Arguments of the inner tool where the caller gives none."""
+    """Default arguments of the inner tool."""
 
     def parameters(self, graphs: Sequence[str]) -> dict[str, Any]:
-        """Return the JSON schema that calls are checked against: of several graphs the caller names one."""
+        """Return the JSON schema that calls are checked against; with several graphs the caller names one."""
         properties, required = dict(self.properties), self.required
         if len(graphs) > 1:
             properties, required = {GRAPH: {**_TEXT, "enum": list(graphs)}, **properties}, (GRAPH, *required)
@@ -82,11 +82,11 @@ class McpTool:
             "additionalProperties": False,
         }
 
-    def told(self, graphs: Sequence[str]) -> dict[str, Any]:
-        """Return the JSON schema that a host is told: `parameters` without what a refused call says better.
+    def published_schema(self, graphs: Sequence[str]) -> dict[str, Any]:
+        """Return the schema sent to hosts: `parameters` without bounds, which our errors explain better.
 
-        Some hosts refuse a call by it themselves, in fewer words than ours ("params must NOT have additional
-        properties", Gemini CLI 0.61). Which graphs there are, `ask` says for all.
+        Some hosts refuse a call by its schema themselves, in fewer words than ours ("params must NOT have additional
+        properties", Gemini CLI 0.61). The graphs are listed only in the schema of `ask`.
         """
         full = self.parameters(graphs)
         properties = {name: _without_bounds(schema) for name, schema in full["properties"].items()}
@@ -107,13 +107,7 @@ _TABLE = (
         name="search",
         description="Find nodes by words of their names and texts. Use it to look up things by name. Edges are not "
         "searched.",
-        properties={
-            "query": _TEXT,
-            "node_types": _TYPES,
-            "where": _WHERE,
-            "k": _count(10),
-            "offset": _OFFSET,
-        },
+        properties={"query": _TEXT, "node_types": _TYPES, "where": _WHERE, "k": _count(10), "offset": _OFFSET},
         required=("query",),
         inner="search_in_graph",
         defaults={"k": 10},
@@ -191,7 +185,7 @@ _CYPHER = McpTool(
 
 
 def tools_of(*, offers_cypher: bool) -> dict[str, McpTool]:
-    """Return the tools by name; Cypher only where whoever runs the server asks for it."""
+    """Return the tools by name, with Cypher only if the operator enables it."""
     return {tool.name: tool for tool in (*_TABLE, *((_CYPHER,) if offers_cypher else ()))}
 
 
@@ -201,11 +195,11 @@ class Checked(NamedTuple):
     graph: str
     arguments: dict[str, JsonValue]
     note: str
-    """How arguments were read that are not written as the schema has them; else empty."""
+    """How arguments were read that do not follow the schema; else empty."""
 
 
 def checked(tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[str]) -> Checked:
-    """Return the graph that a call means, and its other arguments. Raises `BadOption` for wrong ones."""
+    """Return the graph of a call and its other arguments. Raises `BadOption` for wrong ones."""
     try:
         read = arguments_meant(tool.name, arguments, tool.parameters(graphs))
     except ValueError as error:
@@ -220,9 +214,9 @@ def checked(tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[
 
 
 def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> str:
-    """Return what a tool other than `ask` says of a graph.
+    """Return the reply of a tool other than `ask`.
 
-    Raises `Error` where the arguments cannot be met, `NotAGraph` where the graph proves to be damaged.
+    Raises `Error` if the arguments cannot be used, `NotAGraph` if the graph is damaged.
     """
     from orienteer.graph.damage import damage_told
     from orienteer.tools.toolbox import open_stateless

@@ -1,7 +1,7 @@
-"""How what we have to say leaves this machine: names that steer nothing, and no path of ours.
+"""Redaction of what leaves this machine: no path of ours, and no character that would steer a terminal.
 
-A command shows a person their own paths, and escapes names where it writes them. A network face sends records to
-somebody elsewhere: records go through `for_outside` and errors through `message_outside`, each with `machine_paths`.
+A command shows a person their own paths, and escapes names as it prints them. A network interface sends records through
+`for_outside` and errors through `message_outside`, each with `machine_paths`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R", bound=BaseModel)
 _NAMES = frozenset({"name", "aliases", "names", "why", "heading"})
-"""Fields whose texts are shown in a line of other texts. Ids stay as they are: they come back."""
-_TOLD = frozenset({"notes", "error", "model", "content"})
-"""Fields that may hold a sentence of ours about a file, or the name of a model in a file; so may messages to a model,
-which is told the notes of a search."""
+"""Fields whose texts are shown within a line. Ids stay unchanged: clients send them back."""
+_SENTENCES = frozenset({"notes", "error", "model", "content"})
+"""Fields that may hold a sentence of ours about a file, or the name of a model in a file. Messages to a model may, too:
+they hold the notes of a search."""
 
 
 def machine_paths(graph: Graph | None, model: LanguageModel | None = None) -> tuple[Path, ...]:
-    """Return where a graph lies and, of a model in a file, this file: what sentences about them may name."""
+    """Return the paths that sentences may name: a graph's directory, and the file of a local model."""
     from orienteer.llm.local import LocalModel
 
     of_model = (model.path, model.path.absolute()) if isinstance(model, LocalModel) else ()
@@ -36,28 +36,25 @@ def machine_paths(graph: Graph | None, model: LanguageModel | None = None) -> tu
 
 
 def message_outside(error: Error, paths: Sequence[Path]) -> str:
-    """Return the message of an error as somebody elsewhere may read it."""
+    """Return the message of an error without our paths."""
     return clean(without_paths(error.public, paths))
 
 
 def for_outside(record: _R, paths: Sequence[Path]) -> _R:
-    """Return a record as somebody elsewhere may read it, the same one where nothing had to change.
+    """Return a record without our paths; the same object if nothing had to change.
 
-    Names lose what would steer a terminal or disguise them; sentences of ours have of these paths, and of the folders
-    above them, the last names alone.
+    Names lose characters that would steer a terminal or disguise them. In sentences of ours these paths, and the
+    folders above them, become their last names.
     """
-    changed = {}
-    for field, value in record:
-        shown = _shown(field, value, paths)
-        if shown is not value:
-            changed[field] = shown
+    shown = {field: (value, _shown(field, value, paths)) for field, value in record}
+    changed = {field: new for field, (old, new) in shown.items() if new is not old}
     return record.model_copy(update=changed) if changed else record
 
 
 def _shown(field: str, value: Any, paths: Sequence[Path]) -> Any:  # Any: the value of any field
-    """Return the value of a field as it may leave, the same object where nothing had to change."""
+    """Return the redacted value of a field; the same object if nothing had to change."""
     if isinstance(value, str):
-        text = clean(value) if field in _NAMES else without_paths(value, paths) if field in _TOLD else value
+        text = clean(value) if field in _NAMES else without_paths(value, paths) if field in _SENTENCES else value
         return value if text == value else text
     if isinstance(value, BaseModel):
         return for_outside(value, paths)

@@ -1,7 +1,7 @@
-"""The records that faces show, made of a graph or a retriever and plain arguments.
+"""The records that all interfaces show, made from a graph or a retriever and plain arguments.
 
-A node is named by its id, a name or an alias, or by a part of a name that no other node has; a record's notes say
-where that was not plain. Empty filters let everything pass. All raise what the methods of `Graph` and `Retriever` do.
+A node is named by its id, a name, an alias, or a part of a name that no other node has: a note of the record says so.
+An option that is empty or None counts as not given. All raise the errors of the methods of `Graph` and `Retriever`.
 """
 
 from __future__ import annotations
@@ -16,28 +16,7 @@ from orienteer.errors import BadOption, NotAGraph, UnknownNode, UsageError, with
 from orienteer.graph.reserved import DOCUMENT, PART_OF, PASSAGES
 from orienteer.patience import check_patience
 from orienteer.records import Direction, Source, WalkedEdge
-from orienteer.serve.views.records import (
-    DrawnNode,
-    ExtractedBy,
-    Facet,
-    Facets,
-    GraphInfo,
-    Group,
-    Grouping,
-    IntersectPage,
-    KindCount,
-    ListedNode,
-    Listing,
-    NeighborsPage,
-    NodePage,
-    NotRead,
-    PathsPage,
-    PathView,
-    SchemaEdge,
-    SchemaView,
-    Subgraph,
-    View,
-)
+from orienteer.serve.views import records
 
 if TYPE_CHECKING:
     from orienteer.graph.arrays import GraphArrays
@@ -45,13 +24,12 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.index.arrays import Rows
     from orienteer.index.searchers import Mode
-    from orienteer.llm.budget import Budget
     from orienteer.records import Edge, Kind, Ranked, Result
     from orienteer.retrieval.graph_text import Presentation
     from orienteer.retriever import Retriever
 
 
-_EDGES_TOLD = 3
+_EDGES_NAMED = 3
 """Edges that the reason for a hit names; all of them are in its `edges`."""
 
 
@@ -60,13 +38,13 @@ class Named(NamedTuple):
 
     id: str
     notes: tuple[str, ...]
-    """How the text was read, where that was not plain."""
+    """How the text was read, unless it is plainly the node's."""
 
 
 def node_named(graph: Graph, text: str) -> Named:
-    """Return the node of an id, a name or an alias, else that of a part of a name that no other node has.
+    """Return the node with an id, a name or an alias, else the only node with a name that contains the text.
 
-    Where other nodes bear the name too, a note lists them. Raises `UnknownNode` with near names, `AmbiguousNode`.
+    If other nodes have the name too, a note lists them. Raises `UnknownNode` with near names, `AmbiguousNode`.
     """
     from orienteer.graph.search import shared_name
 
@@ -84,14 +62,16 @@ def node_named(graph: Graph, text: str) -> Named:
     return Named(str(arrays.ids[row]), () if note is None else (note,))
 
 
-# --------------------------------------------------------------------------------------------------------- questions
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:  # Any: options of several types
+    """Return the options that are set: an empty filter lets everything pass."""
+    return {name: value for name, value in options.items() if value is not None and value != () and value != []}
+
+
+# ------------------------------------------------------------------------------------------------- searches and lists
 
 
 def searcher(graph: Graph, mode: Mode = "lexical") -> Retriever:
-    """Return what searches a graph by names and words, or by meaning in other modes: a server keeps it.
-
-    Making one looks at the graph's sources, to tell whether they have changed.
-    """
+    """Return a retriever that searches by names and words, or by meaning in other modes. A server keeps it."""
     from orienteer.index.searchers import ranking_of
     from orienteer.retriever import Retriever
     from orienteer.serve.word_search import PATH
@@ -106,110 +86,40 @@ def searcher(graph: Graph, mode: Mode = "lexical") -> Retriever:
 
 
 def search(
-    graph: Graph,
-    query: str,
-    k: int = 20,
-    *,
-    node_types: Sequence[str] = (),
-    where: Sequence[str] = (),
-    mode: Mode = "lexical",
-    called: str | None = None,
-) -> Result:
-    """Return the nodes that words name, then those whose texts match them best; by meaning in other modes.
-
-    `called` is what the graph is called in the commands that notes name: its folder's name unless given.
-    """
-    return search_by(searcher(graph, mode), query, k, node_types=node_types, where=where, called=called)
-
-
-def search_by(
     searcher: Retriever,
     query: str,
     k: int = 20,
     *,
-    node_types: Sequence[str] = (),
-    where: Sequence[str] = (),
     called: str | None = None,
+    **filters: Any,  # Any: of `search`
 ) -> Result:
-    """Return what `search` does, by a `searcher` that was kept."""
-    result = searcher.search(query, k, node_types=node_types, where=where)
+    """Return the nodes whose names match some words, then those whose texts match best.
+
+    `called` is the graph's name in the commands that notes suggest; by default its folder's name.
+    """
+    result = searcher.search(query, k, **_given(filters))
     path = searcher.graph.path
-    notes = (_called(note, path, path.name if called is None else called) for note in result.notes)
-    return result.model_copy(update={"trajectories": (), "notes": tuple(notes)})
+    here, there = (f"orienteer list {quote(name)}" for name in (str(path), path.name if called is None else called))
+    notes = tuple(note.replace(here, there) for note in result.notes)
+    return result.model_copy(update={"trajectories": (), "notes": notes})
 
 
-def _called(note: str, path: Path, called: str) -> str:
-    """Return a note whose command names a graph by what it is called, not by where it lies."""
-    return note.replace(f"orienteer list {quote(str(path))}", f"orienteer list {quote(called)}")
-
-
-def ask(
-    retriever: Retriever,
-    question: str,
-    k: int = 20,
-    *,
-    node_types: Sequence[str] = (),
-    where: Sequence[str] = (),
-    reading: str | None = None,
-    budget: Budget | None = None,
-    has_answer: bool = True,
-    has_trajectories: bool = False,
-) -> Result:
-    """Return the ranking for a question and, with `has_answer`, an answer; its trajectories only where asked for."""
-    run = retriever.ask if has_answer else retriever.search
-    result = run(question, k, node_types=node_types, where=where, reading=reading, budget=budget)
-    return result if has_trajectories else result.model_copy(update={"trajectories": ()})
-
-
-# ------------------------------------------------------------------------------------------------------------- lists
-
-
-def list_nodes(
-    graph: Graph,
-    *,
-    node_types: Sequence[str] = (),
-    where: Sequence[str] = (),
-    sort: str | None = None,
-    descending: bool = False,
-    k: int = 20,
-    offset: int = 0,
-) -> Listing:
-    """Return the nodes that pass the filters: how many, and a page of them in order."""
-    page = graph.list(node_types=node_types or None, where=where, sort=sort, descending=descending, k=k, offset=offset)
+def list_nodes(graph: Graph, **options: Any) -> records.Listing | records.Grouping:  # Any: the options of `Graph.list`
+    """Return a page of the nodes that pass some filters; with `group_by`, of the values of a field with counts."""
+    page = graph.list(**_given(options))
+    if options.get("group_by") is not None:
+        return records.Grouping(
+            total=page.total,
+            groups=_groups(page.groups),
+            offset=page.offset,
+            distinct=page.distinct,
+            missing=page.missing,
+        )
     hits = (
-        ListedNode(id=node.id, type=node.type, name=node.name, properties=dict(node.properties)) for node in page.hits
+        records.ListedNode(id=node.id, type=node.type, name=node.name, properties=dict(node.properties))
+        for node in page.hits
     )
-    return Listing(total=page.total, offset=page.offset, hits=tuple(hits), missing=page.missing)
-
-
-def list_groups(
-    graph: Graph,
-    group_by: str,
-    *,
-    node_types: Sequence[str] = (),
-    where: Sequence[str] = (),
-    sort: str | None = None,
-    descending: bool = False,
-    k: int = 20,
-    offset: int = 0,
-) -> Grouping:
-    """Return the values of a field among the nodes that pass the filters, with the number of nodes that have each."""
-    page = graph.list(
-        node_types=node_types or None,
-        where=where,
-        sort=sort,
-        descending=descending,
-        group_by=group_by,
-        k=k,
-        offset=offset,
-    )
-    return Grouping(
-        total=page.total,
-        groups=tuple(Group(value=group.value, count=group.count) for group in page.groups),
-        offset=page.offset,
-        distinct=page.distinct,
-        missing=page.missing,
-    )
+    return records.Listing(total=page.total, offset=page.offset, hits=tuple(hits), missing=page.missing)
 
 
 # ------------------------------------------------------------------------------------------------------------- walks
@@ -219,32 +129,15 @@ def neighbors(
     graph: Graph,
     node: str,
     query: str | None = None,
-    *,
-    node_types: Sequence[str] = (),
-    edge_types: Sequence[str] = (),
-    direction: Direction | None = None,
-    where: Sequence[str] = (),
-    k: int = 20,
-    offset: int = 0,
-    mode: Mode = "lexical",
-) -> NeighborsPage:
-    """Return the neighbours of a node: how many, of which kinds, and a page of them; `query` ranks them."""
+    **options: Any,  # Any: of `Graph.neighbors`
+) -> records.NeighborsPage:
+    """Return a page of the neighbours of a node, with counts by kind. `query` ranks them."""
     from orienteer.retrieval.graph_text import Presentation
 
     named = node_named(graph, node)
-    page = graph.neighbors(
-        named.id,
-        query,
-        node_types=node_types or None,
-        edge_types=edge_types or None,
-        direction=direction,
-        where=where,
-        k=k,
-        offset=offset,
-        mode=mode,
-    )
+    page = graph.neighbors(named.id, query, **_given(options))
     show = Presentation(graph, query or "")
-    return NeighborsPage(
+    return records.NeighborsPage(
         node=named.id,
         total=page.total,
         counts=_counts(page.counts),
@@ -254,30 +147,38 @@ def neighbors(
     )
 
 
-def intersect(graph: Graph, nodes: Sequence[str], *, node_types: Sequence[str] = (), k: int = 20) -> IntersectPage:
-    """Return what touches all of several nodes, else most of them, with the edges."""
+def intersect(graph: Graph, nodes: Sequence[str], **options: Any) -> records.IntersectPage:  # Any: of `Graph.intersect`
+    """Return the nodes that touch all of several nodes, else most of them, with the edges."""
     from orienteer.retrieval.graph_text import Presentation
 
-    if isinstance(nodes, str):
-        raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
-    named = [node_named(graph, node) for node in nodes]
+    named = [node_named(graph, node) for node in _list_of(nodes)]
     ids = tuple(dict.fromkeys(node.id for node in named))
     show = Presentation(graph, "")
     hits = (
         _hit(graph, show, common.id, common.members, common.edges, f"touches {common.members} of {len(ids)}")
-        for common in graph.intersect(ids, node_types=node_types or None, k=k)
+        for common in graph.intersect(ids, **_given(options))
     )
-    return IntersectPage(hits=tuple(hits), nodes=ids, notes=tuple(note for node in named for note in node.notes))
+    return records.IntersectPage(
+        hits=tuple(hits), nodes=ids, notes=tuple(note for node in named for note in node.notes)
+    )
 
 
-def paths(graph: Graph, a: str, b: str, *, max_length: int = 4, k: int = 10) -> PathsPage:
-    """Return the shortest paths between two nodes, whichever way edges point."""
+def _list_of(nodes: Sequence[str]) -> Sequence[str]:
+    """Return a list of nodes. Raises `BadOption` for a text, of which each character would be a node."""
+    if isinstance(nodes, str):
+        raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
+    return nodes
+
+
+def paths(graph: Graph, a: str, b: str, *, max_length: int = 4, k: int = 10) -> records.PathsPage:
+    """Return the shortest paths between two nodes, along edges of either direction."""
     ends = node_named(graph, a), node_named(graph, b)
     shortest = graph.paths(ends[0].id, ends[1].id, max_length, k=k)
     arrays = graph.arrays
-    return PathsPage(
+    return records.PathsPage(
         paths=tuple(
-            PathView(length=path.length, nodes=path.nodes, edges=tuple(map(_walked, path.edges))) for path in shortest
+            records.PathView(length=path.length, nodes=path.nodes, edges=tuple(map(_walked, path.edges)))
+            for path in shortest
         ),
         names={node: arrays.names[arrays.row(node)] for path in shortest for node in path.nodes},
         notes=tuple(note for end in ends for note in end.notes),
@@ -285,12 +186,12 @@ def paths(graph: Graph, a: str, b: str, *, max_length: int = 4, k: int = 10) -> 
 
 
 def _hit(graph: Graph, show: Presentation, node_id: str, score: float, edges: Sequence[Edge], note: str = "") -> Ranked:
-    """Return a node as a hit with the edges that lead to it, of which its reason names the first."""
+    """Return a node as a hit with the edges that lead to it; its reason names the first of them."""
     from orienteer.retrieval.graph_text import edge_lines, ends_of
 
     lines = edge_lines(graph, edges)
-    more = [f"and {len(lines) - _EDGES_TOLD} more"] if len(lines) > _EDGES_TOLD else []
-    why = "; ".join(filter(None, (note, *lines[:_EDGES_TOLD], *more)))
+    more = [f"and {len(lines) - _EDGES_NAMED} more"] if len(lines) > _EDGES_NAMED else []
+    why = "; ".join(filter(None, (note, *lines[:_EDGES_NAMED], *more)))
     hit = show(graph.arrays.row(node_id), score=float(score), why=why)
     return hit.model_copy(update={"edges": _walked(edges), "ends": ends_of(graph, node_id, edges)})
 
@@ -299,15 +200,15 @@ def _walked(edges: Iterable[Edge]) -> tuple[WalkedEdge, ...]:
     return tuple(WalkedEdge(source=edge.source, type=edge.type, target=edge.target) for edge in edges)
 
 
-def _counts(counts: Mapping[Kind, int]) -> tuple[KindCount, ...]:
-    return tuple(KindCount(**kind._asdict(), count=count) for kind, count in counts.items())
+def _counts(counts: Mapping[Kind, int]) -> tuple[records.KindCount, ...]:
+    return tuple(records.KindCount(**kind._asdict(), count=count) for kind, count in counts.items())
 
 
 # ---------------------------------------------------------------------------------------------- a node and the schema
 
 
-def node(graph: Graph, node: str) -> NodePage:
-    """Return a node in full, with what leads away from it, counted."""
+def node(graph: Graph, node: str) -> records.NodePage:
+    """Return a node in full, with counts of its neighbours."""
     import numpy as np
 
     from orienteer.retrieval.graph_text import source_of
@@ -316,7 +217,7 @@ def node(graph: Graph, node: str) -> NodePage:
     arrays, full = graph.arrays, graph.node(named.id)
     row = arrays.row(full.id)
     counts = arrays.counts(arrays.adjacency.entries(np.array([row], np.int32)))
-    return NodePage(
+    return records.NodePage(
         id=full.id,
         type=full.type,
         name=full.name,
@@ -330,12 +231,12 @@ def node(graph: Graph, node: str) -> NodePage:
     )
 
 
-def schema(graph: Graph) -> SchemaView:
-    """Return the node types and the edge types of a graph, what these join, and what people call them."""
+def schema(graph: Graph) -> records.SchemaView:
+    """Return the node types and edge types of a graph, what each edge joins, and their labels."""
     known = graph.schema
-    return SchemaView(
+    return records.SchemaView(
         node_types=dict(known.node_types),
-        edges=tuple(SchemaEdge(**triple._asdict(), count=count) for triple, count in known.edges.items()),
+        edges=tuple(records.SchemaEdge(**triple._asdict(), count=count) for triple, count in known.edges.items()),
         symmetric=tuple(sorted(known.symmetric)),
         labels=dict(known.labels),
         also_called={name: tuple(words) for name, words in known.also_called.items()},
@@ -343,15 +244,15 @@ def schema(graph: Graph) -> SchemaView:
     )
 
 
-# A document as the graph holds it: its parts in order, around one of them.
+# A document from the graph: its passages in order, around one of them.
 
 
 PARTS = 20
 """Parts of a page unless asked otherwise."""
 
 
-class DocumentPart(View):
-    """A piece of prose or of a table."""
+class DocumentPart(records.View):
+    """A passage of a document."""
 
     id: str
     type: str
@@ -360,27 +261,27 @@ class DocumentPart(View):
     source: Source | None
 
 
-class DocumentPage(View):
-    """Some parts of a document in their order. What a reader sees was read from the graph, never from a file."""
+class DocumentPage(records.View):
+    """Some passages of a document in their order, read from the graph and never from a file."""
 
     id: str
     name: str
     file: str | None
-    """Beneath the folder that was read."""
+    """Relative to the folder that was read."""
     total: int
     """Parts in all."""
     offset: int
-    """The place of the first one that is here."""
+    """The position of the first one here."""
     place: int
-    """The place of the part that was asked for; that of the first one for a document."""
+    """The position of the passage that was asked for; 0 for a document."""
     parts: tuple[DocumentPart, ...]
     notes: tuple[str, ...] = ()
 
 
 def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = None) -> DocumentPage:
-    """Return the document that a node is, or is a part of: `k` parts from `offset` on, else around the node.
+    """Return `k` passages of a node's document: from `offset` on, else around the node.
 
-    A node of another kind is a document of one part. Raises `UnknownNode`, `AmbiguousNode`.
+    A node that is neither a document nor a passage is a document of one passage. Raises `UnknownNode`, `AmbiguousNode`.
     """
     from orienteer.retrieval.graph_text import source_of
 
@@ -388,7 +289,8 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
     asked = arrays.row(node_named(graph, node).id)
     owners = _joined(arrays, asked, direction="out")
     owner = owners[0] if owners else asked
-    rows = sorted(_joined(arrays, owner, direction="in"), key=lambda row: (_order(arrays, row), row)) or [owner]
+    orders = {row: arrays.properties.of(row).get("order") for row in _joined(arrays, owner, direction="in")}
+    rows = sorted(orders, key=lambda row: (orders[row] if isinstance(orders[row], int) else 0, row)) or [owner]
     place = rows.index(asked) if asked in rows else 0
     start = max(0, min(place - k // 2, len(rows) - k)) if offset is None else offset
     whole = arrays.node_at(owner)
@@ -409,7 +311,7 @@ def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = No
 
 
 def _joined(arrays: GraphArrays, row: int, *, direction: Direction) -> list[int]:
-    """Return the rows at the other ends of a node's edges to its document, or from its parts."""
+    """Return the row of a passage's document, or the rows of a document's passages."""
     import numpy as np
 
     here, there = (PASSAGES, {DOCUMENT}) if direction == "out" else ({DOCUMENT}, PASSAGES)
@@ -420,24 +322,23 @@ def _joined(arrays: GraphArrays, row: int, *, direction: Direction) -> list[int]
     return [other for other in rows if arrays.type_at(other) in there]
 
 
-def _order(arrays: GraphArrays, row: int) -> int:
-    order = arrays.properties.of(row).get("order")
-    return order if isinstance(order, int) else 0
+# A graph and its sources, without their folders on this machine.
 
 
-# What a graph is and what it was made of, without where that lies on this machine.
-
-
-def info(graph: Graph) -> GraphInfo:
-    """Return what a graph is: its sizes and types, what it was made of, what was not read of that."""
-    from orienteer.graph.format import is_pulled
+def info(graph: Graph) -> records.GraphInfo:
+    """Return a graph's sizes and types, its sources, and the files of these that were skipped."""
+    from orienteer.graph.format import is_pulled, read_pointer
     from orienteer.ingest.provenance import is_stale, skipped_groups, sources_of
 
     manifest = graph.arrays.manifest
-    provenance = beneath(manifest.provenance, sources_of(manifest))
+    provenance = relative_paths(manifest.provenance, sources_of(manifest))
     build: dict[str, Any] = manifest.provenance.get("options") or {}  # Any: JSON
     form = build.get("extract")
-    return GraphInfo(
+    try:
+        pieces = tuple(read_pointer(graph.path).pieces)
+    except NotAGraph:  # it is gone, and its open files can still be read
+        pieces = ()
+    return records.GraphInfo(
         name=graph.path.resolve().name,
         generation=graph.generation,
         nodes=manifest.nodes,
@@ -446,39 +347,29 @@ def info(graph: Graph) -> GraphInfo:
         edge_types=manifest.edge_types,
         partial=manifest.partial,
         not_read=tuple(
-            NotRead(reason=group.reason, number=group.number, files=tuple(group.files))
+            records.NotRead(reason=group.reason, number=group.number, files=tuple(group.files))
             for group in skipped_groups(manifest)
         ),
         mapping=tuple(provenance.get("mapping") or ()),
         bytes=sum(record.bytes for record in manifest.files.values()),
         format=manifest.format,
         provenance=provenance,
-        extraction=None if form is None else ExtractedBy(form=form, model=build.get("extracting_model")),
-        indexes=("lexical", "names", *_pieces(graph)),
+        extraction=None if form is None else records.ExtractedBy(form=form, model=build.get("extracting_model")),
+        indexes=("lexical", "names", *pieces),
         stale=bool(manifest.provenance.get("sources")) and not is_pulled(graph.path) and is_stale(manifest),
     )
 
 
-def _pieces(graph: Graph) -> Iterable[str]:
-    """Return what lies beside a graph; nothing of one that is gone, whose open files can still be read."""
-    from orienteer.graph.format import read_pointer
+def relative_paths(value: Any, roots: Sequence[Path]) -> Any:  # Any: JSON in and out
+    """Return JSON in which every path is relative to one of the folders that a person named.
 
-    try:
-        return read_pointer(graph.path).pieces
-    except NotAGraph:
-        return ()
-
-
-def beneath(value: Any, roots: Sequence[Path]) -> Any:  # Any: JSON in and out
-    """Return JSON with every path beneath one of the folders that a person named, which is its name alone.
-
-    `/home/ada/beers/a.csv` is `a.csv` where `/home/ada/beers` was named, and `/home/ada/beers` is `beers`. Any other
-    path is the name of its file.
+    If `/home/ada/beers` was named, `/home/ada/beers/a.csv` becomes `a.csv`, and the folder itself `beers`. Any other
+    path becomes the name of its file.
     """
     if isinstance(value, dict):
-        return {name: beneath(member, roots) for name, member in value.items()}
+        return {name: relative_paths(member, roots) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [beneath(member, roots) for member in value]
+        return [relative_paths(member, roots) for member in value]
     if not isinstance(value, str):
         return value
     root = next((root for root in roots if value != str(root) and Path(value).is_relative_to(root)), None)
@@ -487,11 +378,11 @@ def beneath(value: Any, roots: Sequence[Path]) -> Any:  # Any: JSON in and out
     return Path(value).name if Path(value).is_absolute() else without_paths(value, roots)
 
 
-# What a picture of an answer needs: some nodes with all edges among them, and facets of a set of hits.
+# For a picture of an answer: some nodes with all edges among them, and facets of a set of hits.
 
 
 MOST_NODES = 2_000
-"""Nodes of a picture: a browser draws so many with ease, and nobody reads more."""
+"""Nodes of a picture: a browser draws them with ease, and nobody reads more."""
 MOST_EDGES = 20_000
 """Edges of a picture."""
 MOST_PROPERTIES = 40
@@ -500,58 +391,45 @@ MOST_VALUES = 20
 """Values of a property that facets show."""
 
 
-def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> Subgraph:
-    """Return some nodes and all edges among them, loops left out, and of their neighbours up to `around`.
+def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> records.Subgraph:
+    """Return some nodes, up to `around` of their neighbours, and all edges among them except loops.
 
-    Of the neighbours those come first that the most edges join to the nodes.
-    A node is its id, a name, or what replies show: `name (Type)`, `[id]`. What names no node, or several, is `unknown`.
-    Nodes beyond `MOST_NODES` and edges beyond `MOST_EDGES` are left out, and `truncated` says so.
+    The neighbours with the most edges to the nodes come first. A node is its id, a name, or `name (Type)` and `[id]` as
+    replies show it. A text that names no node, or several, is `unknown`. Nodes beyond `MOST_NODES` and edges beyond
+    `MOST_EDGES` are dropped, and `truncated` says so.
     """
     import numpy as np
 
-    if isinstance(nodes, str):
-        raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
+    from orienteer.tools.session import Session
+
     if around < 0:
         raise BadOption(f"around is {around}: it must be 0 or more")
-    drawn = _drawn(graph, nodes)
-    rows = drawn.rows + _joined_nodes(graph, drawn.rows, around)
+    session = Session(graph)  # which reads nodes as agents write them, and answers show them
+    drawn: dict[int, None] = {}
+    unknown: list[str] = []
+    for node in _list_of(nodes):
+        try:
+            drawn |= dict.fromkeys(session.rows(node, []).tolist())
+        except UsageError:
+            unknown.append(node)
+    rows = [*drawn, *_joined_nodes(graph, list(drawn), around)]
     kept = rows[:MOST_NODES]
     edges = list(islice(_among(graph, np.unique(np.array(kept, np.int32))), MOST_EDGES + 1))
     arrays = graph.arrays
     degrees = arrays.adjacency.degree(np.array(kept, np.int32)).tolist()
-    return Subgraph(
+    return records.Subgraph(
         nodes=tuple(
-            DrawnNode(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], degree=degree)
+            records.DrawnNode(id=arrays.ids[row], type=arrays.type_at(row), name=arrays.names[row], degree=degree)
             for row, degree in zip(kept, degrees, strict=True)
         ),
         edges=tuple(edges[:MOST_EDGES]),
         truncated=len(kept) < len(rows) or len(edges) > MOST_EDGES,
-        unknown=drawn.unknown,
+        unknown=tuple(unknown),
     )
 
 
-class _Drawn(NamedTuple):
-    rows: list[int]
-    unknown: tuple[str, ...]
-
-
-def _drawn(graph: Graph, nodes: Sequence[str]) -> _Drawn:
-    """Return the rows of what is asked for, each once, in this order."""
-    from orienteer.tools.session import Session
-
-    session = Session(graph)  # which reads what agents write, as an answer has it
-    rows: dict[int, None] = {}
-    unknown: list[str] = []
-    for node in nodes:
-        try:
-            rows |= dict.fromkeys(session.rows(node, []).tolist())
-        except UsageError:
-            unknown.append(node)
-    return _Drawn(list(rows), tuple(unknown))
-
-
 def _joined_nodes(graph: Graph, rows: Sequence[int], most: int) -> list[int]:
-    """Return as many neighbours of some nodes as `most`, those first that the most edges join to them."""
+    """Return up to `most` neighbours of some rows, those with the most edges to them first."""
     import numpy as np
 
     if not most or not rows:
@@ -565,12 +443,12 @@ def _joined_nodes(graph: Graph, rows: Sequence[int], most: int) -> list[int]:
 
 
 def _among(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
-    """Yield the edges among some rows, (n,) int32, ascending: each kind once between two of them."""
+    """Yield the edges among `rows` ((n,) int32, ascending), each type once between two nodes."""
     import numpy as np
 
     arrays = graph.arrays
     entries = arrays.adjacency.entries(rows)
-    is_inside = np.isin(entries.neighbor, rows) & (entries.kind & 1 == 0)  # an edge stands at both of its ends
+    is_inside = np.isin(entries.neighbor, rows) & (entries.kind & 1 == 0)  # an edge is stored at both of its ends
     places = zip(entries.owner[is_inside], entries.kind[is_inside] >> 1, entries.neighbor[is_inside], strict=True)
     for source, edge_type, target in dict.fromkeys((int(a), int(kind), int(b)) for a, kind, b in places):
         yield WalkedEdge(source=arrays.ids[source], type=arrays.types.edges[edge_type], target=arrays.ids[target])
@@ -579,33 +457,29 @@ def _among(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
 # ------------------------------------------------------------------------------------------------------------ facets
 
 
-def facets(graph: Graph, nodes: Sequence[str]) -> Facets:
-    """Return some nodes, by their ids, counted by type and by the values of their properties.
+def facets(graph: Graph, nodes: Sequence[str]) -> records.Facets:
+    """Return counts of some nodes, given by their ids, by type and by the values of their properties.
 
-    Properties that the most nodes have come first, and of each its most frequent values. Raises `UnknownNode`.
+    Properties that most nodes have come first, each with its most frequent values. Raises `UnknownNode`.
     """
     from orienteer.graph.listing import group_values
 
-    if isinstance(nodes, str):
-        raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
     arrays = graph.arrays
-    rows = arrays.rows(nodes)
-    counted = []
+    rows = arrays.rows(_list_of(nodes))
+    facets = []
     for name in arrays.properties.names:
         check_patience()
-        facet = _facet(name, group_values(arrays.properties.values(name, rows)))
-        if facet.groups:
-            counted.append(facet)
-    counted.sort(key=lambda facet: facet.missing)  # stable: else in the order of the graph
+        groups = group_values(arrays.properties.values(name, rows))
+        values = [group for group in groups if group.value is not None]
+        missing = sum(group.count for group in groups if group.value is None)
+        if values:
+            facets.append(
+                records.Facet(name=name, groups=_groups(values[:MOST_VALUES]), distinct=len(values), missing=missing)
+            )
+    facets.sort(key=lambda facet: facet.missing)  # stable: else in the order of the graph
     types = group_values(arrays.type_at(row) for row in rows.tolist())
-    return Facets(total=len(rows), types=_shown(types), properties=tuple(counted[:MOST_PROPERTIES]))
+    return records.Facets(total=len(rows), types=_groups(types), properties=tuple(facets[:MOST_PROPERTIES]))
 
 
-def _facet(name: str, groups: Sequence[ListedGroup]) -> Facet:
-    having = [group for group in groups if group.value is not None]
-    missing = sum(group.count for group in groups if group.value is None)
-    return Facet(name=name, groups=_shown(having[:MOST_VALUES]), distinct=len(having), missing=missing)
-
-
-def _shown(groups: Sequence[ListedGroup]) -> tuple[Group, ...]:
-    return tuple(Group(value=group.value, count=group.count) for group in groups)
+def _groups(groups: Iterable[ListedGroup]) -> tuple[records.Group, ...]:
+    return tuple(records.Group(value=group.value, count=group.count) for group in groups)

@@ -1,4 +1,4 @@
-"""The records that every face shows: each is the JSON of one command, less what the command tells beside it."""
+"""The records that every interface shows: each is the JSON of one command, except for the fields it prints as notes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class View(Record):
-    """Base of what a face shows of a graph."""
+    """Base of the records about a graph."""
 
-    beside: ClassVar[frozenset[str]] = frozenset()
-    """Fields that a command tells on standard error, or not at all, and leaves out of its `--json`."""
+    unprinted: ClassVar[frozenset[str]] = frozenset()
+    """Fields that a command prints on standard error, or not at all, and omits from its `--json`."""
 
     def printed(self) -> dict[str, Any]:  # Any: JSON
-        """Return what `--json` prints of it."""
-        return self.model_dump(mode="json", exclude=set(self.beside))
+        """Return the JSON of `--json`."""
+        return self.model_dump(mode="json", exclude=set(self.unprinted))
 
 
 # ------------------------------------------------------------------------------------------------------------- lists
@@ -36,14 +36,14 @@ class ListedNode(View):
 class Listing(View):
     """A page of the nodes that pass some filters."""
 
-    beside = frozenset({"missing", "notes"})
+    unprinted = frozenset({"missing", "notes"})
 
     total: int
     """Nodes that pass the filters."""
     offset: int
     hits: tuple[ListedNode, ...]
     missing: int = 0
-    """Nodes without the field that they are sorted by; they come last."""
+    """Nodes without the field of the order; they come last."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -63,14 +63,14 @@ class Group(View):
 class Grouping(View):
     """A page of the values of a field, with the number of nodes that have each."""
 
-    beside = frozenset({"offset", "distinct", "missing", "notes"})
+    unprinted = frozenset({"offset", "distinct", "missing", "notes"})
 
     total: int
     """Nodes that pass the filters."""
     groups: tuple[Group, ...]
     offset: int = 0
     distinct: int = 0
-    """Groups in all, that of the nodes without a value included."""
+    """All groups, including that of the nodes without a value."""
     missing: int = 0
     """Nodes without a value."""
     notes: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Grouping(View):
 
 
 class KindCount(View):
-    """How many neighbours are reached by a type of edge, in a direction, of a type of node."""
+    """The number of neighbours of a node type by edge type and direction."""
 
     edge_type: str
     direction: Direction
@@ -94,16 +94,16 @@ class KindCount(View):
 
 
 class NeighborsPage(View):
-    """A page of the neighbours of a node, and the counts of all of them."""
+    """A page of the neighbours of a node, and counts of all of them."""
 
-    beside = frozenset({"notes"})
+    unprinted = frozenset({"notes"})
 
     node: str
     """The node's id."""
     total: int
     """Neighbours that pass the filters."""
     counts: tuple[KindCount, ...]
-    """All of these by kind, the largest count first; a neighbour reached in two ways counts in both."""
+    """By kind, the largest count first; a neighbour with two kinds of edges counts in both."""
     offset: int
     hits: tuple[Ranked, ...]
     """Each with the edges that lead to it."""
@@ -117,14 +117,14 @@ class NeighborsPage(View):
 
 
 class IntersectPage(View):
-    """What touches all of several nodes, else most of them."""
+    """The nodes that touch all of several nodes, else most of them."""
 
-    beside = frozenset({"nodes", "notes"})
+    unprinted = frozenset({"nodes", "notes"})
 
     hits: tuple[Ranked, ...]
-    """Each with the edges to the nodes asked about; its score is how many of these it touches."""
+    """Each with the edges to those nodes; its score is the number of them that it touches."""
     nodes: tuple[str, ...] = ()
-    """The ids of the nodes asked about."""
+    """Their ids."""
     notes: tuple[str, ...] = ()
 
 
@@ -134,13 +134,13 @@ class PathView(View):
     length: int
     nodes: tuple[str, ...]
     edges: tuple[tuple[WalkedEdge, ...], ...]
-    """Of every step the edges between its two nodes, each in its own direction."""
+    """For every step the edges between its two nodes, each in its own direction."""
 
 
 class PathsPage(View):
     """The shortest paths between two nodes."""
 
-    beside = frozenset({"names", "notes"})
+    unprinted = frozenset({"names", "notes"})
 
     paths: tuple[PathView, ...]
     names: dict[str, str] = {}
@@ -149,9 +149,9 @@ class PathsPage(View):
 
 
 class NodePage(View):
-    """One node in full, and what leads away from it, counted."""
+    """One node in full, with counts of its neighbours."""
 
-    beside = frozenset({"counts", "source", "notes"})
+    unprinted = frozenset({"counts", "source", "notes"})
 
     id: str
     type: str
@@ -164,7 +164,7 @@ class NodePage(View):
     counts: tuple[KindCount, ...] = ()
     """Its neighbours by kind, the largest count first."""
     source: Source | None = None
-    """Where it stands in a person's files, in a graph of documents."""
+    """Its position in the sources, in a graph of documents."""
     notes: tuple[str, ...] = ()
 
 
@@ -181,9 +181,9 @@ class SchemaEdge(View):
 
 
 class SchemaView(View):
-    """The types of a graph, what joins them, and what people call them."""
+    """The node types and edge types of a graph, and their labels."""
 
-    beside = frozenset({"notes"})
+    unprinted = frozenset({"notes"})
 
     node_types: dict[str, int]
     edges: tuple[SchemaEdge, ...]
@@ -192,31 +192,31 @@ class SchemaView(View):
     labels: dict[str, str]
     also_called: dict[str, tuple[str, ...]]
     partial: tuple[str, ...]
-    """Types of which the graph holds only some."""
+    """Types with only some of their nodes in the graph."""
     notes: tuple[str, ...] = ()
 
 
 class NotRead(View):
-    """The files of the sources that were not read, for one reason."""
+    """The files that were skipped for one reason."""
 
     reason: str
     number: int
     files: tuple[str, ...]
-    """The first of them, beneath the folder that was named."""
+    """The first of them, relative to the folder that was named."""
 
 
 class ExtractedBy(View):
-    """What made the entities of a graph of documents."""
+    """How the entities of a graph of documents were extracted."""
 
     form: str
     model: str | None
-    """None where statistics did."""
+    """None for statistics."""
 
 
 class GraphInfo(View):
-    """What a graph is and what it was made of. Files are named beneath the folder of the sources, never above it."""
+    """A graph and its sources. Files are named relative to the folder of the sources."""
 
-    beside = frozenset({"name", "generation", "notes"})
+    unprinted = frozenset({"name", "generation", "notes"})
 
     name: str
     """The name of its folder."""
@@ -233,7 +233,7 @@ class GraphInfo(View):
     format: int
     provenance: dict[str, Any]  # Any: JSON
     extraction: ExtractedBy | None
-    """None where nothing was extracted."""
+    """None if nothing was extracted."""
     indexes: tuple[str, ...]
     stale: bool
     """Whether a source has changed since."""
@@ -260,9 +260,9 @@ class Subgraph(View):
     edges: tuple[WalkedEdge, ...]
     """Each once, however many of its type are parallel."""
     truncated: bool = False
-    """Whether nodes or edges were left out, for there were too many."""
+    """Whether nodes or edges were dropped, because there were too many."""
     unknown: tuple[str, ...] = ()
-    """What was asked for and names no node, or several."""
+    """Requested names that match no node, or several."""
 
 
 class Facet(View):
@@ -270,28 +270,28 @@ class Facet(View):
 
     name: str
     groups: tuple[Group, ...]
-    """The most frequent values, the largest group first; nodes without one are not among them."""
+    """The most frequent values, the largest group first."""
     distinct: int
-    """Different values in all."""
+    """The number of different values."""
     missing: int
     """Nodes without a value."""
 
 
 class Facets(View):
-    """Some nodes by type and by the values of their properties."""
+    """Some nodes, counted by type and by the values of their properties."""
 
     total: int
-    """Nodes that were counted."""
+    """The number of nodes."""
     types: tuple[Group, ...]
     properties: tuple[Facet, ...]
     """Those that most of the nodes have come first."""
 
 
-# The words around a result that every face with lines shows: its answers, and what stands between its hits.
+# The words around a result in every interface that prints lines: its answers, and the headings between its hits.
 
 
 def read_as(result: Result) -> str | None:
-    """Return how a question was read, or why it has no exact answer; None where it was not read at all."""
+    """Return the reading line of a result, or why it has no exact answer; None if the question was not read."""
     reading, refusal = result.reading, result.refusal
     if reading is not None and reading.text is not None:
         return f"read as: {reading.text}"
@@ -301,9 +301,9 @@ def read_as(result: Result) -> str | None:
 
 
 def answers_of(result: Result, *, larger_k: str, most_k: int | None = None) -> list[str]:
-    """Return the answer, the sentence where it says more than the reading above it, and how many a large set has.
+    """Return the answer, its sentence if that adds to the reading line, and the size of a large set.
 
-    `larger_k` is how a face asks for more hits, `-k ` or `k=`, and `most_k` how many it gives at the most.
+    `larger_k` is how an interface asks for more hits, `-k ` or `k=`; `most_k` is the most that it gives.
     """
     reading = result.reading
     line = reading.text if reading is not None and reading.text is not None else ""
@@ -318,9 +318,44 @@ def answers_of(result: Result, *, larger_k: str, most_k: int | None = None) -> l
 
 
 def lines_between(result: Result) -> dict[int, str]:
-    """Return what stands above hits, by their place: from where on they meet only some of the question, or none."""
+    """Return headings by the position of the hit below: from there on hits match only part of the question, or none."""
     first = next((place for place, hit in enumerate(result.hits, 1) if not hit.complete), 0)
     is_read = result.reading is not None and result.reading.complete
     if is_read or (first > 1 and result.reading is None):
         return {first: "-- nearby: these meet some of it --"}
     return {1: "-- nearest --"} if result.reading is None and result.refusal is not None else {}
+
+
+# The words of an answer that an interface shows while a model writes them.
+
+
+PUT_RIGHT = "the words above are not the answer as it was read, which is this:"
+NO_ANSWER = "no answer came of the words above"
+
+
+class SentWords:
+    """Words that have been shown, and cannot be withdrawn."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def add(self, part: str) -> None:
+        """Note words that are shown now."""
+        self._text += part
+
+    def rest(self, result: Result) -> str | None:
+        """Return the words of the result that are still to be shown, or None if it has other words.
+
+        A model may stop in the middle, or mark two answers, and a method may take another answer than its model wrote.
+        """
+        if result.answer is None:
+            return None
+        words = "\n\n".join(filter(None, (result.long_answer, result.answer)))
+        if words.startswith(self._text):
+            return words.removeprefix(self._text)
+        # "Not in the evidence." is read without its full stop.
+        shown, whole = ("".join(filter(str.isalnum, text.casefold())) for text in (self._text, words))
+        return "" if shown == whole else None

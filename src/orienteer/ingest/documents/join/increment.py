@@ -274,7 +274,7 @@ class NameIncrement:
         order = sorted(range(width), key=names.keys.__getitem__)
         return NameIncidence(
             held=held,
-            holders=held.turned(width),
+            holders=held.inverted(width),
             titled=listed(pairs[:, 0], number[pairs[:, 1]], width, count),
             keys=[names.keys[name] for name in order],
             numbers=np.array(order, np.int32),

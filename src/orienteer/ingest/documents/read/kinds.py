@@ -8,9 +8,12 @@ from typing import Literal, TypeAlias
 
 from orienteer.ingest.documents.read.encoding import SAMPLE, is_text
 from orienteer.ingest.formats.files import opened, suffix
+from orienteer.plugins import registered
 
-Kind: TypeAlias = Literal["markdown", "html", "text", "table", "converted", "mail", "notebook", "book", "unknown"]
-"""`unknown` is what only the bytes tell: lines if they are text, else no document."""
+Kind: TypeAlias = Literal[
+    "markdown", "html", "text", "table", "converted", "mail", "notebook", "book", "registered", "unknown"
+]
+"""`registered` is read by an installed package; `unknown` is what only the bytes tell: lines if they are text."""
 KINDS: Mapping[str, Kind] = {
     **dict.fromkeys([".md", ".markdown", ".mdx", ".mkd"], "markdown"),
     **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
@@ -22,6 +25,8 @@ KINDS: Mapping[str, Kind] = {
     ".epub": "book",
 }
 """What a file is by its suffix. Texts, and tables in text, may be packed with gzip."""
+_OWN = frozenset(name.removeprefix(".") for name in KINDS)
+"""Suffixes that no package may register a reader for, without their dot."""
 _LANGUAGES = (
     "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala groovy c h cc cpp cxx hpp hh cs m mm go rs swift rb php pl pm "
     "lua r jl hs ml mli fs ex exs erl clj lisp el scm sh bash zsh fish ps1 bat cmd sql proto graphql vue svelte css "
@@ -68,6 +73,8 @@ _FIRST_BYTES: Mapping[bytes, str] = {
 def kind_of(path: Path) -> Kind | None:
     """Return what a file is by its name; None if that says that it holds no text."""
     name = suffix(path)
+    if name not in KINDS and name.removeprefix(".") in registered("readers", _OWN):
+        return "registered"
     is_packed = path.suffix.lower() == ".gz"
     return None if name in _OTHERS or (is_packed and name in _PACKED_WITHIN) else KINDS.get(name, "unknown")
 

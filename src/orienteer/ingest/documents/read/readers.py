@@ -25,6 +25,7 @@ from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.delimited import DELIMITERS
 from orienteer.ingest.formats.files import opened, stem, suffix
+from orienteer.plugins import fault, load
 
 _MEGABYTE = 1 << 20
 ENCODINGS = frozenset(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
@@ -63,20 +64,24 @@ class DocumentReader:
         if file.path.suffix.lower() == ".gz" and _unpacks_beyond(file.path, most):
             raise BadInput(f"unpacks to more than largest_mb = {self.config.largest_mb}")
         try:
-            title = file.path.name if file.kind == "unknown" else title_of(file.path)
-            match file.kind:
-                case "converted":
-                    yield self.convert(file, title)
-                case "table":
-                    yield from self._table(file, title)
-                case "mail":
-                    yield _mail(file, title)
-                case "book":
-                    yield _document(file, title, read_book(file.path.read_bytes()))
-                case _:
-                    yield self._text(file, title)
+            yield from self._read(file, file.path.name if file.kind == "unknown" else title_of(file.path))
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
+
+    def _read(self, file: File, title: str) -> Iterator[Document]:
+        match file.kind:
+            case "converted":
+                yield self.convert(file, title)
+            case "table":
+                yield from self._table(file, title)
+            case "mail":
+                yield _mail(file, title)
+            case "registered":
+                yield _document(file, title, _registered_page(file))
+            case "book":
+                yield _document(file, title, read_book(file.path.read_bytes()))
+            case _:
+                yield self._text(file, title)
 
     def _text(self, file: File, title: str) -> Document:
         text, encoding = read_text(file.path)
@@ -125,6 +130,20 @@ def _page(file: File, text: str) -> Page:
         case _:
             is_prose = suffix(file.path) not in CODE and reads_as_prose(text)
             return of_text(Page(blocks=read_plain(text))) if is_prose else read_lines(text)
+
+
+def _registered_page(file: File) -> Page:
+    """Return the page that a package makes of a file: its reader returns Markdown. Raises `BadInput`."""
+    name = suffix(file.path).removeprefix(".")
+    read = load("readers", name)
+    try:
+        page = titled(read_markdown(read(file.path)))
+    except (BadInput, OSError):
+        raise
+    except Exception as error:  # another package's code may fail in any way, and is named
+        raise BadInput(fault("readers", name, f"it failed ({type(error).__name__}: {error})")) from error
+    page.blocks = [replace(block, place=replace(block.place, span=None)) for block in page.blocks]
+    return page
 
 
 def _wide_grid(path: Path, most: int) -> Grid:

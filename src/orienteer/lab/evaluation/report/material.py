@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -89,13 +89,24 @@ class Material:
             for run in runs:
                 scorer(measure, run)
         if graph is not None:
-            _require_graph(runs, graph)
+            sha256 = graph_hash(graph)
+            if other := next((run for run in runs if run.manifest.graph_sha256 != sha256), None):
+                raise BadOption(
+                    f"{graph.path} is not the graph that {other.path} was run on ({other.manifest.graph}): name "
+                    "that graph, or leave it out"
+                )
         self.graph = graph if graph is not None else _graph_nearby(runs)
         self.lead = lead_of_runs(runs, chosen=measure)
         """The measure of the verdict, the first of the table and the plots, and why."""
         leading = (self.lead.measure, *self.lead.beside)
         self.columns = _columns(runs, leading, random_seed)
-        self.comparison, self.trouble = _comparison(runs, measure, random_seed)
+        self.comparison: Comparison | None = None
+        self.trouble: str | None = None
+        """The reason why there is no comparison: runs that cannot be compared still have a report."""
+        try:
+            self.comparison = compare(runs, measure=measure, random_seed=random_seed)
+        except UsageError as error:
+            self.trouble = str(error)
         measured = {name for column in self.columns for name in column.row.measures}
         self.measures = tuple(name for name in dict.fromkeys((*leading, *SWITCHED)) if name in measured)
         """The measures that plots and breakdowns can be looked at by, the one of the verdict first."""
@@ -152,7 +163,12 @@ class Material:
         """The gold nodes that are known, from the graph, else from the hits of any method."""
         ids = {node_id for example in self.questions.values() for node_id in example.gold.nodes}
         if self.graph is not None:
-            return _gold_nodes(self.graph, ids)
+            nodes = {}
+            for node_id in ids:
+                with suppress(Unknown):  # gold that this graph does not hold
+                    node = self.graph.node(node_id)
+                    nodes[node_id] = GoldNode(node.type, node.name, node.text)
+            return nodes
         hits = (hit for column in self.columns for line in column.lines.values() for hit in line.hits)
         return {hit.id: GoldNode(hit.type, hit.name) for hit in hits if hit.id in ids}
 
@@ -162,30 +178,24 @@ def sweeps(columns: Sequence[MethodColumn]) -> list[Sweep]:
     families: dict[tuple[str, str], list[MethodColumn]] = {}
     for column in columns:
         families.setdefault((str(column.run.path), column.method.split(" ", 1)[0]), []).append(column)
-    return [
-        sweep
-        for (_, method), family in families.items()
-        if len(family) >= _FEWEST_VARIANTS and (sweep := _sweep(method, family)) is not None
-    ]
-
-
-def _sweep(method: str, family: Sequence[MethodColumn]) -> Sweep | None:
-    """Lay the variants of a method out by the options in which they differ; None if they differ in none."""
-    settings = []
-    for column in family:
-        options = column.run.manifest.methods.get(column.method, {})
-        settings.append({
-            name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            for name, value in options.items()
-        })  # fmt: skip
-    names = dict.fromkeys(name for setting in settings for name in setting)
-    swept = [name for name in names if len({setting.get(name, "") for setting in settings}) > 1]
-    if not swept:
-        return None
-    swept.sort(key=lambda name: _FIRST_OPTIONS.index(name) if name in _FIRST_OPTIONS else len(_FIRST_OPTIONS))
-    axes = {name: tuple(sorted({setting.get(name, "") for setting in settings}, key=value_order)) for name in swept}
-    places = (tuple(setting.get(name, "") for name in swept) for setting in settings)
-    return Sweep(method, family[0].run.path.name, axes, dict(zip(places, family, strict=True)))
+    sweeps = []
+    for (_, method), family in families.items():
+        settings = [
+            {
+                name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                for name, value in column.run.manifest.methods.get(column.method, {}).items()
+            }
+            for column in family
+        ]
+        names = dict.fromkeys(name for setting in settings for name in setting)
+        swept = [name for name in names if len({setting.get(name, "") for setting in settings}) > 1]
+        if len(family) < _FEWEST_VARIANTS or not swept:
+            continue
+        swept.sort(key=lambda name: _FIRST_OPTIONS.index(name) if name in _FIRST_OPTIONS else len(_FIRST_OPTIONS))
+        axes = {name: tuple(sorted({setting.get(name, "") for setting in settings}, key=value_order)) for name in swept}
+        places = (tuple(setting.get(name, "") for name in swept) for setting in settings)
+        sweeps.append(Sweep(method, family[0].run.path.name, axes, dict(zip(places, family, strict=True))))
+    return sweeps
 
 
 def _columns(runs: Sequence[StoredRun], leading: Sequence[str], random_seed: int) -> tuple[MethodColumn, ...]:
@@ -208,25 +218,6 @@ def _columns(runs: Sequence[StoredRun], leading: Sequence[str], random_seed: int
     return tuple(columns)
 
 
-def _comparison(
-    runs: Sequence[StoredRun], measure: str | None, random_seed: int
-) -> tuple[Comparison | None, str | None]:
-    """Return the comparison, or why there is none: runs that cannot be compared still have a report."""
-    try:
-        return compare(runs, measure=measure, random_seed=random_seed), None
-    except UsageError as error:
-        return None, str(error)
-
-
-def _require_graph(runs: Sequence[StoredRun], graph: Graph) -> None:
-    sha256 = graph_hash(graph)
-    if other := next((run for run in runs if run.manifest.graph_sha256 != sha256), None):
-        raise BadOption(
-            f"{graph.path} is not the graph that {other.path} was run on ({other.manifest.graph}): name "
-            "that graph, or leave it out"
-        )
-
-
 def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
     """Return the graph of the runs if a folder with its name, here or beside a run, holds this very graph."""
     for run in runs:
@@ -238,15 +229,6 @@ def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
             if all(graph_hash(graph) == other.manifest.graph_sha256 for other in runs):
                 return graph
     return None
-
-
-def _gold_nodes(graph: Graph, ids: Iterable[str]) -> dict[str, GoldNode]:
-    nodes = {}
-    for node_id in ids:
-        with suppress(Unknown):  # gold that this graph does not hold
-            node = graph.node(node_id)
-            nodes[node_id] = GoldNode(node.type, node.name, node.text)
-    return nodes
 
 
 # How the tools were used: breadth against depth, by kind of question and by outcome (ARK, paper 001, A.4 and 5.8).
@@ -349,21 +331,17 @@ def count_calls(trajectory: Trajectory) -> CallCounts:
             is_reanchored |= is_search and numbers["neighbourhood"] > 0
             is_searching_again |= is_search and place > 0
             numbers["searches" if is_search else "neighbourhood" if call.name in NEIGHBOURHOOD else "others"] += 1
-            key = call.name, _canonical(call.arguments)
+            # Equal arguments are equal in any order and spacing.
+            arguments = call.arguments
+            with suppress(ValueError):
+                arguments = json.dumps(decode(arguments), sort_keys=True)
+            key = call.name, arguments
             numbers["repeated"] += key in earlier
             earlier.add(key)
             if (reply := replies.get(call.id)) is not None:
                 numbers["refused"] += reply.error is not None
                 numbers["empty"] += reply.error is None and not reply.nodes
     return CallCounts(is_reanchored=is_reanchored, is_searching_again=is_searching_again, **numbers)
-
-
-def _canonical(arguments: str) -> str:
-    """Return the same text for the same arguments, whatever their order and spacing."""
-    try:
-        return json.dumps(decode(arguments), sort_keys=True)
-    except ValueError:
-        return arguments
 
 
 def tool_use(material: Material, counts: TrajectoryCounts) -> dict[str, Any]:  # Any: what a template shows

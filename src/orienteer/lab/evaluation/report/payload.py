@@ -9,17 +9,17 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from orienteer.display import clean, cut
 from orienteer.lab.evaluation.examples import Example
 from orienteer.lab.evaluation.report.material import Material, MethodColumn
 from orienteer.lab.evaluation.running.runs import Line
-from orienteer.lab.evaluation.scores.measures import rank_measure, ranking_of
-from orienteer.lab.evaluation.scores.scorer import gives_answers, is_ranked, scorer
+from orienteer.lab.evaluation.scores.measures import ranking_of
+from orienteer.lab.evaluation.scores.scorer import gives_answers, scorer
 from orienteer.lab.evaluation.scores.table import values_of
-from orienteer.records import JsonValue, Ranked, Reading, Step, Trajectory
+from orienteer.records import JsonValue, Reading, Step, Trajectory
 
 HITS = 5
 """The number of hits of each method that are shown under a question."""
@@ -29,7 +29,6 @@ _CUTS = (4_000, 1_200, 400, 120, 40)  # characters of one text, tried in turn
 _LEFT_OUT = 64  # bytes that say that there was no room
 _ANSWER, _FIELD = 2_000, 400  # characters that are shown of an answer and of a field
 _GOLD = 30  # gold nodes that are named under a question
-_RECIPROCAL = rank_measure("MRR")
 
 
 def packed(texts: Iterable[str]) -> Iterator[str]:
@@ -102,7 +101,7 @@ class TrajectoryPacker:
 
 
 def has_steps(line: Line) -> bool:
-    """Whether a method took steps over a question: turns of a model, or tool calls without a model."""
+    """Return whether a method took steps over a question: turns of a model, or tool calls without one."""
     return line.work.iterations > 0 or bool(line.work.tools)
 
 
@@ -123,6 +122,12 @@ def _question(material: Material, example: Example) -> dict[str, JsonValue]:
 
 def _result(column: MethodColumn, line: Line, exact: float | None) -> dict[str, JsonValue]:
     ranking = ranking_of(line.hits, column.run.manifest.candidates)
+    once = list(dict.fromkeys(ranking))
+    gold = {node for node, relevance in line.gold.nodes.items() if relevance > 0}
+    # The places of the first and of the last gold node: 0 if the ranking has none, or lacks one of them; None for a
+    # question without gold nodes, or with fewer than two.
+    places = [] if line.error is not None else [place for place, node in enumerate(once, 1) if node in gold]
+    by_id = {hit.id: hit for hit in reversed(line.hits)}
     is_read = line.reading is not None and line.reading.complete
     result: dict[str, JsonValue] = {
         "hits": [
@@ -134,15 +139,15 @@ def _result(column: MethodColumn, line: Line, exact: float | None) -> dict[str, 
                 cut(hit.why, _FIELD),
                 int(is_read and not hit.complete),
             ]
-            for hit in _first(line.hits, ranking)
+            for hit in map(by_id.__getitem__, once[:HITS])
         ],
         "reading": _reading(line.reading),
         "meeting": line.reading.total if line.reading is not None else None,
         "refusal": None if line.refusal is None else cut(line.refusal.text, _FIELD),
         "count": len(ranking),
         "outside": len(line.hits) - len(ranking),
-        "rank": _rank(ranking, line),
-        "last": _last(ranking, line),
+        "rank": next(iter(places), 0) if gold else None,
+        "last": (places[-1] if len(places) == len(gold) else 0) if len(gold) > 1 else None,
         "answer": None if line.answer is None else cut(line.answer, _ANSWER),
         "exact": exact,
         "error": None if line.error is None else cut(line.error, _ANSWER),
@@ -159,46 +164,21 @@ def _reading(reading: Reading | None) -> str | None:
     return None if reading is None or reading.text is None else cut(reading.text, _FIELD)
 
 
-def _first(hits: Sequence[Ranked], ranking: Sequence[str]) -> Iterator[Ranked]:
-    """Return the first hits of a ranking, each node once."""
-    by_id = {hit.id: hit for hit in reversed(hits)}
-    return (by_id[node_id] for node_id in list(dict.fromkeys(ranking))[:HITS])
-
-
-def _rank(ranking: Sequence[str], line: Line) -> int | None:
-    """Return the place of the first gold node, 0 if the ranking has none, None for a question without gold nodes."""
-    if not is_ranked(line):
-        return None
-    reciprocal = 0.0 if line.error is not None else _RECIPROCAL(ranking, line.gold.nodes)
-    return round(1 / reciprocal) if reciprocal else 0
-
-
-def _last(ranking: Sequence[str], line: Line) -> int | None:
-    """Return the place of the last gold node, 0 if the ranking lacks one, None for a question with fewer than two."""
-    gold = {node for node, relevance in line.gold.nodes.items() if relevance > 0}
-    if len(gold) < 2:
-        return None
-    if line.error is not None or not gold <= set(ranking):
-        return 0
-    return max(map(tuple(dict.fromkeys(ranking)).index, gold)) + 1
-
-
 def _trajectory(trajectory: Trajectory, gold: dict[str, float], length: int) -> dict[str, JsonValue]:
+    def marked(node_ids: Sequence[str]) -> list[JsonValue]:
+        """Return ids, each with 1 if it is gold, else 0."""
+        return [[node_id, int(gold.get(node_id, 0) > 0)] for node_id in node_ids]
+
     return {
         "method": trajectory.method,
         "steps": [_step(step, gold, length) for step in trajectory.steps],
         "reading": _reading(trajectory.reading) or "",
-        "selected": _marked(trajectory.selected, gold),
-        "nearby": _marked(trajectory.nearby, gold),
+        "selected": marked(trajectory.selected),
+        "nearby": marked(trajectory.nearby),
         "answer": cut(trajectory.answer or "", length),
         "stopped": trajectory.stopped_by,
         "error": cut(trajectory.error or "", length),
     }
-
-
-def _marked(node_ids: Sequence[str], gold: Mapping[str, float]) -> list[JsonValue]:
-    """Return ids, each with 1 where it is gold."""
-    return [[node_id, int(gold.get(node_id, 0) > 0)] for node_id in node_ids]
 
 
 def _step(step: Step, gold: dict[str, float], length: int) -> dict[str, JsonValue]:
@@ -236,10 +216,8 @@ def _json(value: JsonValue) -> str:
 
 def _clean(value: Any) -> Any:  # Any: JSON
     """Return JSON without characters that would steer a terminal or the direction of reading."""
-    if isinstance(value, str):
-        return clean(value)
     if isinstance(value, list):
         return [_clean(item) for item in value]
     if isinstance(value, dict):
         return {clean(key): _clean(item) for key, item in value.items()}
-    return value
+    return clean(value) if isinstance(value, str) else value

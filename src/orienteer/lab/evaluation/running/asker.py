@@ -186,7 +186,7 @@ class ResumableModel:
         """Return the stored reply to this very request, else the model's, once it is on disk."""
         assert self._replies is not None  # whoever asks has begun a question
         if self._stopping.is_set():
-            raise BudgetExhausted("interrupted", "stopped by whoever asked")
+            raise BudgetExhausted("interrupted", "stopped by the caller")
         replies, key = self._replies, ChatRequest.of(self.name, messages, tools, schema, sampling).key
         ordinal = replies.count(key)
         reply = replies.get(key, ordinal)

@@ -65,8 +65,8 @@ class Variant:
 def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, settings: Settings) -> list[Variant]:
     """Read methods with their options: those of the settings, then `options` for each method that knows them, then own.
 
-    Raises `BadOption` for a method or an option that there is not, an option that no method knows, two equal labels,
-    and for `auto`, under which figures would not say what they are of.
+    Raises `BadOption` for an unknown method or option, an option that no method knows, two equal labels, and for
+    `auto`, since figures must name their method.
     """
     if not texts:
         raise BadOption("no method is named: add --method, such as --method bm25 --method anchor")
@@ -86,7 +86,7 @@ def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, 
 def grid(texts: Sequence[str], values: Mapping[str, Sequence[str]]) -> list[str]:
     """Return each method with each combination of the options' values, as texts for `variants`; last option fastest.
 
-    Raises `BadOption` where there is nothing to sweep.
+    Raises `BadOption` if there is nothing to sweep.
     """
     if not values:
         raise BadOption("there is nothing to sweep: give values with --set, such as --set agents=1,3,5")
@@ -124,7 +124,10 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
         raise BadOption(f"{AUTO} may choose another method tomorrow: name the method that you mean")
     method = method_of(name)
     pairs = pairs_of(own)
-    k = _k_of(pairs.pop(K, options.get(K)))
+    k_text = pairs.pop(K, options.get(K))
+    if k_text is not None and not (k_text.isascii() and k_text.isdigit() and int(k_text)):
+        raise BadOption(f"k is {k_text!r}: it must be a whole number, 1 or more")
+    k, label = None if k_text is None else int(k_text), " ".join(text.split())
     config, over = method.config_class(), method.over
     seeds = {} if over is None else options_by_method(settings).get(over.name, {})
     if over is not None and (inner := over.config_class()) is not None:
@@ -132,17 +135,11 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     if config is None:
         if pairs:
             raise BadOption(f"the method {name!r} has no options, got {', '.join(pairs)}")
-        return Variant(" ".join(text.split()), method, {}, k)
+        return Variant(label, method, {}, k)
     general = {name: value for name, value in options.items() if name in config.model_fields}
     outer = {} if over is None else options_by_method(settings).get(name.partition(":")[0], {})
     set_ = {**outer, **options_by_method(settings).get(name, {}), **general, **pairs}
-    return Variant(" ".join(text.split()), method, config.read(set_, where=f"{name}.").chosen, k, seeds)
-
-
-def _k_of(text: str | None) -> int | None:
-    if text is not None and not (text.isascii() and text.isdigit() and int(text)):
-        raise BadOption(f"k is {text!r}: it must be a whole number, 1 or more")
-    return None if text is None else int(text)
+    return Variant(label, method, config.read(set_, where=f"{name}.").chosen, k, seeds)
 
 
 def _settled(method: MethodCard, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,7 +168,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "=": operator.eq,
 }
-_OF_GOLD = "answer_type"  # known of every question whose gold says it
+_OF_GOLD = "answer_type"  # a field of every question whose gold has one
 
 
 def select(
@@ -180,13 +177,23 @@ def select(
     """Return the questions that meet every condition, at most `limit` of them, in their own order.
 
     A limit draws a sample, for benchmarks lie in blocks of one kind; one seed draws one sample, and a larger limit
-    keeps what a smaller one drew. Raises `BadOption` for a field that no question has, or a limit below 1, and
-    `BadInput` where nothing is left, or where an id is missing or stands twice.
+    includes the sample of a smaller one. Raises `BadOption` for a field that no question has, or a limit below 1, and
+    `BadInput` if nothing is left, or if an id is missing or repeated.
     """
-    _check_ids(examples)
+    seen: set[str] = set()
+    for example in examples:
+        if not example.question.id:
+            raise BadInput(f"a question has no id: {example.question.text[:80]!r}")
+        if example.question.id in seen:
+            raise BadInput(f"two questions have the id {example.question.id!r}: their results would be mixed up")
+        seen.add(example.question.id)
     conditions = parse(where)
-    for condition in conditions:
-        _require_field(examples, condition.property)
+    fields = dict.fromkeys(field for example in examples for field in example.fields)
+    for name in (condition.property for condition in conditions):
+        if name not in fields and name != _OF_GOLD:
+            near = nearest(name, fields)
+            hint = f" Near: {', '.join(near)}." if near else ""
+            raise BadOption(f"No question has a field {name!r}.{hint} There are: {', '.join(fields) or 'none'}.")
     matching = [example for example in examples if all(meets(example, condition) for condition in conditions)]
     if not matching:
         raise BadInput(f"no question meets {' and '.join(where)}" if where else "there is no question to ask")
@@ -199,66 +206,41 @@ def select(
 
 
 def notes_on(questions: QuestionSet, asked: Sequence[Example], graph: Graph) -> tuple[str, ...]:
-    """Return what has to be known of the questions that are asked of a graph: of those alone, not of the whole set."""
-    lost = {
-        example.question.id: missing
-        for example in asked
-        if (missing := [node for node, relevance in example.gold.nodes.items() if relevance > 0 and node not in graph])
-    }
-    notes = (*_leaks(questions, graph), *questions.notes_on(asked))
-    if not lost:
-        return notes
-    question, nodes = next(iter(lost.items()))
-    note = (
-        f"{len(lost)} of {len(asked)} questions have gold nodes that the graph does not hold, {nodes[0]!r} of "
-        f"{question!r} first: no method can find them, and they count"
-    )
-    return (*notes, note)
-
-
-def _leaks(questions: QuestionSet, graph: Graph) -> tuple[str, ...]:
-    """Say so where the graph was made with gold of the very data set that it is asked about."""
+    """Return notes on the questions that are asked of a graph: on those alone, not on the whole set."""
+    notes = list(questions.notes_on(asked))
     gold = graph.arrays.manifest.provenance.get(GOLD)
-    if not isinstance(gold, dict) or gold.get("dataset") != questions.name:
-        return ()
-    return (
-        f"the graph holds {gold.get('triples')} gold triples of {questions.name} (built with --set gold=true): its "
-        "figures on these questions show how triples are used, not how well they are extracted",
-    )
+    if isinstance(gold, dict) and gold.get("dataset") == questions.name:
+        notes.insert(
+            0,
+            f"the graph holds {gold.get('triples')} gold triples of {questions.name} (built with --set gold=true): its "
+            "figures on these questions show how triples are used, not how well they are extracted",
+        )
+    lost = [
+        (example.question.id, node)
+        for example in asked
+        for node in [node for node, relevance in example.gold.nodes.items() if relevance > 0 and node not in graph][:1]
+    ]
+    if lost:
+        question, node = lost[0]
+        notes.append(
+            f"{len(lost)} of {len(asked)} questions have gold nodes that the graph does not hold, {node!r} of "
+            f"{question!r} first: no method can find them, and they count"
+        )
+    return tuple(notes)
 
 
 def meets(example: Example, condition: Condition) -> bool:
-    """Tell whether a field is as asked, case aside; of a list any item. A question without the field never is."""
+    """Return whether a field meets a condition, case aside; of a list any item. A missing field does not."""
     field = example.fields.get(condition.property, example.gold.answer_type if condition.property == _OF_GOLD else None)
     if field is None:
         return False
-    values = field if isinstance(field, list) else [field]
-    if condition.comparison == "!=":
-        return not any(_is(value, "=", condition.value) for value in values)
-    return any(_is(value, condition.comparison, condition.value) for value in values)
+    comparison = "=" if condition.comparison == "!=" else condition.comparison
 
+    def fits(value: JsonValue) -> bool:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if comparison == "=" and text.casefold() == condition.value.casefold():
+            return True
+        ours, theirs = number_of(value), number_of(condition.value)
+        return not (math.isnan(ours) or math.isnan(theirs)) and _COMPARE[comparison](ours, theirs)
 
-def _is(value: JsonValue, comparison: str, wanted: str) -> bool:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if comparison == "=" and text.casefold() == wanted.casefold():
-        return True
-    ours, theirs = number_of(value), number_of(wanted)
-    return not (math.isnan(ours) or math.isnan(theirs)) and _COMPARE[comparison](ours, theirs)
-
-
-def _require_field(examples: Sequence[Example], name: str) -> None:
-    fields = dict.fromkeys(field for example in examples for field in example.fields)
-    if name not in fields and name != _OF_GOLD:
-        near = nearest(name, fields)
-        hint = f" Near: {', '.join(near)}." if near else ""
-        raise BadOption(f"No question has a field {name!r}.{hint} There are: {', '.join(fields) or 'none'}.")
-
-
-def _check_ids(examples: Sequence[Example]) -> None:
-    seen: set[str] = set()
-    for example in examples:
-        if not example.question.id:
-            raise BadInput(f"a question has no id: {example.question.text[:80]!r}")
-        if example.question.id in seen:
-            raise BadInput(f"two questions have the id {example.question.id!r}: results could not be told apart")
-        seen.add(example.question.id)
+    return any(map(fits, field if isinstance(field, list) else [field])) == (condition.comparison != "!=")

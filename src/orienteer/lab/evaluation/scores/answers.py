@@ -31,8 +31,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.errors import BadOption
@@ -124,7 +126,7 @@ def words_of(text: str, *, lenient: bool = False) -> list[str]:
 
 
 def exact(answer: str, gold: Gold, *, lenient: bool = False, others: Sequence[str] = ()) -> float:
-    """Return EM. Raises `ValueError` where there is no gold answer."""
+    """Return EM. Raises `ValueError` without a gold answer."""
     form = _form(gold)
     if form != "words":
         values = {_value(name, form) for name in gold.answers}
@@ -137,7 +139,7 @@ def exact(answer: str, gold: Gold, *, lenient: bool = False, others: Sequence[st
 
 
 def token_f1(answer: str, gold: Gold, *, lenient: bool = False) -> float:
-    """Return F1 over words. Raises `ValueError` where there is no gold answer."""
+    """Return F1 over words. Raises `ValueError` without a gold answer."""
     if _form(gold) != "words":
         return exact(answer, gold, lenient=lenient)
     texts = [" ".join(gold.answers)] if gold.answer_type == "set" else gold.answers
@@ -147,23 +149,26 @@ def token_f1(answer: str, gold: Gold, *, lenient: bool = False) -> float:
 
 
 def contains(answer: str, gold: Gold, *, lenient: bool = False) -> float:
-    """Return SubEM. Raises `ValueError` where there is no gold answer."""
+    """Return SubEM. Raises `ValueError` without a gold answer."""
     form = _form(gold)
     if form != "words":
+        # The first boolean, or all the numbers, among the words of the answer.
         values = {_value(name, form) for name in gold.answers} - {None}
-        return float(any(value in values for value in _values_in(answer, form)))
+        present = [_value(word, form) for word in normalise(answer, lenient=True).split()]
+        present = [value for value in present if value is not None]
+        return float(any(value in values for value in (present[:1] if form == "boolean" else present)))
     if lenient:
         text = normalise(answer, lenient=True)
         plain = [normalise(name, lenient=True) for name in gold.answers]
-        present = [bool(name) and name in text for name in plain]  # an empty name would stand in every text
+        are_in = [bool(name) and name in text for name in plain]  # an empty name is in every text
     else:
         words = words_of(answer)
-        present = [_start_of(words_of(name), words) is not None for name in gold.answers]
-    return float(all(present) if gold.answer_type == "set" else any(present))
+        are_in = [_start_of(words_of(name), words) is not None for name in gold.answers]
+    return float(all(are_in) if gold.answer_type == "set" else any(are_in))
 
 
 def rouge(answer: str, gold: Gold, *, kind: str, lenient: bool = False) -> float:
-    """Return Rouge-1, Rouge-2 or Rouge-L. Raises `ValueError` where there is no gold answer."""
+    """Return Rouge-1, Rouge-2 or Rouge-L. Raises `ValueError` without a gold answer."""
     _require(gold)
     cut = partial(words_of, lenient=True) if lenient else rouge_words
     texts = [", ".join(gold.answers)] if gold.answer_type == "set" else gold.answers
@@ -174,7 +179,7 @@ def rouge(answer: str, gold: Gold, *, kind: str, lenient: bool = False) -> float
 
 
 def set_f1(answer: str, gold: Gold, *, lenient: bool = False, others: Sequence[str] = ()) -> float:
-    """Return F1 over the items of an answer that is a set. Raises `ValueError` where there is no gold answer."""
+    """Return F1 over the items of an answer that is a set. Raises `ValueError` without a gold answer."""
     _require(gold)
     items = items_in(answer, gold.answers, lenient=lenient, others=others)
     return 2 * len(items.right) / (len(items.right) + len(items.wrong) + len(_distinct(gold.answers, lenient=lenient)))
@@ -193,19 +198,35 @@ def items_in(answer: str, names: Sequence[str], *, lenient: bool = False, others
     if lenient:
         return _items_in_prose(answer, names, others)
     targets = {normalise(name): name for name in names}
-    parts = _listed(answer)
+    # A list in words is cut into its parts; what separates two of them stays at the head of the second.
+    parts: list[str] | None = None
+    if answer.lstrip().startswith("["):
+        with suppress(ValueError):
+            items = json.loads(answer)
+            parts = items if isinstance(items, list) and all(isinstance(item, str) for item in items) else None
+    if parts is None:
+        text = _BULLET.sub("", answer)
+        starts = [0, *(match.start() for match in _BETWEEN_ITEMS.finditer(text)), len(text)]
+        parts = [text[start:end] for start, end in pairwise(starts)]
+
+    def item_of(parts: Sequence[str]) -> str:
+        """Return parts as one item, normalised, without the separator before the first."""
+        text = "".join(parts)
+        before = _BETWEEN_ITEMS.match(text)
+        return normalise(text[before.end() :] if before else text)
+
     longest = max((len(_BETWEEN_ITEMS.findall(name)) for name in names), default=0) + 1
     right: dict[str, None] = {}
     wrong: dict[str, None] = {}
     place = 0
     while place < len(parts):
         for count in range(min(longest, len(parts) - place), 0, -1):
-            item = _item(parts[place : place + count])
+            item = item_of(parts[place : place + count])
             if item in targets:
                 right[targets[item]] = None
                 break
         else:
-            count, item = 1, _item(parts[place : place + 1])
+            count, item = 1, item_of(parts[place : place + 1])
             if any(map(str.isalnum, item)):
                 wrong[item] = None
         place += count
@@ -226,41 +247,20 @@ def _items_in_prose(answer: str, names: Sequence[str], others: Sequence[str]) ->
     return Items(tuple(right), tuple(wrong))
 
 
-def _listed(answer: str) -> list[str]:
-    """Cut a list in words into its parts; what separates two of them stays at the head of the second."""
-    if answer.lstrip().startswith("["):
-        try:
-            items = json.loads(answer)
-        except ValueError:
-            items = None
-        if isinstance(items, list) and all(isinstance(item, str) for item in items):
-            return items
-    text = _BULLET.sub("", answer)
-    starts = [0, *(match.start() for match in _BETWEEN_ITEMS.finditer(text)), len(text)]
-    return [text[start:end] for start, end in zip(starts, starts[1:], strict=False)]
-
-
-def _item(parts: Sequence[str]) -> str:
-    """Return parts as one item, normalised, without what stood before the first."""
-    text = "".join(parts)
-    before = _BETWEEN_ITEMS.match(text)
-    return normalise(text[before.end() :] if before else text)
-
-
 def _distinct(names: Iterable[str], *, lenient: bool) -> dict[str, str]:
     """Return names by their normalised forms."""
     return {normalise(name, lenient=lenient): name for name in names}
 
 
 def _start_of(part: Sequence[str], words: Sequence[str]) -> int | None:
-    """Return where some words begin among others, None if they are not there or none."""
+    """Return the first place of some words among others, or None."""
     size = len(part)
     starts = range(len(words) - size + 1) if size else ()
     return next((start for start in starts if list(words[start : start + size]) == list(part)), None)
 
 
 def _form(gold: Gold) -> _Form:
-    """Return how gold is compared: by value or by words. Raises `ValueError` where there is no gold answer."""
+    """Return the form of comparison: by value or by words. Raises `ValueError` without a gold answer."""
     _require(gold)
     for form in ("boolean", "number"):
         if gold.answer_type in (None, form) and all(_value(name, form) is not None for name in gold.answers):
@@ -281,15 +281,8 @@ def _value(text: str, form: _Form) -> float | None:
     return float(plain) if _NUMBER.fullmatch(plain) else None
 
 
-def _values_in(text: str, form: _Form) -> list[float]:
-    """Return the first boolean, or all the numbers, among the words of a text."""
-    values = (_value(word, form) for word in normalise(text, lenient=True).split())
-    present = [value for value in values if value is not None]
-    return present[:1] if form == "boolean" else present
-
-
 def _is_kept(text: str, place: int) -> bool:
-    """Whether a character that is not a letter, digit or space is part of a word; see the head of this module."""
+    """Return whether a sign is part of a word; see the head of this module."""
     sign = text[place]
     if unicodedata.category(sign).startswith("M"):  # vowel signs and accents
         return True
@@ -313,7 +306,7 @@ NAMES = ("EM", "F1", "SubEM", "SetF1", *_ROUGE)
 
 
 def is_answer_measure(name: str) -> bool:
-    """Whether `answer_measure` knows this name."""
+    """Return whether `answer_measure` knows this name."""
     return name.removesuffix(LENIENT) in NAMES
 
 
@@ -335,17 +328,19 @@ def rouge_words(text: str) -> list[str]:
 
 def rouge_n(words: Sequence[str], gold: Sequence[str], n: int) -> float:
     """Return F1 over the runs of n words; 0 where either text is shorter than that."""
-    ours, theirs = _runs(words, n), _runs(gold, n)
-    return _f1((ours & theirs).total(), ours.total(), theirs.total())
+    ours, theirs = (Counter(zip(*(side[at:] for at in range(n)), strict=False)) for side in (words, gold))
+    common = (ours & theirs).total()
+    return 2 * common / (ours.total() + theirs.total()) if common else 0.0
 
 
 def rouge_l(words: Sequence[str], gold: Sequence[str]) -> float:
     """Return F1 by the longest common subsequence of words."""
-    return _f1(common_subsequence(words, gold), len(words), len(gold))
+    common = common_subsequence(words, gold)
+    return 2 * common / (len(words) + len(gold)) if common else 0.0
 
 
 def common_subsequence(words: Sequence[str], other: Sequence[str]) -> int:
-    """Return how long the longest sequence is that stands in both, in order but not necessarily together."""
+    """Return the length of the longest common subsequence."""
     longest = [0] * (len(other) + 1)
     for word in words:
         before = 0  # of the words so far, and of the other's up to the one before
@@ -354,11 +349,3 @@ def common_subsequence(words: Sequence[str], other: Sequence[str]) -> int:
             longest[place] = before + 1 if word == theirs else max(above, longest[place - 1])
             before = above
     return longest[-1]
-
-
-def _runs(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
-
-
-def _f1(common: int, ours: int, theirs: int) -> float:
-    return 2 * common / (ours + theirs) if common else 0.0

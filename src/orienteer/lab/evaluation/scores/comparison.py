@@ -242,33 +242,25 @@ def _on_common_questions(
 
 def _method(method: _MethodScores, questions: Sequence[str], random_seed: int) -> _Method:
     lines = tuple(method.lines[question] for question in questions)
-    scores = _scores(method.scores, questions)
+
+    def values_in(scores: Mapping[str, float | None]) -> list[float]:
+        return [score for question in questions if (score := scores[question]) is not None]
+
+    scores = values_in(method.scores)
     mean, low, high = mean_interval(scores, random_seed=random_seed)
     beside = {}
     for name, others in method.beside.items():
-        values = _scores(others, questions)
-        estimate = mean_interval(values, random_seed=random_seed)
-        beside[name] = Estimate(mean=estimate.mean, low=estimate.low, high=estimate.high, n=len(values))
+        values = values_in(others)
+        beside[name] = Estimate(**mean_interval(values, random_seed=random_seed)._asdict(), n=len(values))
     usage = sum((line.usage for line in lines), Usage())
     cost = Cost(
         milliseconds=1000 * math.fsum(line.seconds for line in lines) / len(lines),
         calls=usage.calls / len(lines),
         usd=None if usage.usd is None else usage.usd / len(lines),
     )
-    standing = Standing(
-        method=method.name,
-        kind=kind_of(method.name),
-        mean=mean,
-        low=low,
-        high=high,
-        beside=beside,
-        cost=cost,
-    )
+    kind = kind_of(method.name)
+    standing = Standing(method=method.name, kind=kind, mean=mean, low=low, high=high, beside=beside, cost=cost)
     return _Method(standing, np.array(scores) * POINTS / method.scale, lines)
-
-
-def _scores(scores: Mapping[str, float | None], questions: Sequence[str]) -> list[float]:
-    return [score for question in questions if (score := scores[question]) is not None]
 
 
 def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> list[PairedDifference]:
@@ -326,7 +318,15 @@ def _verdict(methods: Sequence[_Method], measure: str, random_seed: int) -> Comp
     flats = [method for method in methods if method.standing.kind == "flat"]
     n = len(methods[0].lines)
     if not graphs or not flats:
-        return Comparison(verdict=_advice(methods, measure), outcome="nothing to compare", measure=measure, n=n)
+        # What is missing for a verdict, and what to run.
+        best = methods[0].standing
+        means = f"{measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
+        leader = f"{best.method} leads with {means}" if len(methods) > 1 else f"only {best.method} was run, {means}"
+        lacking, remedy = ("no method goes along the edges", "anchor") if flats else (
+            "there is no flat list to measure against", "bm25"
+        )  # fmt: skip
+        advice = f"Run {remedy} on the same questions to learn whether the graph helps: {lacking}, and {leader}."
+        return Comparison(verdict=advice, outcome="nothing to compare", measure=measure, n=n)
     graph, flat = graphs[0], flats[0]
     gain = _differences([(graph_method, flat) for graph_method in graphs], random_seed)[0]
     outcome: Decision
@@ -334,12 +334,22 @@ def _verdict(methods: Sequence[_Method], measure: str, random_seed: int) -> Comp
     if gain.n >= FEWEST and gain.high < WORTHWHILE:
         outcome = "did not help"
     elif gain.p >= SIGNIFICANT or gain.low <= 0 <= gain.high:
-        outcome, needed = "cannot tell", _questions_needed(graph, flat, gain)
+        # More questions than these would tell, and enough for the permutation test to speak.
+        outcome, needed = "cannot tell", FEWEST
+        if gain.better or gain.worse:
+            estimate = questions_needed(graph.points.tolist(), flat.points.tolist(), smallest=WORTHWHILE)
+            needed = max(2 * gain.n, estimate or 0, FEWEST_FOR_P)
     else:
         outcome = "helped" if gain.low > 0 else "did not help"
+    # For how many questions all gold was found, if that is a measure of these questions.
+    found = "".join(
+        f" {graph.name} finds all gold for {round(estimate.mean * count):,} of the {count:,} questions, "
+        f"{flat.name} for {round(flat.standing.beside[name].mean * count):,} ({name})."
+        for name, estimate in graph.standing.beside.items()
+        if (count := estimate.n)
+    )
     return Comparison(
-        verdict=_sentence(outcome, gain, needed, measure, graph.standing.cost, flat.standing.cost)
-        + _beside(graph.standing, flat.standing),
+        verdict=_sentence(outcome, gain, needed, measure, graph.standing.cost, flat.standing.cost) + found,
         outcome=outcome,
         measure=measure,
         n=n,
@@ -348,14 +358,6 @@ def _verdict(methods: Sequence[_Method], measure: str, random_seed: int) -> Comp
         gain=gain,
         questions_needed=needed,
     )
-
-
-def _questions_needed(graph: _Method, flat: _Method, gain: PairedDifference) -> int:
-    """Estimate how many questions would tell: more than these, and enough for the permutation test to speak."""
-    if not gain.better and not gain.worse:
-        return FEWEST
-    estimate = questions_needed(graph.points.tolist(), flat.points.tolist(), smallest=WORTHWHILE)
-    return max(2 * gain.n, estimate or 0, FEWEST_FOR_P)
 
 
 def _sentence(
@@ -378,26 +380,3 @@ def _sentence(
         return f"Do without the graph: on these {gain.n} questions {score}."
     rounded = int(float(f"{needed or 0:.2g}"))  # an estimate has no more than two digits
     return f"Ask about {rounded:,} questions: these {gain.n} cannot tell whether the graph helps, for {score}."
-
-
-def _beside(graph: Standing, flat: Standing) -> str:
-    """Say for how many questions all gold was found; nothing where that is no measure of these questions."""
-    return "".join(
-        f" {graph.method} finds all gold for {round(estimate.mean * n):,} of the {n:,} questions, {flat.method} for "
-        f"{round(flat.beside[name].mean * n):,} ({name})."
-        for name, estimate in graph.beside.items()
-        if (n := estimate.n)
-    )
-
-
-def _advice(methods: Sequence[_Method], measure: str) -> str:
-    """Say what is missing for a verdict, and what to run."""
-    best = methods[0].standing
-    leader = f"{best.method} leads with {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
-    if len(methods) == 1:
-        leader = f"only {best.method} was run, {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f})"
-    if any(method.standing.kind == "flat" for method in methods):
-        lacking, remedy = "no method goes along the edges", "anchor"
-    else:
-        lacking, remedy = "there is no flat list to measure against", "bm25"
-    return f"Run {remedy} on the same questions to learn whether the graph helps: {lacking}, and {leader}."

@@ -69,7 +69,7 @@ class Judgement(Record):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Say which verdict this is."""
+        """Return the identity of the verdict."""
         return self.score, self.request_sha256, self.id, self.method
 
     @property
@@ -78,7 +78,7 @@ class Judgement(Record):
         return sum(self.criteria.values()) / len(self.criteria)
 
     def is_about(self, answer: str | None) -> bool:
-        """Tell whether this is the answer that was judged."""
+        """Return whether this is the judged answer."""
         return answer is not None and self.answer_sha256 == _sha256(answer)
 
 
@@ -102,7 +102,11 @@ def judge_run(
     Raises `BadOption` for an unknown score, `GraphBusy` where another process writes this run, `ModelError` where the
     first calls all fail, `BudgetExhausted` where the allowance is spent; what was judged until then is kept.
     """
-    _check(run, scores, evidence)
+    for score in scores:
+        if score not in CRITERIA:
+            raise BadOption(f"a judge gives no {score!r}; it gives {', '.join(SCORES)}")
+    if "E-Score" in scores and evidence is None and not carries_evidence(run):
+        raise BadOption("the E-Score is given by the gold evidence, and there is none: leave out the E-Score")
     lines = {(line.id, line.method): line for line in run.lines}.values()  # asked again: the last counts
     tasks = (_task(line, score, evidence, model) for score in dict.fromkeys(scores) for line in lines)
     file = run.path / JUDGED
@@ -126,7 +130,7 @@ def judge_run(
 
 
 def read_judgements(path: Path) -> tuple[Judgement, ...]:
-    """Return the verdicts in a run's folder that stand, in order; none where nothing was judged.
+    """Return the verdicts in a run's folder, without those to be asked for again; none if nothing was judged.
 
     Raises `BadInput` for a line that is no verdict.
     """
@@ -138,9 +142,9 @@ def read_judgements(path: Path) -> tuple[Judgement, ...]:
 
 
 def gold_evidence(graph: Graph) -> Callable[[Line], str]:
-    """Return what shows the judge the gold nodes of a question: type, name and text of the first, by relevance."""
+    """Return a function that writes the gold nodes of a question for the judge: the most relevant ones."""
 
-    def shown(line: Line) -> str:
+    def evidence(line: Line) -> str:
         gold = sorted(line.gold.nodes.items(), key=lambda item: (-item[1], item[0]))
         texts = []
         for node_id, _ in gold[:EVIDENCE_NODES]:
@@ -151,11 +155,11 @@ def gold_evidence(graph: Graph) -> Callable[[Line], str]:
             texts.append(f"{node.name} ({node.type}): {node.text[:EVIDENCE_CHARACTERS]}")
         return "\n\n".join(texts)
 
-    return shown
+    return evidence
 
 
 def carries_evidence(run: StoredRun) -> bool:
-    """Tell whether questions of a run bring the texts of their gold evidence."""
+    """Return whether questions of a run bring the texts of their gold evidence."""
     return any(line.gold.evidence for line in run.lines)
 
 
@@ -174,7 +178,7 @@ class _Task:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Say which verdict this would be."""
+        """Return the identity of the future verdict."""
         return self.begun.method, self.request_sha256, self.line.id, self.line.method
 
     @property
@@ -183,20 +187,14 @@ class _Task:
         return _sha256("\n".join(message.model_dump_json() for message in self.begun.opening))
 
 
-def _check(run: StoredRun, scores: Sequence[str], evidence: Callable[[Line], str] | None) -> None:
-    for score in scores:
-        if score not in CRITERIA:
-            raise BadOption(f"a judge gives no {score!r}; it gives {', '.join(SCORES)}")
-    if "E-Score" in scores and evidence is None and not carries_evidence(run):
-        raise BadOption("the E-Score is given by the gold evidence, and none was handed over: leave out the E-Score")
-
-
 def _task(line: Line, score: str, evidence: Callable[[Line], str] | None, model: LanguageModel) -> _Task | None:
-    """Return the task of judging a line; None where it has no answer to judge, or no gold to judge it by."""
+    """Return the task of judging a line; None if it has no answer to judge, or no gold to judge it by."""
     if line.error is not None or not line.answer:
         return None
     if score == "E-Score":
-        standard = ("Evidence", _evidence(line, evidence))
+        # The evidence that the question brings, else what is shown of its gold nodes.
+        texts = [text[:EVIDENCE_CHARACTERS] for text in line.gold.evidence[:EVIDENCE_NODES]]
+        standard = ("Evidence", "\n\n".join(texts) if texts else evidence(line) if evidence is not None else "")
     else:
         heading = "Known answer, all of it" if line.gold.answer_type == "set" else "Known answer, any of"
         standard = (heading, "\n".join(f"- {answer}" for answer in line.gold.answers))
@@ -207,13 +205,6 @@ def _task(line: Line, score: str, evidence: Callable[[Line], str] | None, model:
     question, sampling = Question(id=line.id, text=line.question), Sampling(temperature=0.0)
     begun = begin(model, _prompt(score), {"content": content}, question=question, method=score, sampling=sampling)
     return _Task(line, begun)
-
-
-def _evidence(line: Line, text_of: Callable[[Line], str] | None) -> str:
-    """Return the evidence that a question brings, else what is shown of its gold nodes."""
-    if line.gold.evidence:
-        return "\n\n".join(text[:EVIDENCE_CHARACTERS] for text in line.gold.evidence[:EVIDENCE_NODES])
-    return text_of(line) if text_of is not None else ""
 
 
 def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judgement:
@@ -236,18 +227,12 @@ def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judgement:
     if marks is None:
         text = (reply.message.content or "")[:_SHOWN]
         return verdict.model_copy(update={"error": f"the verdict is no JSON that fits its schema: {text!r}"})
-    return verdict.model_copy(update=_marks(marks))
-
-
-def _marks(verdict: Mapping[str, JsonValue]) -> dict[str, dict[str, float] | dict[str, str]]:
-    """Return the marks and reasons of a verdict that fits its schema."""
-    if _VERDICT in verdict:
-        return {"criteria": {_VERDICT: float(verdict[_VERDICT] == "yes")}}
-    marks = {name: mark for name, mark in verdict.items() if isinstance(mark, dict)}
-    return {
-        "criteria": {name: float(mark["mark"]) for name, mark in marks.items()},
-        "reasons": {name: str(mark["reason"]) for name, mark in marks.items()},
-    }
+    if _VERDICT in marks:
+        return verdict.model_copy(update={"criteria": {_VERDICT: float(marks[_VERDICT] == "yes")}})
+    fields = {name: mark for name, mark in marks.items() if isinstance(mark, dict)}
+    criteria = {name: float(mark["mark"]) for name, mark in fields.items()}
+    reasons = {name: str(mark["reason"]) for name, mark in fields.items()}
+    return verdict.model_copy(update={"criteria": criteria, "reasons": reasons})
 
 
 def _verdicts(
@@ -267,19 +252,14 @@ def _verdicts(
 
 
 def _schema(score: str) -> dict[str, JsonValue]:
+    def an_object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        required: list[JsonValue] = list(properties)
+        return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
     if not CRITERIA[score]:
-        return _object({_VERDICT: {"type": "string", "enum": ["yes", "no"]}})
-    mark = {"type": "integer", "minimum": 0, "maximum": int(FULL_MARKS)}
-    return _object({name: _object({"reason": {"type": "string"}, "mark": mark}) for name in CRITERIA[score]})
-
-
-def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+        return an_object({_VERDICT: {"type": "string", "enum": ["yes", "no"]}})
+    mark: JsonValue = {"type": "integer", "minimum": 0, "maximum": int(FULL_MARKS)}
+    return an_object({name: an_object({"reason": {"type": "string"}, "mark": mark}) for name in CRITERIA[score]})
 
 
 def _prompt(score: str) -> Prompt:

@@ -1,12 +1,12 @@
-"""Measures of a ranking, by rank alone: no score of a hit is ever looked at, so no evaluator's rule for scores applies.
+"""Measures of a ranking, by rank alone: scores of hits are never read, so no evaluator's rule for scores applies.
 
-A ranking is node ids, best first; gold is node ids with their relevance, and what is above 0 is relevant. An id that
-stands twice in a ranking counts at its first place, and takes no second one. With R the number of relevant nodes:
+A ranking is node ids, best first; gold is node ids with their relevance, relevant above 0. An id that is repeated in a
+ranking counts at its first place only, and takes no second one. With R the number of relevant nodes:
 
-Hit@k        1 where one of the first k is relevant, else 0. TREC's Success@k.
+Hit@k        1 if one of the first k is relevant, else 0. TREC's Success@k.
 Recall@k     relevant among the first k / R, never / min(k, R): with R above k it cannot reach 1.
-AllGold@k    1 where the first k hold all that is relevant, else 0; 0 with R above k. HippoRAG's all-recall, AR@k.
-Precision@k  relevant among the first k / k, also where the ranking is shorter.
+AllGold@k    1 if the first k have all relevant nodes, else 0; 0 with R above k. HippoRAG's all-recall, AR@k.
+Precision@k  relevant among the first k / k, even if the ranking is shorter.
 MRR          1 / place of the first relevant node in the whole ranking, 0 without one.
 MAP          precision at the place of each relevant node of the ranking, added up, / R. TREC's AP.
 nDCG@k       sum of relevance / log2(place + 1) over the first k, / the same sum of the best possible ranking.
@@ -25,6 +25,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
+from typing import TypeAlias
 
 from orienteer.errors import BadOption, nearest
 from orienteer.plugins import load, refused, registered
@@ -38,51 +39,42 @@ _EXAMPLES = ("Hit@1", "Hit@5", "Recall@20", "Recall@all", "AllGold@5", "Precisio
 _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*|all))?")
 
 
-def hit(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
-    """Return 1 where one of the first k is relevant."""
-    return float(any(gold.get(node, 0) > 0 for node in ranking[:k]))
+Formula: TypeAlias = Callable[[Sequence[str], Mapping[str, float], int | None], float]
+"""A ranking, gold and k to a value; the head of this module says how."""
 
 
-def recall(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
-    """Return the share of the relevant nodes that the first k hold."""
-    return _relevant_among(ranking[:k], gold) / _relevant(gold)
-
-
-def all_gold(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
-    """Return 1 where the first k hold all relevant nodes."""
-    return float(_relevant_among(ranking[:k], gold) == _relevant(gold))
-
-
-def precision(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
-    """Return the share of the first k places that are relevant; places without a hit are not."""
-    return _relevant_among(ranking[:k], gold) / max(1, len(ranking) if k is None else k)
-
-
-def reciprocal_rank(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None = None) -> float:
-    """Return 1 / place of the first relevant node, 0 without one."""
-    return next((1 / place for place, node in enumerate(ranking, 1) if gold.get(node, 0) > 0), 0.0)
-
-
-def average_precision(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None = None) -> float:
-    """Return the mean over all relevant nodes of the precision at their places, 0 for those not in the ranking."""
+def _average_precision(ranking: Sequence[str], gold: Mapping[str, float], _k: int | None) -> float:
     places = [place for place, node in enumerate(ranking, 1) if gold.get(node, 0) > 0]
     return math.fsum(count / place for count, place in enumerate(places, 1)) / _relevant(gold)
 
 
-def ndcg(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
-    """Return the discounted gain of the first k as a share of the best possible one. The gain is the relevance."""
+def _ndcg(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
+    def gain(relevances: Iterable[float]) -> float:
+        return math.fsum(relevance / math.log2(place + 1) for place, relevance in enumerate(islice(relevances, k), 1))
+
     best = sorted((relevance for relevance in gold.values() if relevance > 0), reverse=True)
-    return _gain((max(0.0, gold.get(node, 0.0)) for node in ranking), k) / _gain(best, k)
+    return gain(max(0.0, gold.get(node, 0.0)) for node in ranking) / gain(best)
 
 
-_CUT: Mapping[str, Callable[[Sequence[str], Mapping[str, float], int | None], float]] = {
-    "Hit": hit,
-    "Recall": recall,
-    "AllGold": all_gold,
-    "Precision": precision,
-    "nDCG": ndcg,
+def _found(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> int:
+    """Return the number of relevant nodes among the first k."""
+    return sum(gold.get(node, 0) > 0 for node in ranking[:k])
+
+
+_CUT: Mapping[str, Formula] = {
+    "Hit": lambda ranking, gold, k: float(_found(ranking, gold, k) > 0),
+    "Recall": lambda ranking, gold, k: _found(ranking, gold, k) / _relevant(gold),
+    "AllGold": lambda ranking, gold, k: float(_found(ranking, gold, k) == _relevant(gold)),
+    # Places without a hit count as not relevant.
+    "Precision": lambda ranking, gold, k: _found(ranking, gold, k) / max(1, len(ranking) if k is None else k),
+    "nDCG": _ndcg,
 }
-_WHOLE = {"MRR": reciprocal_rank, "MAP": average_precision}
+_WHOLE: Mapping[str, Formula] = {
+    "MRR": lambda ranking, gold, k: next(
+        (1 / place for place, node in enumerate(ranking, 1) if gold.get(node, 0) > 0), 0.0
+    ),
+    "MAP": _average_precision,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +86,7 @@ class RankMeasure:
     """Whether it measures the whole ranking, hits that may not answer by the benchmark's rule included."""
     k: int | None
     """The number of places that count. None: all."""
-    formula: Callable[[Sequence[str], Mapping[str, float], int | None], float]
+    formula: Formula
 
     def __call__(self, ranking: Sequence[str], gold: Mapping[str, float]) -> float:
         """Return the value, from 0 to 1. Raises `ValueError` if no gold node is relevant."""
@@ -122,7 +114,7 @@ def rank_measure(name: str) -> RankMeasure:
 
 
 def evidence_step(name: str) -> int | None:
-    """Return the step that a measure `Evidence@n` is of, 0 for `Evidence@all`; None for any other measure."""
+    """Return the step of a measure `Evidence@n`, 0 for `Evidence@all`; None for any other measure."""
     parts = _NAME.fullmatch(name)
     if parts is None or parts["kind"] != EVIDENCE or parts["k"] is None:
         return None
@@ -130,7 +122,7 @@ def evidence_step(name: str) -> int | None:
 
 
 def unknown_measure(name: str, names: Sequence[str]) -> str:
-    """Return the message for an unknown measure, with the nearest names, at the k that was asked for, and all names."""
+    """Return the message for an unknown measure, with the nearest names at its k, and all names."""
     _, at, k = name.partition("@")
     has_k = at and _NAME.fullmatch(f"Hit@{k}")
     near = nearest(name, [f"{one.partition('@')[0]}@{k}" if has_k and "@" in one else one for one in names], most=2)
@@ -164,7 +156,7 @@ def evidence_recall(trajectories: Iterable[Trajectory], gold: Mapping[str, float
 
 
 def relevant_count(gold: Mapping[str, float]) -> int:
-    """Return how many nodes of a gold are relevant."""
+    """Return the number of relevant nodes."""
     return sum(relevance > 0 for relevance in gold.values())
 
 
@@ -173,11 +165,3 @@ def _relevant(gold: Mapping[str, float]) -> int:
     if not count:
         raise ValueError("a ranking is measured against relevant nodes, and gold holds none")
     return count
-
-
-def _relevant_among(nodes: Iterable[str], gold: Mapping[str, float]) -> int:
-    return sum(gold.get(node, 0) > 0 for node in nodes)
-
-
-def _gain(relevances: Iterable[float], k: int | None) -> float:
-    return math.fsum(relevance / math.log2(place + 1) for place, relevance in enumerate(islice(relevances, k), 1))

@@ -13,7 +13,7 @@ strict   Ours. By answer type: a boolean or a number by its value, with nothing 
 nodes    Ours, for agents whose answer is a set of nodes (`node_reward`): F1 of the nodes, clues and failed calls as in
          `strict`.
 
-What can be gamed, and what then comes of it, stands in docs/evaluation.md; tests/papers/test_rewards.py plays each.
+docs/evaluation.md says what can be gamed, and what results from it; tests/papers/test_rewards.py plays each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
@@ -46,7 +46,7 @@ FEW_NODES = 20
 FEW_STRINGS = 60
 """Strings of a call, and pieces between them, beyond which naming an id is no choice any more."""
 FAILED_COST, MOST_COST = 0.02, 0.1
-"""What a failed call takes off, and all of them together at the most."""
+"""The cost of a failed call, and the highest cost of all together."""
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _QUOTE = re.compile(r"['\"`]")
@@ -94,7 +94,8 @@ def reward(
         raise BadOption(f"mode is {mode!r}: it must be one of {', '.join(_VALUES)}")
     answer = final_answer(trajectory)
     value = 0.0 if answer is None else _VALUES[mode](answer, item)
-    written = _written(item, spellings or {})
+    # Every way to write each clue, by its id.
+    written = {clue: (clue, *(spellings or {}).get(clue, ())) for clue in item.clue_nodes}
     touched = _TOUCHED[mode](trajectory, written)
     share = len(touched) / len(written) if written else 0.0
     failed = sum(map(failed_calls, trajectory.steps))
@@ -144,7 +145,7 @@ def node_reward(
 
 
 def item_of(key: str, question: str, gold: Gold, fields: Mapping[str, JsonValue]) -> QuizItem | None:
-    """Return a question, with its id, as the item of a quiz; None where it is not of a quiz, or has no gold answer."""
+    """Return a question, with its id, as the item of a quiz; None if it is not of a quiz, or has no gold answer."""
     if not gold.answers:
         return None
     known = {name: value for name, value in fields.items() if name in QuizItem.model_fields}
@@ -156,7 +157,7 @@ def item_of(key: str, question: str, gold: Gold, fields: Mapping[str, JsonValue]
 
 
 def spellings_of(trajectory: Trajectory, item: QuizItem) -> Spellings:
-    """Return how a view of the trajectory spells the ids of clues, as far as the ids tell: without their `Type::`.
+    """Return the spellings of clues in a view of the trajectory, as far as the ids show them: without their `Type::`.
 
     Empty for a trajectory without a view. With the graph, `Identifiers` gives the spelling of every node.
     """
@@ -215,29 +216,22 @@ def _by_type(answer: str, item: QuizItem) -> float:
 # ------------------------------------------------------------------------------------------------------ the clues
 
 
-def _written(item: QuizItem, spellings: Spellings) -> dict[str, tuple[str, ...]]:
-    """Return every way to write each clue, by its id."""
-    return {clue: (clue, *spellings.get(clue, ())) for clue in item.clue_nodes}
-
-
 def _anywhere(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the clues that the model wrote or was shown anywhere. GraphScout (003), equation 4."""
     nodes = {node for step in trajectory.steps for reply in step.observations for node in reply.nodes}
-    text = "\n".join(_texts(trajectory))
+    # Without the opening, which may hold ids as examples.
+    texts: list[str] = []
+    for step in trajectory.steps:
+        texts.append(step.reply.message.content or "")
+        for call in step.reply.message.tool_calls:
+            texts += _strings(call.arguments) or (call.arguments,)
+        texts += (reply.text for reply in step.observations)
+    text = "\n".join(texts)
 
     def is_in_text(name: str) -> bool:  # as a whole word
         return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
     return tuple(clue for clue, names in written.items() if clue in nodes or any(map(is_in_text, names)))
-
-
-def _texts(trajectory: Trajectory) -> Iterator[str]:
-    """Return what the model wrote, called and was shown, but not the opening, which may hold ids as examples."""
-    for step in trajectory.steps:
-        yield step.reply.message.content or ""
-        for call in step.reply.message.tool_calls:
-            yield from _strings(call.arguments) or (call.arguments,)
-        yield from (reply.text for reply in step.observations)
 
 
 def _chosen(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -250,39 +244,32 @@ def _chosen(trajectory: Trajectory, written: Mapping[str, Sequence[str]]) -> tup
             reply = replies.get(call.id)
             if reply is None or reply.error is not None:
                 continue
-            strings |= _named_in(call.arguments, parameters.get(call.name))
-            nodes = set(reply.nodes)
-            strings |= nodes if len(nodes) <= FEW_NODES else set()
+            # The whole strings in the call, those in its code included, unless they are too many. Arguments that are
+            # not among the tool's parameters do not count: the tool ignores them.
+            named = _strings(call.arguments, parameters.get(call.name))
+            pieces = {piece for text in named for piece in _QUOTE.split(text)}
+            strings |= pieces.union(named) if len(pieces) <= FEW_STRINGS else set()
+            strings |= set(reply.nodes) if len(set(reply.nodes)) <= FEW_NODES else set()
     return tuple(clue for clue, names in written.items() if not strings.isdisjoint(names))
-
-
-def _named_in(arguments: str, parameters: Container[str] | None) -> set[str]:
-    """Return the whole strings in a call, those in its code included; none if they are too many.
-
-    Arguments that are not among the tool's parameters do not count: the tool ignores them.
-    """
-    texts = _strings(arguments, parameters)
-    pieces = {piece for text in texts for piece in _QUOTE.split(text)}
-    return pieces.union(texts) if len(pieces) <= FEW_STRINGS else set()
 
 
 def _strings(arguments: str, parameters: Container[str] | None = None) -> tuple[str, ...]:
     """Return the texts among the arguments of a call, or among those named as parameters; none if it is not JSON."""
+
+    def leaves(value: JsonValue) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | dict):
+            for item in value.values() if isinstance(value, dict) else value:
+                yield from leaves(item)
+
     try:
         values = json.loads(arguments)
         if parameters is not None and isinstance(values, dict):
             values = {name: value for name, value in values.items() if name in parameters}
-        return tuple(_leaves(values))
+        return tuple(leaves(values))
     except (ValueError, RecursionError):
         return ()
-
-
-def _leaves(value: JsonValue) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(item)
 
 
 _VALUES = {"paper": _by_words, "strict": _by_type}

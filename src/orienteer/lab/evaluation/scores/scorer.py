@@ -7,6 +7,7 @@ about has no score at all: one without gold nodes for a ranking, one without gol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import median_high
 from typing import TYPE_CHECKING, TypeAlias
@@ -50,7 +51,7 @@ class LineScorer:
 
     name: str
     of: Callable[[Line], float | None]
-    """The score of a line; None where the question has no gold for it, or the judge gave no judgement."""
+    """The score of a line; None if the question has no gold for it, or the judge gave no judgement."""
     is_of_answers: bool = False
     scale: float = 1.0
     """The highest score there is."""
@@ -65,12 +66,8 @@ def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> L
         return LineScorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
         judgements = judgements_of(run) if judgements is None else judgements
-        return LineScorer(
-            name,
-            _judged_score(name, judgements),
-            is_of_answers=True,
-            scale=1.0 if name == "QwenScore" else FULL_MARKS,
-        )
+        scale = 1.0 if name == "QwenScore" else FULL_MARKS
+        return LineScorer(name, _judged_score(name, judgements), is_of_answers=True, scale=scale)
     if name in REWARDS:
         return LineScorer(name, _reward_score(REWARDS[name], run), is_of_answers=True)
     if (step := evidence_step(name)) is not None:
@@ -113,24 +110,19 @@ def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tu
 
 def cut_short(run: StoredRun, names: Iterable[str]) -> tuple[str, ...]:
     """Return a note that names the measures that look at more places than the rankings have, if there are any."""
-    k = run.manifest.k
-    longer = [name for name in dict.fromkeys(names) if (places := _places(name)) is not None and places > k]
-    return (f"rankings hold only k={k} hits, and {', '.join(longer)} sees no more than these",) if longer else ()
-
-
-def _places(name: str) -> int | None:
-    """Return how many places of a ranking a measure looks at; None for all, and for measures of no ranking."""
-    try:
-        return rank_measure(name).k
-    except BadOption:
-        return None
+    longer = []
+    for name in dict.fromkeys(names):
+        with suppress(BadOption):  # a measure of no ranking
+            longer += [name] if (rank_measure(name).k or 0) > run.manifest.k else []
+    measures = ", ".join(longer)
+    return (f"rankings hold only k={run.manifest.k} hits, and {measures} sees no more than these",) if longer else ()
 
 
 def judgements_of(run: StoredRun) -> Judgements:
     """Return the judgements of a run; none if no judge was asked.
 
     A judge is a model with a prompt. For each score only the last judge's judgements count, so that the marks of two
-    judges are never mixed; so do only those on the answer that the line now holds.
+    judges are never mixed, and only those on the current answer of the line.
     """
     responses = {(line.id, line.method): line.response for line in run.lines}
     judged = read_judgements(run.path)
@@ -144,7 +136,7 @@ def judgements_of(run: StoredRun) -> Judgements:
 
 
 def latest(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """Group lines by method; where a question was asked again, its last line counts."""
+    """Group lines by method; the last line of a question counts."""
     return {method: list({line.id: line for line in group}.values()) for method, group in by_method(lines).items()}
 
 
@@ -181,7 +173,7 @@ def _evidence_score(run: StoredRun, step: int) -> Callable[[Line], float | None]
 
 
 def _reward_score(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
-    """Return the reward of a line's course: 0 where it has none, None for a question of no quiz."""
+    """Return the reward of a line's trajectory: 0 without one, None for a question of no quiz."""
     # Here, since it loads the solver: a second that other measures need not wait.
     from orienteer.lab.evaluation.scores.rewards import item_of, reward, spellings_of
 
@@ -238,17 +230,17 @@ def _judged_score(name: str, judgements: Judgements) -> Callable[[Line], float |
 
 
 def gives_answers(lines: Sequence[Line]) -> bool:
-    """Whether a method answers in words at all; one that only ranks is left out of the measures of answers."""
+    """Return whether a method answers in words at all; one that only ranks has no measures of answers."""
     return any(line.answer is not None for line in lines) or all(line.error is not None for line in lines)
 
 
 def is_ranked(line: Line) -> bool:
-    """Whether a question has gold nodes, so that a ranking can be measured."""
+    """Return whether a question has gold nodes, so that a ranking can be measured."""
     return any(relevance > 0 for relevance in line.gold.nodes.values())
 
 
 def lacks_judgement(line: Line, score: str, judgements: Judgements) -> bool:
-    """Whether an answer that can be judged has no judgement: it was never asked for, or could not be read."""
+    """Return whether an answer that can be judged has no readable judgement."""
     if line.error is not None or not line.answer or not _has_gold(line, score):
         return False
     judgement = judgements.get((line.id, line.method, score))
@@ -309,12 +301,18 @@ def _of_sizes(sizes: list[int], asked: int) -> Lead | None:
     """Return the measure for questions with these numbers of gold nodes; None without any."""
     if not sizes:
         return None
-    middle, several = median_high(sizes), sum(size > 1 for size in sizes)
-    kind, nodes = ("questions", " gold nodes") if len(sizes) == asked else ("questions with gold nodes", "")
+    middle, count, several = median_high(sizes), len(sizes), sum(size > 1 for size in sizes)
+    kind, nodes = ("questions", " gold nodes") if count == asked else ("questions with gold nodes", "")
+    part = count - several if middle == 1 else several
+    if count == 1:
+        reason = f"the one {kind.replace('questions', 'question')} has"
+    elif part == count:
+        reason = f"all {part:,} {kind} have"
+    else:
+        reason = f"{part:,} of the {count:,} {kind} ha{'s' if part == 1 else 've'}"
     if middle == 1:
-        reason = f"{_share(len(sizes) - several, sizes, kind)} one{nodes.removesuffix('s')}"
-        return Lead(measure=RANKING[0], why=f"By {RANKING[0]}, for {reason}.")
-    reason = f"{_share(several, sizes, kind)} several{nodes}"
+        return Lead(measure=RANKING[0], why=f"By {RANKING[0]}, for {reason} one{nodes.removesuffix('s')}.")
+    reason += f" several{nodes}"
     if middle <= FEW:
         return Lead(measure=f"Recall@{FEW}", why=f"By Recall@{FEW}, for {reason}.", beside=(f"AllGold@{FEW}",))
     reason += f" and half have {middle:,} or more"
@@ -322,14 +320,3 @@ def _of_sizes(sizes: list[int], asked: int) -> Lead | None:
         why = f"By Recall@{MANY}, for {reason}: {FEW} places cannot hold them."
         return Lead(measure=f"Recall@{MANY}", why=why, beside=(f"AllGold@{MANY}",))
     return Lead(measure="nDCG@10", why=f"By nDCG@10, for {reason}: no list of {MANY} can hold them.")
-
-
-def _share(count: int, sizes: list[int], kind: str) -> str:
-    """Say how many of the questions have what is counted: the subject of a sentence, with its verb."""
-    if len(sizes) == 1:
-        return f"the one {kind.replace('questions', 'question')} has"
-    return (
-        f"all {count:,} {kind} have"
-        if count == len(sizes)
-        else f"{count:,} of the {len(sizes):,} {kind} ha{'s' if count == 1 else 've'}"
-    )

@@ -20,7 +20,7 @@ from string import Template
 from typing import Literal, NamedTuple
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from orienteer.agents.agent import Agent, ByReport
 from orienteer.agents.dialect import dialect_for, harmless
@@ -31,8 +31,15 @@ from orienteer.index.searchers import Mode
 from orienteer.lab.evaluation.examples import QuizItem
 from orienteer.lab.evaluation.running.asker import ReplyFolder
 from orienteer.lab.evaluation.running.runs import LOCK, lock
-from orienteer.lab.quizzes.explore.orders import QuizOrder, in_words
-from orienteer.lab.quizzes.explore.report import SCHEMA, CheckedReport, QuizReport, is_answered, report_of
+from orienteer.lab.quizzes.explore.report import (
+    SCHEMA,
+    CheckedReport,
+    QuizOrder,
+    QuizReport,
+    in_words,
+    is_answered,
+    report_of,
+)
 from orienteer.lab.quizzes.kinds import PACKAGE
 from orienteer.lab.quizzes.proof import FORMS, Fault
 from orienteer.llm.conversation import ELISION, Conversation, ask, begin, prompt_of
@@ -48,7 +55,6 @@ from orienteer.text.sentences import one_line
 from orienteer.tools.code import DIALECT, CodeConfig
 from orienteer.tools.toolbox import open_scouting
 
-MAX_CALLS = 10  # GraphScout, 3.3.3: T
 _ANSWERS = {
     "entity": "One thing: its name.",
     "boolean": "One word: True or False.",
@@ -60,8 +66,8 @@ _ANSWERS = {
 class ScoutConfig(Options):
     """How one episode goes."""
 
-    max_calls: int = MAX_CALLS
-    """Calls of tools before the report is asked for. The paper's T."""
+    max_calls: int = Field(default=10, ge=1)
+    """Calls of tools before the report is asked for. The paper's T (3.3.3)."""
     temperature: float = 0.7
     """Temperature of exploring and reporting; above 0, so that questions differ. Ours: the paper names none."""
     tier: Choice = "auto"
@@ -211,8 +217,8 @@ _TEXT = 200  # characters of a node's text
 class Walker:
     """Has a model write questions from walks over one graph. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, *, temperature: float) -> None:
-        self._graph, self._temperature = graph, temperature
+    def __init__(self, graph: Graph, config: ScoutConfig) -> None:
+        self._graph, self._temperature = graph, config.temperature
         self._environment = _environment(graph, has_code=False)
 
     def explore(self, order: QuizOrder, model: LanguageModel, run: Run, check: Check) -> QuizEpisode:
