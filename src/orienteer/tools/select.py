@@ -62,8 +62,8 @@ _BLOCK = 20_000  # rows between two looks at the clock
 class Select:
     """Sets out of sets."""
 
-    def __init__(self, session: Session, *, seconds: float = SECONDS) -> None:
-        self._session, self._seconds = session, seconds
+    def __init__(self, session: Session) -> None:
+        self._session = session
         properties: dict[str, Any] = {
             "of": {**texts.PLAIN_NODES, "description": "Sets or nodes: what they have in common is taken"},
             "named": {"type": "string", "description": "All nodes of this name or alias"},
@@ -81,7 +81,7 @@ class Select:
         """Return the number of nodes left, the first of them, and the name of the saved set."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        until = time.monotonic() + self._seconds
+        until = time.monotonic() + SECONDS
         rows = self._base(arguments, notes)
         if types := texts.texts(arguments, "node_types"):
             mask = graph.arrays.mask(session.node_types(types, notes))
