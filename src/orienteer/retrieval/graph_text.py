@@ -30,6 +30,7 @@ PARTIAL = (
 """What a schema says of such types, once."""
 _MOST_PROPERTIES = 40
 _MOST_NAMED = 30  # node types in one line
+_MOST_ARROWS = 3  # edges that lead to a node in one line
 
 
 def title(graph: Graph, row: int) -> str:
@@ -76,7 +77,7 @@ def counts_line(graph: Graph, counts: Mapping[Kind, int], *, most: int = 12) -> 
     return "; ".join(parts) + (f"; {rest} more kind{'s' * (rest != 1)}" if rest > 0 else "")
 
 
-def edge_note(graph: Graph, edges: Iterable[Edge], node_id: str, *, most: int = 3) -> str:
+def edge_note(graph: Graph, edges: Iterable[Edge], node_id: str) -> str:
     """Return the edges that lead to a node, as seen from their other end."""
     schema = graph.schema
     arrows = dict.fromkeys(
@@ -86,8 +87,8 @@ def edge_note(graph: Graph, edges: Iterable[Edge], node_id: str, *, most: int = 
         )
         for edge in edges
     )
-    shown = " ".join(list(arrows)[:most])
-    return f"{shown} +{len(arrows) - most}" if len(arrows) > most else shown
+    shown = " ".join(list(arrows)[:_MOST_ARROWS])
+    return f"{shown} +{len(arrows) - _MOST_ARROWS}" if len(arrows) > _MOST_ARROWS else shown
 
 
 def edge_lines(graph: Graph, edges: Iterable[Edge | WalkedEdge]) -> list[str]:
@@ -364,21 +365,21 @@ class SnippetTerms:
         return sum(self.weights[term] for term in sorted(terms))
 
 
-def excerpt(text: str, shown: SnippetTerms, *, header: int = 0, longest: int = LONGEST) -> PassageExcerpt:
-    """Return the part of a text that fits a question best, at most `longest` characters and an ellipsis at each end.
+def excerpt(text: str, shown: SnippetTerms, *, header: int = 0) -> PassageExcerpt:
+    """Return the part of a text that fits a question best, at most `LONGEST` characters and an ellipsis at each end.
 
-    The first `header` lines are those of a table, and stand above what is shown of it, as far as `longest` goes.
+    The first `header` lines are those of a table, and stand above what is shown of it, as far as `LONGEST` goes.
     """
     lines = text.split("\n", header)
     above = "\n".join(lines[:header]) + "\n" if header and len(lines) > header else ""
     pieces = pieces_of(text, shown, begin=len(above))
     if not pieces:
-        return PassageExcerpt(text[:longest], (0, min(len(text), longest)), (), 0)
+        return PassageExcerpt(text[:LONGEST], (0, min(len(text), LONGEST)), (), 0)
     best = max(pieces, key=lambda piece: shown.weight(piece.terms))
-    begin, end = (len(above), len(text)) if len(text) - len(above) <= longest else _window(pieces, best, shown, longest)
-    begin, end = centred(text, (begin, end), shown, longest)
+    begin, end = (len(above), len(text)) if len(text) - len(above) <= LONGEST else _window(pieces, best, shown, LONGEST)
+    begin, end = centred(text, (begin, end), shown, LONGEST)
     cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
-    text_shown = f"{above[:longest]}{cut}"
+    text_shown = f"{above[:LONGEST]}{cut}"
     marks = tuple((start, stop) for start, stop, _ in shown.spans(text_shown))
     return PassageExcerpt(text_shown, (begin, end), marks, best.begin)
 

@@ -19,7 +19,7 @@ from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
 from orienteer.tools import texts
-from orienteer.tools.session import ReplyLines, Session, counted, shown_range
+from orienteer.tools.session import ReplyLines, Session, counted, shown_range, type_filters
 
 _GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to answer descriptive questions, and to "
@@ -226,7 +226,7 @@ class SearchInNeighborhood:
         notes: list[str] = []
         reference = texts.text(arguments, "node") or ""
         nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
-        node_types, edge_types = session.type_filters(nodes, edges, notes, around=[reference])
+        node_types, edge_types = type_filters(session, nodes, edges, notes, around=[reference])
         direction = cast(Direction | None, arguments.get("direction"))  # checked against the schema
         mask = graph.arrays.mask(node_types, texts.texts(arguments, "where") or ())
         kinds = graph.arrays.kind_mask(edge_types, direction)

@@ -19,7 +19,7 @@ from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import arrow, title
 from orienteer.text.sentences import flat, one_line, value_text
 from orienteer.tools import texts
-from orienteer.tools.session import ReplyLines, Session, counted, unknown_node
+from orienteer.tools.session import ReplyLines, Session, counted, type_filters, unknown_node
 from orienteer.tools.walks import aggregated, meets, quantity, sort_places
 
 _DESCRIPTION = (
@@ -62,8 +62,8 @@ _BLOCK = 20_000  # rows between two looks at the clock
 class Select:
     """Sets out of sets."""
 
-    def __init__(self, session: Session, *, seconds: float = SECONDS) -> None:
-        self._session, self._seconds = session, seconds
+    def __init__(self, session: Session) -> None:
+        self._session = session
         properties: dict[str, Any] = {
             "of": {**texts.PLAIN_NODES, "description": "Sets or nodes: what they have in common is taken"},
             "named": {"type": "string", "description": "All nodes of this name or alias"},
@@ -81,7 +81,7 @@ class Select:
         """Return the number of nodes left, the first of them, and the name of the saved set."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        until = time.monotonic() + self._seconds
+        until = time.monotonic() + SECONDS
         rows = self._base(arguments, notes)
         if types := texts.texts(arguments, "node_types"):
             mask = graph.arrays.mask(session.node_types(types, notes))
@@ -154,7 +154,7 @@ class Select:
     def _aggregates(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
         """Return by row the aggregate over its distinct neighbours: (len(rows),) float64, NaN for none."""
         session, graph = self._session, self._session.graph
-        types, edges = session.type_filters(order.get("node_types"), order.get("edge_types"), notes)
+        types, edges = type_filters(session, order.get("node_types"), order.get("edge_types"), notes)
         entries = graph.arrays.entries(np.unique(rows), types, edges, order.get("direction"))
         pairs = np.unique(entries.owner.astype(np.int64) << 32 | entries.neighbor)
         owner, neighbor = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)

@@ -274,27 +274,6 @@ class Session:
         types = self.graph.arrays.types
         return [self._type(name, notes, types.edge_numbers, types.edges) for name in names]
 
-    def type_filters(
-        self,
-        node_types: Sequence[str] | None,
-        edge_types: Sequence[str] | None,
-        notes: list[str],
-        *,
-        around: Rows | list[str] | None = None,
-    ) -> tuple[list[str] | None, list[str] | None]:
-        """Return node types and edge types by these names, None for no names. Raises `UnknownType`.
-
-        The error lists the types around some rows or references.
-        """
-        try:
-            nodes = self.node_types(node_types, notes) if node_types else None
-            return nodes, self.edge_types(edge_types, notes) if edge_types else None
-        except UnknownType as error:
-            if around is None:
-                raise
-            rows = self.all_rows(around, []) if isinstance(around, list) else around
-            raise near_types(error, self.graph, rows) from error
-
     def _type(
         self, name: str, notes: list[str], look_up: Callable[[list[str]], list[int]], types: Sequence[str]
     ) -> str:
@@ -339,6 +318,28 @@ def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> Unkn
         return Hint(near, f"Near names: {'; '.join(near)}." if near else "")
 
     return UnknownNode(f"Not in this graph: {name[:longest]!r}.", hint=hint)
+
+
+def type_filters(
+    session: Session,
+    node_types: Sequence[str] | None,
+    edge_types: Sequence[str] | None,
+    notes: list[str],
+    *,
+    around: Rows | list[str] | None = None,
+) -> tuple[list[str] | None, list[str] | None]:
+    """Return node types and edge types by these names, None for no names. Raises `UnknownType`.
+
+    The error lists the types around some rows or references.
+    """
+    try:
+        nodes = session.node_types(node_types, notes) if node_types else None
+        return nodes, session.edge_types(edge_types, notes) if edge_types else None
+    except UnknownType as error:
+        if around is None:
+            raise
+        rows = session.all_rows(around, []) if isinstance(around, list) else around
+        raise near_types(error, session.graph, rows) from error
 
 
 def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:

@@ -20,7 +20,7 @@ from orienteer.records import Direction, JsonValue, Observation, Path
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
 from orienteer.tools import texts
-from orienteer.tools.session import ReplyLines, Session, counted, shown_range
+from orienteer.tools.session import ReplyLines, Session, counted, shown_range, type_filters
 
 _FOLLOW = (
     "Walk several typed steps from a node, a list of nodes or a saved set, and rank what is reached by how many "
@@ -107,7 +107,7 @@ class Follow:
         reached = StepResult(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
         for hop in steps:
             named, by = ([hop[name]] if hop.get(name) else None for name in ("type", "edge"))
-            types, edges = session.type_filters(named, by, notes, around=references if start is None else reached.rows)
+            types, edges = type_filters(session, named, by, notes, around=references if start is None else reached.rows)
             direction = cast(Direction | None, hop.get("direction"))  # checked against the schema
             mask, kinds = graph.arrays.mask(types), graph.arrays.kind_mask(edges, direction)
             if start is None:
@@ -219,7 +219,7 @@ class IntersectNodes:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         nodes, by = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
-        types, edges = session.type_filters(nodes, by, notes)
+        types, edges = type_filters(session, nodes, by, notes)
         mask, kinds = graph.arrays.mask(types), graph.arrays.kind_mask(edges, None)
         references = texts.texts(arguments, "nodes") or []
         groups = [session.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]

@@ -175,7 +175,7 @@ class Seeds:
     """Finds nodes for names and for texts. Safe to share among threads."""
 
     def __init__(self, graph: Graph, spaces: Spaces) -> None:
-        self._graph, self._spaces = graph, spaces
+        self._spaces = spaces
         self._titles = TitleFinder(graph.arrays, lower=True)
         lexical = ranking_of(spaces.mode).kind == "lexical"
         self._dense = None if lexical else graph.arrays.searcher("dense")
