@@ -258,7 +258,8 @@ def list_nodes(
     elif isinstance(page, Grouping):
         out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
         rows = [["(none)" if each.value is None else value_text(each.value), f"{each.count:,}"] for each in page.groups]
-        out.table(rows, header=(str(group_by), "count")) if rows else None
+        if rows:
+            out.table(rows, header=(str(group_by), "count"))
     elif count:
         out.print(str(page.total))
     else:
@@ -269,7 +270,8 @@ def list_nodes(
             names = sorted(node.properties, key=lambda name: name.casefold() != (sort or "").casefold())
             properties = "; ".join(f"{name}={value_text(node.properties[name])}" for name in names)
             rows.append([node.name, node.type, node.id, answering.shortened(properties)])
-        out.table(rows, header=("name", "type", "id", "properties")) if rows else None
+        if rows:
+            out.table(rows, header=("name", "type", "id", "properties"))
     listed = page.groups if isinstance(page, Grouping) else page.hits
     is_missing_listed = isinstance(page, Grouping) and any(group.value is None for group in page.groups)
     if page.missing and not is_missing_listed:
