@@ -62,7 +62,7 @@ _HIDDEN = ("id", "name")  # in Cypher, every node's own hide properties of these
 
 
 class View(Record):
-    """The names of a graph in Cypher. Each statement names its view; there is none by default."""
+    """The names of a graph in Cypher. Each statement names its view; the default is None."""
 
     label: str | None = None
     """The domain label of every node, as well as its type: `biomedical`. None: types are the only labels."""

@@ -1,4 +1,4 @@
-"""What one question may spend, and the account of what it has spent."""
+"""The budget of a question, and its account."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Allowance:
         account = self._account
         with account.lock:
             if account.is_stopped:
-                raise BudgetExhausted("interrupted", "stopped by whoever asked")
+                raise BudgetExhausted("interrupted", "stopped by the user")
             if self._final_claims:
                 if account.keeps_answer:
                     self._refuse_unless_left(1)

@@ -139,7 +139,7 @@ def card_of(path: Path) -> Path:
 
 
 def read_card(path: Path) -> Card:
-    """Return the card of a model in a file, which is empty if there is none. Raises `BadInput`."""
+    """Return the card of a model in a file, or an empty one. Raises `BadInput`."""
     card = card_of(path)
     if not card.is_file():
         return Card()

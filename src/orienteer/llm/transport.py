@@ -1,4 +1,4 @@
-"""The connection to a server, and its bounds: no redirects, a largest reply, a deadline over the whole call.
+"""The connection to a server, with bounds: no redirects, a largest reply, a deadline over the whole call.
 
 A server may be hostile or broken. The time-outs of an HTTP client count between two reads, so a byte now and then, or
 interim answers without end, would hold it forever; here every read ends by the deadline of its call. A reply is read
@@ -55,7 +55,7 @@ class NotSentError(httpx2.TransportError):
 
 
 class Transport(httpx2.BaseTransport):
-    """Sends requests to one server. An attempt takes no longer than the request's read time-out in all.
+    """Sends requests to one server. The read time-out bounds a whole attempt.
 
     Raises `NotSentError` if the request can be repeated, and our errors if not: `ModelError` for a reply that is too
     large or not packed as gzip, and for one that did not arrive, because the server may be working on it and every
@@ -95,7 +95,7 @@ class Transport(httpx2.BaseTransport):
                 raise unsent from error
             if is_late:
                 within = "in time" if seconds is None else f"within {seconds:g} s"
-                cause, advice = f"{url} did not answer {within}", "raise timeout_seconds where it is slow"
+                cause, advice = f"{url} did not answer {within}", "raise timeout_seconds if it is slow"
             else:
                 cause = f"{url} cut the connection before it had answered ({error})"
                 advice = "see what it logs"

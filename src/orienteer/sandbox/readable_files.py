@@ -1,7 +1,7 @@
 """The files that a confined process must still be able to read: the standard library and the system's libraries.
 
-Each file and folder is listed separately: a right to read a folder covers everything beneath it, and other installed
-packages lie beside the standard library. This file imports one file of the package, so that workers can load it by
+Each file and folder is listed separately: the right to read a folder covers everything in it, and other installed
+packages are next to the standard library. This file imports one file of the package, so that workers can load it by
 itself.
 """
 
@@ -52,7 +52,7 @@ def of_python() -> Iterator[tuple[Path, int]]:
 
 
 def of_system() -> Iterator[tuple[Path, int]]:
-    """Yield the shared libraries of the system, and Python's own where they lie in its folder."""
+    """Yield the shared libraries of the system, and those in Python's own folder."""
     triplet = getattr(sys.implementation, "_multiarch", "")
     folders = {Path(path).resolve() for path in (*_SHARED_LIBRARIES, sys.base_exec_prefix + "/lib")}
     for folder in folders:
@@ -71,7 +71,7 @@ def _is_folder(place: Path) -> bool:
 
 
 def of_package(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the folder of a package, and the folder of its shared libraries beside it."""
+    """Yield the folder of a package, and that of its shared libraries."""
     for path in (folder, folder.with_name(f"{folder.name}.libs")):
         if _is_folder(path):
             yield path, FOLDER

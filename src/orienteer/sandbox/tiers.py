@@ -353,7 +353,7 @@ class _Worker(Worker):
 
 
 def missing_walls(names: Collection[str]) -> str | None:
-    """Return what a process inside these walls could still reach, with the remedies, or None."""
+    """Return an error about what code inside these walls could still reach, with remedies, or None."""
     open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(names)]
     return f"Nothing here keeps a model's code from {'; '.join(open_sides)}" if open_sides else None
 

@@ -124,7 +124,7 @@ class Worker:
             self.popen.send_signal(signal.SIGCONT)
 
     def cause(self, fault: PipeError) -> str:
-        """Return why it died, or the fault if it is alive. Call this before `end`."""
+        """Return the cause of its death, or the fault if it is alive. Call this before `end`."""
         if not isinstance(fault, PipeClosed):
             return str(fault)
         try:
@@ -340,7 +340,7 @@ class Pipe:
 
     @contextmanager
     def _until(self, deadline: float) -> Iterator[None]:
-        """Keep to a deadline on Windows, where pipes cannot be polled: killing the process closes its pipes."""
+        """Keep to a deadline on Windows, which cannot poll pipes: killing the process closes its pipes."""
         if sys.platform != "win32":
             yield
             return
