@@ -43,7 +43,8 @@ def parse(text: str, view: View | None = None) -> CypherStatement:
     """Return a statement as a tree. Raises `BadQuery` for anything but one reading statement."""
     try:
         return _statement(text, view)
-    except RecursionError:  # other bounds come long before, but the caller may be deep in calls
+    except RecursionError:
+        # Other bounds come long before, but the caller may be deep in calls.
         raise BadQuery(TOO_DEEP) from None
 
 

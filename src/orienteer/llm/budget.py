@@ -218,7 +218,8 @@ class Allowance:
                 raise _unkept("usd")
             _compare("usd", spent.usd, (last.usd or 0.0) * expected, budget.usd)
         if budget.seconds is not None:
-            in_a_row = 0 if kept is None else 1 + min(kept, 1)  # the last turns of several agents overlap
+            # The last turns of several agents overlap.
+            in_a_row = 0 if kept is None else 1 + min(kept, 1)
             _compare("seconds", self._elapsed(), last.seconds * in_a_row, budget.seconds)
 
 

@@ -180,7 +180,8 @@ class Server:
             parts = urlsplit(base_url)
             try:
                 self._client = httpx2.Client(
-                    base_url=self.url,  # a password in it would be in the log of the HTTP client
+                    # A password in it would be in the log of the HTTP client.
+                    base_url=self.url,
                     transport=Transport(base_url),
                     auth=(unquote(parts.username), unquote(parts.password or "")) if parts.username else None,
                     headers={
@@ -400,7 +401,8 @@ class OpenAIModel:
                 self._heeded.add(way)
                 self._prose = 0
                 return
-            is_current = way == way_of(request, self._lacks)  # else another thread has stepped down meanwhile
+            # Another thread may have stepped down meanwhile.
+            is_current = way == way_of(request, self._lacks)
             if not is_current or not text or read.truncated or way in self._heeded:
                 return
             self._prose += 1

@@ -207,7 +207,8 @@ class RecordedModel:
         if len(names) != 1:
             raise BadInput(f"{path} must hold the replies of one model, holds those of {', '.join(names) or 'none'}")
         self.name = names[0]
-        self.price: Price | None = None  # a recording has the costs of its calls, but no price
+        # A recording has the costs of its calls, but no price.
+        self.price: Price | None = None
 
     @property
     def manner(self) -> Manner:

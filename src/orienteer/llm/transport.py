@@ -68,14 +68,16 @@ class Transport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the reply, read and unpacked."""
-        _refuse_another(request.url.host)  # a proxy of this machine would carry it elsewhere
+        # A proxy of this machine would carry it elsewhere.
+        _refuse_another(request.url.host)
         url, seconds = show(str(request.url)), request.extensions["timeout"]["read"]
         if seconds_left() <= 0:
             raise ModelLate(f"{url} did not answer before the question's budget of seconds ended")
         is_sent = False
 
         def note(event: str, _details: Mapping[str, object]) -> None:
-            nonlocal is_sent  # until the body is written whole, no server can have begun to answer
+            # Until the body is written whole, no server can have begun to answer.
+            nonlocal is_sent
             is_sent = is_sent or event.endswith("send_request_body.complete")
 
         failures = (
@@ -173,7 +175,8 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.read(max_bytes, _rest(timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for start in range(0, len(buffer), _AT_ONCE):  # each part may be taken a little at a time, within the time-out
+        # Each part may be taken a little at a time, within the time-out.
+        for start in range(0, len(buffer), _AT_ONCE):
             self._inner.write(buffer[start : start + _AT_ONCE], _rest(timeout, httpcore2.WriteTimeout))
 
     def close(self) -> None:

@@ -35,7 +35,8 @@ def of_python() -> Iterator[tuple[Path, int]]:
 
     A confined process can no longer list the library's folder; so the finders read its names now.
     """
-    PathFinder.find_spec("a module that is not there")  # every finder reads and caches the names in its folder
+    # Every finder reads and caches the names in its folder.
+    PathFinder.find_spec("a module that is not there")
     names = sys.stdlib_module_names - {_BUNDLED}
     library = Path(os.__file__).parent
     yield library / _BYTECODE, FILE
@@ -66,7 +67,8 @@ def of_system() -> Iterator[tuple[Path, int]]:
 def _is_folder(place: Path) -> bool:
     try:
         return place.is_dir()
-    except PermissionError:  # only the user who started this process may read it, and that is another user now
+    except PermissionError:
+        # Only the user who started this process may read it, and that is another user now.
         return False
 
 

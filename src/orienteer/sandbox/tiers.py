@@ -134,7 +134,8 @@ def serve(functions: Functions, name: str, positional: Sequence[object], named: 
         raise BadOption(f"the result is larger than {_MOST_RETURNED:,} characters: ask for less")
     try:
         text.encode()
-    except UnicodeEncodeError:  # lone surrogates, from broken graphs, become question marks
+    except UnicodeEncodeError:
+        # Lone surrogates, from broken graphs, become question marks.
         sound: JsonValue = json.loads(text.encode(errors="replace"))
         return sound
     return value
@@ -239,11 +240,13 @@ class CPythonInterpreter:
             worker.go_on()
             worker.pipe.send({"run": self._runs, "code": _sound(code)}, deadline)
             ended = self._served(worker.pipe, deadline)
-            worker.pause()  # nothing that the code left behind runs before the next run
+            # Nothing that the code left behind runs before the next run.
+            worker.pause()
             return self._ran(ended, time.monotonic() - begun)
         except (PipeError, DeadlinePassed) as fault:
             return self._lost(fault, time.monotonic() - begun)
-        except BaseException:  # a bug in a function, or an interrupt: the code must not go on
+        except BaseException:
+            # A bug in a function, or an interrupt: the code must not go on.
             self.close()
             raise
 

@@ -71,7 +71,8 @@ def _locked_down(memory: int, lifeline: int, packages: Mapping[str, Path]) -> li
     confinement.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
     if not walls["landlock"]:
         for name in (*_LOADED, *packages):  # while files can still be opened
-            with contextlib.suppress(ImportError):  # this Python lacks it, or it was built for another one
+            # This Python lacks it, or it was built for another one.
+            with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         sys.path.clear()  # nothing else can be imported
     walls["seccomp"] = confinement.enforce(confinement.filter_program(opens=walls["landlock"], lifeline=lifeline))

@@ -296,7 +296,8 @@ class Pipe:
                     left = left[self._write(left, deadline) :]
                 except BlockingIOError:
                     continue
-                except OSError as error:  # Windows has an error of its own for a broken pipe
+                except OSError as error:
+                    # Windows has an error of its own for a broken pipe.
                     raise PipeClosed("it ended") from error
 
     def receive(self, deadline: float) -> dict[str, JsonValue]:
@@ -373,6 +374,7 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
 
 def _is_ready(descriptor: int, event: int, seconds: float) -> bool:
     """Wait at most `seconds` until a pipe can be read or written; return whether it can."""
-    poll = select.poll()  # select() takes no descriptor above 1,023, and a server may have more
+    # `select` takes no descriptor above 1,023, and a server may have more.
+    poll = select.poll()
     poll.register(descriptor, event)
     return bool(poll.poll(seconds * 1000))
