@@ -163,7 +163,10 @@ class _ArgumentReader:
         if isinstance(value, list | tuple | set | frozenset):
             return [self.as_json(item, depth + 1) for item in value]
         if isinstance(value, dict):
-            return {self._key(key): self.as_json(item, depth + 1) for key, item in value.items()}
+            for key in value:
+                if not isinstance(key, str):
+                    raise BadOption(f"a dict in an argument has a key of type {type(key).__name__}: keys must be text")
+            return {self._text(key): self.as_json(item, depth + 1) for key, item in value.items()}
         raise BadOption(
             f"an argument holds a {type(value).__name__}: only None, booleans, numbers, text, lists and dicts can be"
         )
@@ -173,12 +176,6 @@ class _ArgumentReader:
         if self._characters > _MOST_CHARACTERS:
             raise BadOption(f"the arguments hold more than {_MOST_CHARACTERS:,} characters of text")
         return text
-
-    def _key(self, key: object) -> str:
-        """Return a key of a dict. Raises `BadOption` unless it is text."""
-        if not isinstance(key, str):
-            raise BadOption(f"a dict in an argument has a key of type {type(key).__name__}: keys must be text")
-        return self._text(key)
 
 
 # The second tier: the whole of CPython, in a process that locks itself down before it receives any code.

@@ -293,7 +293,9 @@ class Pipe:
         with self._until(deadline):
             while left:
                 try:
-                    left = left[self._write(left, deadline) :]
+                    if sys.platform != "win32":
+                        _wait(self._to, select.POLLOUT, deadline)
+                    left = left[os.write(self._to, left[:_PART]) :]
                 except BlockingIOError:
                     continue
                 except OSError as error:
@@ -332,12 +334,6 @@ class Pipe:
                 raise PipeClosed("it ended")
             parts += part
         return parts
-
-    def _write(self, message: memoryview, deadline: float) -> int:
-        """Write a part of a message; return how many bytes. Raises `DeadlinePassed`."""
-        if sys.platform != "win32":
-            _wait(self._to, select.POLLOUT, deadline)
-        return os.write(self._to, message[:_PART])
 
     @contextmanager
     def _until(self, deadline: float) -> Iterator[None]:
