@@ -307,7 +307,7 @@ def test_a_directed_type_keeps_its_arrow_where_it_is_named_alone(graph):
     mixed = Cypher(graph).query("MATCH (a:Disease {id: 'D1'})-[r]->(b:Disease) RETURN b.id", view=view)
     assert sorted(mixed.rows) == [("D3",), ("other:2",)]
     assert mixed.notes == (
-        "DISEASE_RESEMBLES_DISEASE keeps its direction only where it is named alone: it was walked both ways",
+        "DISEASE_RESEMBLES_DISEASE keeps its direction only if it is named alone: it was followed both ways",
     )
     with pytest.raises(UnknownType, match="RESEMBLES"):
         rows(graph, query, view=View(directed=("DISEASE_RESEMBLE",)))

@@ -318,7 +318,7 @@ def test_a_body_that_is_no_completion_is_told(body):
     with (
         FakeServer(lambda _, before: Answer(body=body)) as server,
         model_at(server.url) as model,
-        pytest.raises(ModelError, match="no chat completion"),
+        pytest.raises(ModelError, match="not a chat completion"),
     ):
         model.chat(ASKED)
 

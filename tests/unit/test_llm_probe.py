@@ -140,7 +140,7 @@ def test_a_context_is_taken_from_where_a_server_tells_it(opened, pages, context)
         (lambda body, before: Answer(status=401), ModelRefused, "does not accept the API key"),
         (lambda body, before: Answer(status=404, message="no such model"), ModelRefused, "has no model 'fake'"),
         (lambda body, before: Answer(dropped="before"), ModelError, "cut the connection"),
-        (lambda body, before: Answer(body="<html>"), ModelError, "no chat completion"),
+        (lambda body, before: Answer(body="<html>"), ModelError, "not a chat completion"),
         (
             lambda body, before: Answer(status=503) if "tools" in body else Answer(content="1"),
             ModelError,

@@ -183,7 +183,7 @@ def kind_of_values(values: Sequence[JsonValue]) -> tuple[str, str]:
 
 
 def _fault(item: JsonValue) -> str:
-    """Return why statements cannot use a value, or ""."""
+    """Return the reason against a value in statements, or ""."""
     if type(item) not in _KINDS:
         return "it has nested values"
     if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:

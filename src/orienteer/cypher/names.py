@@ -62,7 +62,7 @@ _HIDDEN = ("id", "name")  # in Cypher, every node's own hide properties of these
 
 
 class View(Record):
-    """The names of a graph in Cypher. Each statement names its view; there is none by default."""
+    """The names of a graph in Cypher. Each statement names its view; the default is None."""
 
     label: str | None = None
     """The domain label of every node, as well as its type: `biomedical`. None: types are the only labels."""
@@ -84,7 +84,8 @@ def viewed_schema(schema: Schema, view: View) -> Schema:
     edges = {}
     for edge_type, triples in joined.items():
         words = [_underscored(schema.label(edge_type))]
-        if len(triples) == 1:  # all its edges join the same two types, which become part of the name
+        # If all its edges join the same two types, these become part of the name.
+        if len(triples) == 1:
             words = [nodes[triples[0].source], *words, nodes[triples[0].target]]
         edges[edge_type] = "_".join(words).upper()
     labels = {**_unambiguous(nodes), **_unambiguous(edges)}
@@ -120,7 +121,8 @@ class Identifiers:
         self._by_row: dict[int, str] = {}
         if view.identifier in graph.properties.names and view.identifier not in _HIDDEN:
             rows, raw = graph.properties.column(view.identifier)
-            values = json.loads(b"[%s]" % b",".join(raw))  # one call: a call for each value takes ten times as long
+            # One call: a call for each value takes ten times as long.
+            values = json.loads(b"[%s]" % b",".join(raw))
             if all(isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER for value in values):
                 self._by_row = dict(zip(rows.tolist(), values, strict=True))
         self.property = view.identifier if self._by_row else None
@@ -224,7 +226,8 @@ def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str,
     by_name: dict[str, str] = {}
     for name in names:
         other, number = name, 2
-        is_plain = name.isprintable() and not set("`.") & set(name)  # a word before a dot would be a database's name
+        # A word before a dot would be a database's name.
+        is_plain = name.isprintable() and not set("`.") & set(name)
         if not name or name.startswith("_") or len(name) > 100 or not is_plain:
             other = f"x{len(by_name)}"
         stem = other

@@ -43,7 +43,8 @@ def parse(text: str, view: View | None = None) -> CypherStatement:
     """Return a statement as a tree. Raises `BadQuery` for anything but one reading statement."""
     try:
         return _statement(text, view)
-    except RecursionError:  # other bounds come long before, but the caller may be deep in calls
+    except RecursionError:
+        # Other bounds come long before, but the caller may be deep in calls.
         raise BadQuery(TOO_DEEP) from None
 
 
@@ -176,7 +177,7 @@ class PatternNode:
     """The types that its first occurrence names; None for any."""
     name: str | None = None
     is_drawn: bool = False
-    """It has been written once; from then on its variable stands for it."""
+    """It has been written once; later parts of the text use its variable."""
 
 
 @dataclass(slots=True)
@@ -222,7 +223,7 @@ class PatternReader(ABC):
 
     @abstractmethod
     def edges_of(self, value: str) -> str:
-        """Write the list of the edges that a pattern of variable length has walked."""
+        """Write the list of the edges that a pattern of variable length has followed."""
 
     def require_new(self, name: str) -> None:
         """Raise `BadQuery` for a variable that is already in use."""
@@ -315,13 +316,13 @@ class PatternReader(ABC):
             return pattern.direction
         if names.view is not None:
             if directed := ", ".join(sorted(map(schema.label, types - symmetric))):
-                scope.note(f"{directed} keeps its direction only where it is named alone: it was walked both ways")
+                scope.note(f"{directed} keeps its direction only if it is named alone: it was followed both ways")
             return "both"
         shown = ", ".join(sorted(map(schema.label, symmetric)))
         if symmetric == types:
             scope.note(f"{shown} has no direction: the arrow was left out")
             return "both"
-        scope.note(f"{shown} has no direction and is stored one way: leave the arrow out to walk it both ways")
+        scope.note(f"{shown} has no direction and is stored one way: leave the arrow out to follow it both ways")
         return pattern.direction
 
     # ---------------------------------------------------------------------------------------------------- types

@@ -148,7 +148,8 @@ def _hops(reader: TokenReader) -> Hops:
     if most is None:
         raise BadQuery(f"a pattern of any length is not supported: give the most hops, as in *1..{MOST_HOPS}")
     least = 1 if least is None else least
-    if not least:  # with *0 the engine loses nodes that no edge of the pattern's types could reach
+    # With *0 the engine loses nodes that no edge of the pattern's types could reach.
+    if not least:
         raise BadQuery(f"no hop at all, *0..{most}, is not supported: write *1..{max(most, 1)}, and UNION the start")
     if most > MOST_HOPS or least > most:
         raise BadQuery(f"*{least}..{most} is not supported: hops go from 1 to {MOST_HOPS}; for paths use `paths`")
@@ -235,7 +236,8 @@ class Scope:
         """Return a parameter in the engine's text. Raises `BadQuery` for values that the engine cannot receive."""
         value = self.value(name)
         if value is None:
-            return Value("NULL", NULL)  # the engine gives a null parameter one type for all its occurrences
+            # The engine gives a null parameter one type for all its occurrences.
+            return Value("NULL", NULL)
         if isinstance(value, dict):
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):

@@ -31,7 +31,8 @@ class Tree:
                 f"the query has more than {MOST_DEEP} chained operators or nested forms: write x IN [a, b] "
                 "for x = a OR x = b, UNWIND and sum() for a + b, and name parts by WITH ... AS x"
             )
-        object.__setattr__(self, "depth", depth + 1)  # the record is frozen, but not complete yet
+        # The record is frozen, but not complete yet.
+        object.__setattr__(self, "depth", depth + 1)
         object.__setattr__(self, "size", size + 1)
 
 

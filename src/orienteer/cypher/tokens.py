@@ -191,7 +191,7 @@ class TokenReader:
         return self.peek().kind == "word" and self.is_sign("(", ahead=1)
 
     def after_bracket(self) -> int:
-        """Return how far ahead the token after a bracket is that the next token opens."""
+        """Return the distance to the token after a bracket that the next token opens."""
         return self._closing.get(self._at, self._last) - self._at + 1
 
     # ------------------------------------------------------------------------------------------------- stepping

@@ -63,4 +63,5 @@ def show(url: str) -> str:
         parts = urlsplit(bare)
         if parts.netloc:
             return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    return bare.rpartition("@")[2]  # not a whole address, but the text before an @ may still be a password
+    # Not a whole address, but the text before an @ may still be a password.
+    return bare.rpartition("@")[2]

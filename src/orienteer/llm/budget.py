@@ -1,4 +1,4 @@
-"""What one question may spend, and the account of what it has spent."""
+"""The budget of a question, and its account."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Allowance:
         account = self._account
         with account.lock:
             if account.is_stopped:
-                raise BudgetExhausted("interrupted", "stopped by whoever asked")
+                raise BudgetExhausted("interrupted", "stopped by the user")
             if self._final_claims:
                 if account.keeps_answer:
                     self._refuse_unless_left(1)
@@ -218,7 +218,8 @@ class Allowance:
                 raise _unkept("usd")
             _compare("usd", spent.usd, (last.usd or 0.0) * expected, budget.usd)
         if budget.seconds is not None:
-            in_a_row = 0 if kept is None else 1 + min(kept, 1)  # the last turns of several agents overlap
+            # The last turns of several agents overlap.
+            in_a_row = 0 if kept is None else 1 + min(kept, 1)
             _compare("seconds", self._elapsed(), last.seconds * in_a_row, budget.seconds)
 
 

@@ -139,7 +139,7 @@ def card_of(path: Path) -> Path:
 
 
 def read_card(path: Path) -> Card:
-    """Return the card of a model in a file, which is empty if there is none. Raises `BadInput`."""
+    """Return the card of a model in a file, or an empty one. Raises `BadInput`."""
     card = card_of(path)
     if not card.is_file():
         return Card()
@@ -174,7 +174,8 @@ def path_of(name: str) -> Path:
         if not written:
             raise BadOption(f"{name!r} names no file: write {LOCAL}FILE.gguf, or {LOCAL}{PACKAGED}")
         return Path(written).expanduser()
-    spec = find_spec(_PACKAGE)  # not imported: it needs an engine that has to be compiled
+    # Not imported: it needs an engine that has to be compiled.
+    spec = find_spec(_PACKAGE)
     folders = spec.submodule_search_locations if spec is not None else None
     if not folders:
         raise BadOption(
@@ -225,7 +226,8 @@ ENGINES = _Engines()
 def _started(path: Path, context_tokens: int) -> _Engine:
     """Start an engine. Raises `ModelError` if it cannot load the file or gets no port."""
     try:
-        socket.create_server(("127.0.0.1", 0)).close()  # the engine's own error would not name the port
+        # The engine's own error would not name the port.
+        socket.create_server(("127.0.0.1", 0)).close()
     except OSError as error:
         fault = f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}"
         raise ModelError(fault, paths=[path]) from error

@@ -59,24 +59,24 @@ _PROSE_BEFORE_DOUBT = 2
 
 
 class OpenAIConfig(Options):
-    """Where a model is served, and how patiently it is asked."""
+    """The server of a model, with its time-out, retries and price."""
 
     base_url: str | None = Field(default=None, repr=False)
-    """Address of the server, usually ending in /v1. None is OpenAI's own. It may hold a password."""
+    """The server's address, usually ending in /v1; it may have a password. None is OpenAI's own."""
     api_key: str | None = Field(default=None, repr=False)
-    """A server at an address of one's own may need none."""
+    """Optional with a base URL."""
     timeout_seconds: float = Field(default=120.0, gt=0, le=_LONGEST_TIMEOUT)
-    """How long one attempt may take, all in all. A server that asks for a longer pause gets none."""
+    """The limit of one attempt in all. A server that asks for a longer pause is not asked again."""
     retries: int = Field(default=4, ge=0, le=_MOST_RETRIES)
-    """Further attempts where no connection was made, or after 429 or 5xx; they back off, and honour Retry-After."""
+    """Further attempts after a failed connection, 429 or 5xx, with a growing pause or that of Retry-After."""
     concurrency: int = Field(default=8, ge=1)
     """Calls under way at one time; further ones wait."""
     mode: Literal["auto", "tools", "schema", "text"] = "auto"
-    """How calls are asked for. `auto` begins with tools and steps down where the server does not have them."""
+    """How calls are asked for. `auto` begins with tools and steps down if the server lacks them."""
     records_tokens: bool = False
-    """Ask for token ids and log-probabilities with each reply, which training needs: vLLM gives both."""
+    """Ask for token ids and log-probabilities with each reply, for training: vLLM returns both."""
     price: Price | None = None
-    """What the model costs here. None takes the list price on OpenAI's own server, and is unknown on any other."""
+    """The model's price. None is the list price on OpenAI's own server, and unknown on any other."""
 
     @model_validator(mode="after")
     def _check_access(self) -> Self:
@@ -120,7 +120,7 @@ class Server:
         return self._ask("POST", path, body, on_bytes)
 
     def get(self, url: str) -> httpx2.Response:
-        """Return the page at an address of this server. Raises `ModelError` if there is no reply."""
+        """Return the page at an address of this server. Raises `ModelError` without a reply."""
         return self._ask("GET", url, None, None)
 
     def _ask(
@@ -180,7 +180,8 @@ class Server:
             parts = urlsplit(base_url)
             try:
                 self._client = httpx2.Client(
-                    base_url=self.url,  # a password in it would be in the log of the HTTP client
+                    # A password in it would be in the log of the HTTP client.
+                    base_url=self.url,
                     transport=Transport(base_url),
                     auth=(unquote(parts.username), unquote(parts.password or "")) if parts.username else None,
                     headers={
@@ -207,8 +208,8 @@ class Server:
             case status if 300 <= status < 400 and "location" in reply.headers:
                 to = show(reply.headers["location"])
                 return ModelRefused(
-                    f"{self.url} sends the request on to {_short(to)}: redirects are not followed; where that is "
-                    "the server that you mean, name it as the base URL"
+                    f"{self.url} sends the request on to {_short(to)}: redirects are not followed; if that is "
+                    "the right server, name it as the base URL"
                 )
             case 401:
                 return ModelRefused(
@@ -339,7 +340,7 @@ class OpenAIModel:
 
     @contextmanager
     def _slot(self, seconds: float | None) -> Iterator[None]:
-        """Take one of the slots for calls under way. Raises `ModelLate` if none is free in time."""
+        """Take one of the slots for calls under way. Raises `ModelLate` if all stay taken."""
         if not self._slots.acquire(timeout=None if seconds is None else min(max(0.0, seconds), threading.TIMEOUT_MAX)):
             raise ModelLate(f"{self.base_url} was still answering other calls when the budget of seconds ended")
         try:
@@ -379,7 +380,7 @@ class OpenAIModel:
             return answer(completion_in(text) if is_stream(text) else json.loads(text), request)
         except (ValueError, RecursionError) as error:
             raise ModelError(
-                f"{self.base_url} answered with something that is no chat completion ({_short(str(error))}): "
+                f"{self.base_url} answered with something that is not a chat completion ({_short(str(error))}): "
                 f"{_short(text)!r}. Is the base URL right? It usually ends in /v1."
             ) from error
 
@@ -400,7 +401,8 @@ class OpenAIModel:
                 self._heeded.add(way)
                 self._prose = 0
                 return
-            is_current = way == way_of(request, self._lacks)  # else another thread has stepped down meanwhile
+            # Another thread may have stepped down meanwhile.
+            is_current = way == way_of(request, self._lacks)
             if not is_current or not text or read.truncated or way in self._heeded:
                 return
             self._prose += 1
@@ -420,7 +422,7 @@ class OpenAIModel:
 
 
 def _fault_of(reply: httpx2.Response) -> Mapping[str, object]:
-    """Return the error object of a reply, which is empty if there is none."""
+    """Return the error object of a reply, or {}."""
     try:
         body = json.loads(reply.text)
     except (ValueError, RecursionError):

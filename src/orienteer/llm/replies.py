@@ -207,7 +207,8 @@ class RecordedModel:
         if len(names) != 1:
             raise BadInput(f"{path} must hold the replies of one model, holds those of {', '.join(names) or 'none'}")
         self.name = names[0]
-        self.price: Price | None = None  # a recording has the costs of its calls, but no price
+        # A recording has the costs of its calls, but no price.
+        self.price: Price | None = None
 
     @property
     def manner(self) -> Manner:
@@ -226,17 +227,16 @@ class RecordedModel:
         """Return the recorded reply to this request; a repeated request gets the next one."""
         request = ChatRequest.of(self.name, messages, tools, schema, sampling)
         reply = self._replies.get(request.key, self._replies.count(request.key))
-        if reply is None:
-            raise ReplayMiss(f"{self._path} has no reply to this request: {self._difference(request)}")
-        return reply
-
-    def _difference(self, request: ChatRequest) -> str:
+        if reply is not None:
+            return reply
+        miss = f"{self._path} has no reply to this request"
         if count := self._requests.count(request):
-            return f"it was recorded {count} times and is now asked once more"
+            raise ReplayMiss(f"{miss}: it was recorded {count} times and is now asked once more")
         now = request.model_dump(mode="json")
         differences = [list(_leaves(now, then.model_dump(mode="json"), "")) for then in self._requests]
         number, nearest = min(enumerate(differences, 1), key=lambda pair: (len(pair[1]), pair[0]))
-        return f"compared with the nearest, in line {number}, {'; '.join(nearest[:3])}. Record it again."
+        changes = "; ".join(nearest[:3])
+        raise ReplayMiss(f"{miss}: compared with the nearest, in line {number}, {changes}. Record it again.")
 
 
 def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[str]:

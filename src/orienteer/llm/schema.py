@@ -63,7 +63,7 @@ def decode(text: str) -> JsonValue:
         raise ValueError(_TOO_DEEP) from error
     except UnicodeEncodeError as error:
         raise ValueError("it holds half of a surrogate pair, which is not a character") from error
-    # Level by level: whoever reads the value later does so by recursion.
+    # Level by level: later readers of the value recurse.
     level: list[JsonValue] = [value]
     for _ in range(_DEEPEST):
         nested = [outer for outer in level if isinstance(outer, list | dict)]
@@ -90,7 +90,7 @@ class ReadValue(NamedTuple):
 
     @property
     def note(self) -> str:
-        """The notes as a line for the model; empty if there are none."""
+        """The notes as a line for the model, or ""."""
         more = f"; and {len(self.notes) - _MOST_NOTES} more" if len(self.notes) > _MOST_NOTES else ""
         return f"note: {'; '.join(self.notes[:_MOST_NOTES])}{more}" if self.notes else ""
 

@@ -1,4 +1,4 @@
-"""The connection to a server, and its bounds: no redirects, a largest reply, a deadline over the whole call.
+"""The connection to a server, with bounds: no redirects, a largest reply, a deadline over the whole call.
 
 A server may be hostile or broken. The time-outs of an HTTP client count between two reads, so a byte now and then, or
 interim answers without end, would hold it forever; here every read ends by the deadline of its call. A reply is read
@@ -55,7 +55,7 @@ class NotSentError(httpx2.TransportError):
 
 
 class Transport(httpx2.BaseTransport):
-    """Sends requests to one server. An attempt takes no longer than the request's read time-out in all.
+    """Sends requests to one server. The read time-out bounds a whole attempt.
 
     Raises `NotSentError` if the request can be repeated, and our errors if not: `ModelError` for a reply that is too
     large or not packed as gzip, and for one that did not arrive, because the server may be working on it and every
@@ -68,14 +68,16 @@ class Transport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the reply, read and unpacked."""
-        _refuse_another(request.url.host)  # a proxy of this machine would carry it elsewhere
+        # A proxy of this machine would carry it elsewhere.
+        _refuse_another(request.url.host)
         url, seconds = show(str(request.url)), request.extensions["timeout"]["read"]
         if seconds_left() <= 0:
             raise ModelLate(f"{url} did not answer before the question's budget of seconds ended")
         is_sent = False
 
         def note(event: str, _details: Mapping[str, object]) -> None:
-            nonlocal is_sent  # until the body is written whole, no server can have begun to answer
+            # Until the body is written whole, no server can have begun to answer.
+            nonlocal is_sent
             is_sent = is_sent or event.endswith("send_request_body.complete")
 
         failures = (
@@ -95,7 +97,7 @@ class Transport(httpx2.BaseTransport):
                 raise unsent from error
             if is_late:
                 within = "in time" if seconds is None else f"within {seconds:g} s"
-                cause, advice = f"{url} did not answer {within}", "raise timeout_seconds where it is slow"
+                cause, advice = f"{url} did not answer {within}", "raise timeout_seconds if it is slow"
             else:
                 cause = f"{url} cut the connection before it had answered ({error})"
                 advice = "see what it logs"
@@ -173,7 +175,8 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.read(max_bytes, _rest(timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for start in range(0, len(buffer), _AT_ONCE):  # each part may be taken a little at a time, within the time-out
+        # Each part may be taken a little at a time, within the time-out.
+        for start in range(0, len(buffer), _AT_ONCE):
             self._inner.write(buffer[start : start + _AT_ONCE], _rest(timeout, httpcore2.WriteTimeout))
 
     def close(self) -> None:

@@ -81,7 +81,8 @@ def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False
 def blamed(status: int, text: str, body: Body) -> str | None:
     """Return the parameter of the request that the server refuses, or None if it refuses something else."""
     text = text.lower()
-    if "context" in text:  # the conversation is too long, and the other ways to ask make it longer
+    # The conversation is too long, and the other ways to ask make it longer.
+    if "context" in text:
         return None
     for name in _TOKENS:
         if name in body and name in text:
@@ -188,7 +189,8 @@ def _calls(sent: object, *, turn: int) -> tuple[ToolCall, ...]:
         if not isinstance(call_id, str) or not call_id or call_id in calls:
             call_id = f"call_{turn}_{place}"
         arguments = function.get("arguments")
-        if not isinstance(arguments, str):  # a few servers send them parsed, against the protocol
+        # A few servers send them parsed, against the protocol.
+        if not isinstance(arguments, str):
             arguments = json.dumps({} if arguments is None else arguments, ensure_ascii=False)
         calls[call_id] = ToolCall(id=_sound(call_id), name=_sound(function["name"]), arguments=_sound(arguments))
     return tuple(calls.values())

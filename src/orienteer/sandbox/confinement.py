@@ -158,7 +158,8 @@ def server_program(*, lifeline: int) -> bytes | None:
     steps += [(_IF_EQUAL, 0, 6, SENDTO[column]), (_LOAD, 0, 0, _FIFTH), (_IF_EQUAL, 0, 3, 0)]
     steps += [(_LOAD, 0, 0, _FIFTH + 4), (_IF_EQUAL, 0, 1, 0), _ALLOWED, _REFUSED]
     steps += [(_IF_EQUAL, 0, 4, CLONE[column]), (_LOAD, 0, 0, _FIRST), (_IF_ANY_BIT, 0, 1, _THREAD), _ALLOWED, _REFUSED]
-    steps += [(_IF_EQUAL, 0, 1, CLONE3[column]), _UNKNOWN]  # its flags are in memory, where no filter looks
+    # Its flags are in memory, where no filter looks.
+    steps += [(_IF_EQUAL, 0, 1, CLONE3[column]), _UNKNOWN]
     return _packed(column, [*steps, *_commands(column, _DESCRIPTOR_COMMANDS)])
 
 
@@ -253,7 +254,8 @@ def change_user(probes: Sequence[Path]) -> bool:
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return False
     _bind_privileges()
-    user = (1 << 30) + os.getpid()  # an id without an account; one for each process, since limits count by user
+    # An id without an account; one for each process, since limits count by user.
+    user = (1 << 30) + os.getpid()
     changed = False
     try:
         os.seteuid(user)
@@ -266,7 +268,8 @@ def change_user(probes: Sequence[Path]) -> bool:
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
             changed = True
-    except OSError:  # this user cannot read the probes, or a container has no such user
+    except OSError:
+        # This user cannot read the probes, or a container has no such user.
         changed = False
     drop_privileges()
     _system().prctl(_DUMPABLE, 0, 0, 0, 0)
@@ -299,7 +302,8 @@ def limit_writing() -> bool:
         return False
     import resource
 
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write then fails instead of ending the process
+    # A write then fails instead of ending the process.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     return True

@@ -94,7 +94,8 @@ class MontyInterpreter:
         started = time.monotonic()
         try:
             failure = self._failure(code, printed)
-        except BaseException:  # a bug in a function, or an interrupt: the worker would wait for an answer forever
+        except BaseException:
+            # A bug in a function, or an interrupt: the worker would wait for an answer forever.
             self.close()
             raise
         if failure is not None and failure.is_lost:
@@ -169,7 +170,8 @@ class MontyInterpreter:
                     paths=[Path(sys.prefix)],
                 ) from error
             self._walls = walls | _confine(self._session.worker_pid)
-            self._resources.callback(_signal, self._session, _GO_ON)  # a paused worker would not end when asked to
+            # A paused worker would not end when asked to.
+            self._resources.callback(_signal, self._session, _GO_ON)
         _signal(self._session, _GO_ON)
         return self._session
 
@@ -225,7 +227,8 @@ class MontyInterpreter:
                 is_os = paused.is_os_function
                 go_on = paused.resume_not_handled if is_os else partial(paused.resume, self._answer(paused))
             else:
-                assert isinstance(paused, FutureSnapshot)  # no function returns a future, so none can be awaited
+                # No function returns a future, so none can be awaited.
+                assert isinstance(paused, FutureSnapshot)
                 go_on = partial(
                     paused.resume, {call_id: _refusal("nothing to wait for") for call_id in paused.pending_call_ids}
                 )
@@ -270,7 +273,8 @@ class _Watch:
         """Stop watching: from here on the worker is not killed."""
         with self._turn:
             self._worker = None
-        self._timer.cancel()  # its thread ends a little later: waiting for that takes longer than most code does
+        # Its thread ends a little later: waiting for that takes longer than most code does.
+        self._timer.cancel()
 
     def kill(self) -> None:
         """Kill the worker now, unless its run has ended."""
@@ -327,7 +331,8 @@ def _confine(worker: int | None) -> frozenset[str]:
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_CORE):
         try:
             resource.prlimit(worker, limit, (0, 0))
-        except PermissionError:  # a container that forbids it: the interpreter holds code there too
+        except PermissionError:
+            # A container that forbids it: the interpreter holds code there too.
             return frozenset()
     return frozenset({"limits"})
 

@@ -1,7 +1,7 @@
 """The files that a confined process must still be able to read: the standard library and the system's libraries.
 
-Each file and folder is listed separately: a right to read a folder covers everything beneath it, and other installed
-packages lie beside the standard library. This file imports one file of the package, so that workers can load it by
+Each file and folder is listed separately: the right to read a folder covers everything in it, and other installed
+packages are next to the standard library. This file imports one file of the package, so that workers can load it by
 itself.
 """
 
@@ -35,7 +35,8 @@ def of_python() -> Iterator[tuple[Path, int]]:
 
     A confined process can no longer list the library's folder; so the finders read its names now.
     """
-    PathFinder.find_spec("a module that is not there")  # every finder reads and caches the names in its folder
+    # Every finder reads and caches the names in its folder.
+    PathFinder.find_spec("a module that is not there")
     names = sys.stdlib_module_names - {_BUNDLED}
     library = Path(os.__file__).parent
     yield library / _BYTECODE, FILE
@@ -52,7 +53,7 @@ def of_python() -> Iterator[tuple[Path, int]]:
 
 
 def of_system() -> Iterator[tuple[Path, int]]:
-    """Yield the shared libraries of the system, and Python's own where they lie in its folder."""
+    """Yield the shared libraries of the system, and those in Python's own folder."""
     triplet = getattr(sys.implementation, "_multiarch", "")
     folders = {Path(path).resolve() for path in (*_SHARED_LIBRARIES, sys.base_exec_prefix + "/lib")}
     for folder in folders:
@@ -66,12 +67,13 @@ def of_system() -> Iterator[tuple[Path, int]]:
 def _is_folder(place: Path) -> bool:
     try:
         return place.is_dir()
-    except PermissionError:  # only the user who started this process may read it, and that is another user now
+    except PermissionError:
+        # Only the user who started this process may read it, and that is another user now.
         return False
 
 
 def of_package(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the folder of a package, and the folder of its shared libraries beside it."""
+    """Yield the folder of a package, and that of its shared libraries."""
     for path in (folder, folder.with_name(f"{folder.name}.libs")):
         if _is_folder(path):
             yield path, FOLDER

@@ -134,7 +134,8 @@ def serve(functions: Functions, name: str, positional: Sequence[object], named: 
         raise BadOption(f"the result is larger than {_MOST_RETURNED:,} characters: ask for less")
     try:
         text.encode()
-    except UnicodeEncodeError:  # lone surrogates, from broken graphs, become question marks
+    except UnicodeEncodeError:
+        # Lone surrogates, from broken graphs, become question marks.
         sound: JsonValue = json.loads(text.encode(errors="replace"))
         return sound
     return value
@@ -162,7 +163,10 @@ class _ArgumentReader:
         if isinstance(value, list | tuple | set | frozenset):
             return [self.as_json(item, depth + 1) for item in value]
         if isinstance(value, dict):
-            return {self._key(key): self.as_json(item, depth + 1) for key, item in value.items()}
+            for key in value:
+                if not isinstance(key, str):
+                    raise BadOption(f"a dict in an argument has a key of type {type(key).__name__}: keys must be text")
+            return {self._text(key): self.as_json(item, depth + 1) for key, item in value.items()}
         raise BadOption(
             f"an argument holds a {type(value).__name__}: only None, booleans, numbers, text, lists and dicts can be"
         )
@@ -172,12 +176,6 @@ class _ArgumentReader:
         if self._characters > _MOST_CHARACTERS:
             raise BadOption(f"the arguments hold more than {_MOST_CHARACTERS:,} characters of text")
         return text
-
-    def _key(self, key: object) -> str:
-        """Return a key of a dict. Raises `BadOption` unless it is text."""
-        if not isinstance(key, str):
-            raise BadOption(f"a dict in an argument has a key of type {type(key).__name__}: keys must be text")
-        return self._text(key)
 
 
 # The second tier: the whole of CPython, in a process that locks itself down before it receives any code.
@@ -239,11 +237,13 @@ class CPythonInterpreter:
             worker.go_on()
             worker.pipe.send({"run": self._runs, "code": _sound(code)}, deadline)
             ended = self._served(worker.pipe, deadline)
-            worker.pause()  # nothing that the code left behind runs before the next run
+            # Nothing that the code left behind runs before the next run.
+            worker.pause()
             return self._ran(ended, time.monotonic() - begun)
         except (PipeError, DeadlinePassed) as fault:
             return self._lost(fault, time.monotonic() - begun)
-        except BaseException:  # a bug in a function, or an interrupt: the code must not go on
+        except BaseException:
+            # A bug in a function, or an interrupt: the code must not go on.
             self.close()
             raise
 
@@ -353,7 +353,7 @@ class _Worker(Worker):
 
 
 def missing_walls(names: Collection[str]) -> str | None:
-    """Return what a process inside these walls could still reach, with the remedies, or None."""
+    """Return an error about what code inside these walls could still reach, with remedies, or None."""
     open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(names)]
     return f"Nothing here keeps a model's code from {'; '.join(open_sides)}" if open_sides else None
 

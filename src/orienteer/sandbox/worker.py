@@ -21,7 +21,8 @@ import random
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -67,23 +68,19 @@ def main() -> None:
 
 def _locked_down(memory: int, lifeline: int, packages: Mapping[str, Path]) -> list[str]:
     """Give up what code must not have; return the names of the walls that the system enforces."""
-    walls = confinement.shut(memory=memory, left=_readable(packages), probes=[Path(os.__file__).parent])
+    # Imports need the files of the standard library and of the packages.
+    left = chain(readable_files.of_python(), *map(readable_files.of_package, packages.values()))
+    walls = confinement.shut(memory=memory, left=left, probes=[Path(os.__file__).parent])
     confinement.limit_use(_PROCESSOR_SECONDS, _DESCRIPTORS)
     if not walls["landlock"]:
         for name in (*_LOADED, *packages):  # while files can still be opened
-            with contextlib.suppress(ImportError):  # this Python lacks it, or it was built for another one
+            # This Python lacks it, or it was built for another one.
+            with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         sys.path.clear()  # nothing else can be imported
     walls["seccomp"] = confinement.enforce(confinement.filter_program(opens=walls["landlock"], lifeline=lifeline))
     walls["no opening"] = walls["seccomp"] and not walls["landlock"]
     return [name for name, holds in walls.items() if holds]
-
-
-def _readable(packages: Mapping[str, Path]) -> Iterator[tuple[Path, int]]:
-    """Yield the files that imports need: the standard library and some packages."""
-    yield from readable_files.of_python()
-    for folder in packages.values():
-        yield from readable_files.of_package(folder)
 
 
 class _Packages(importlib.abc.MetaPathFinder):

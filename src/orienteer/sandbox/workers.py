@@ -124,7 +124,7 @@ class Worker:
             self.popen.send_signal(signal.SIGCONT)
 
     def cause(self, fault: PipeError) -> str:
-        """Return why it died, or the fault if it is alive. Call this before `end`."""
+        """Return the cause of its death, or the fault if it is alive. Call this before `end`."""
         if not isinstance(fault, PipeClosed):
             return str(fault)
         try:
@@ -293,10 +293,13 @@ class Pipe:
         with self._until(deadline):
             while left:
                 try:
-                    left = left[self._write(left, deadline) :]
+                    if sys.platform != "win32":
+                        _wait(self._to, select.POLLOUT, deadline)
+                    left = left[os.write(self._to, left[:_PART]) :]
                 except BlockingIOError:
                     continue
-                except OSError as error:  # Windows has an error of its own for a broken pipe
+                except OSError as error:
+                    # Windows has an error of its own for a broken pipe.
                     raise PipeClosed("it ended") from error
 
     def receive(self, deadline: float) -> dict[str, JsonValue]:
@@ -332,15 +335,9 @@ class Pipe:
             parts += part
         return parts
 
-    def _write(self, message: memoryview, deadline: float) -> int:
-        """Write a part of a message; return how many bytes. Raises `DeadlinePassed`."""
-        if sys.platform != "win32":
-            _wait(self._to, select.POLLOUT, deadline)
-        return os.write(self._to, message[:_PART])
-
     @contextmanager
     def _until(self, deadline: float) -> Iterator[None]:
-        """Keep to a deadline on Windows, where pipes cannot be polled: killing the process closes its pipes."""
+        """Keep to a deadline on Windows, which cannot poll pipes: killing the process closes its pipes."""
         if sys.platform != "win32":
             yield
             return
@@ -373,6 +370,7 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
 
 def _is_ready(descriptor: int, event: int, seconds: float) -> bool:
     """Wait at most `seconds` until a pipe can be read or written; return whether it can."""
-    poll = select.poll()  # select() takes no descriptor above 1,023, and a server may have more
+    # `select` takes no descriptor above 1,023, and a server may have more.
+    poll = select.poll()
     poll.register(descriptor, event)
     return bool(poll.poll(seconds * 1000))
