@@ -358,7 +358,7 @@ class GraphArrays:
         return dict(sorted(pairs, key=lambda item: (-item[1], item[0])))
 
     def edges_to(self, entries: Entries, row: int) -> tuple[Edge, ...]:
-        """Return those of these edges that lead to a neighbour."""
+        """Return the given edges that lead to a neighbour."""
         if len(entries.owner) and entries.owner[0] == entries.owner[-1]:  # a single node's: sorted by neighbour
             at = np.arange(*span(entries.neighbor, row))
         else:

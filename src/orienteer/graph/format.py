@@ -303,7 +303,7 @@ PLACES = "places"
 
 
 def is_untouched(provenance: Mapping[str, Any]) -> bool:  # Any: JSON
-    """Return whether every file and folder that a graph was made of is as it was; False if that is unknown.
+    """Return whether every file and folder that a graph was made of is unchanged; False if that is unknown.
 
     Every question asks this, so it reads times alone. `orienteer.ingest.provenance` looks closer.
     """
@@ -321,6 +321,6 @@ def is_untouched(provenance: Mapping[str, Any]) -> bool:  # Any: JSON
 
 
 def last_change(path: Path) -> int:
-    """Return when anything about a file or folder last changed, also who may read it, in nanoseconds."""
+    """Return the time of the last change of a file or folder, its permissions included, in nanoseconds."""
     status = path.stat()
     return max(status.st_mtime_ns, status.st_ctime_ns)

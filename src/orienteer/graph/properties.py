@@ -369,66 +369,45 @@ class _Revised(NamedTuple):
     texts: NDArray[np.uint64]
 
 
-class _Reviser:
-    """Inserts the values of added nodes among those of the old rows that stay, property by property."""
-
-    def __init__(self, old: Folder, layout: Layout, nodes: Sequence[Node]) -> None:
-        self._layout, self._nodes = layout, nodes
-        self._begins, self._entry_begins = (
-            old.array(name, "i8").tolist() for name in ("property_at", "property_entry_at")
-        )
-        self._rows, self._entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
-        self._numbers, self._texts = old.array("property_number", "f8"), old.array("property_text", "u8")
-        self.added: list[bytes] = []
-        """The values of added nodes so far, as JSON."""
-
-    def of(self, name: str, place: int | None) -> _Revised | None:
-        """Return a property, given its index among the old ones, if any; None if no row has it any longer."""
-        having = [at for at, node in enumerate(self._nodes) if name in node.properties]
-        values = [self._nodes[at].properties[name] for at in having]
-        rows = self._layout.new[having]
-        part, entry_part = (
-            slice(0) if place is None else slice(*begins[place : place + 2])
-            for begins in (self._begins, self._entry_begins)
-        )
-        stays = np.flatnonzero(self._rows[part] >= 0)
-        if not len(stays) and not having:
-            return None
-        old_rows = self._rows[part][stays]
-        at = np.searchsorted(old_rows, rows)
-        origin = inserted(stays + (part.start or 0), at, -1 - len(self.added) - np.arange(len(rows)))
-        self.added += map(encode_value, values)
-        new = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in compared(value)]
-        new_entries, new_numbers, new_texts = (
-            np.array([entry[column] for entry in new], kind)
-            for column, kind in ((0, np.int32), (1, np.float64), (2, np.uint64))
-        )
-        entries = self._entries[entry_part]
-        staying = np.flatnonzero(entries >= 0)
-        at_entries = np.searchsorted(entries[staying], new_entries)
-        return _Revised(
-            inserted(old_rows, at, rows),
-            origin,
-            inserted(entries[staying], at_entries, new_entries),
-            inserted(self._numbers[entry_part][staying], at_entries, new_numbers),
-            inserted(self._texts[entry_part][staying], at_entries, new_texts),
-        )
-
-
 def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, nodes: Sequence[Node]) -> tuple[str, ...]:
     """Write the properties of the old rows that stay and of added nodes, in their order; return the names of all.
 
     `names` are the old ones. A property that no row has any longer is dropped.
     """
-    reviser = _Reviser(old, layout, nodes)
-    places: dict[str, int | None] = {name: place for place, name in enumerate(names)}
-    for node in nodes:
-        for name in node.properties:
-            places.setdefault(name, None)
-    revised = {name: reviser.of(name, place) for name, place in places.items()}
-    columns = {name: column for name, column in revised.items() if column is not None}
-    values = np.concatenate([np.zeros(0, np.int64), *(column.values for column in columns.values())])
-    write_strings(folder, "property_value", old.strings("property_value"), values, reviser.added)
+    ends = (pairwise(old.array(name, "i8").tolist()) for name in ("property_at", "property_entry_at"))
+    parts = {name: (slice(*own), slice(*entry)) for name, own, entry in zip(names, *ends, strict=True)}
+    old_rows, old_entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
+    old_numbers, old_texts = old.array("property_number", "f8"), old.array("property_text", "u8")
+    columns: dict[str, _Revised] = {}
+    added: list[bytes] = []  # the values of added nodes, as JSON
+    for name in dict.fromkeys([*names, *(name for node in nodes for name in node.properties)]):
+        part, entry_part = parts.get(name, (slice(0, 0), slice(0, 0)))
+        having = [at for at, node in enumerate(nodes) if name in node.properties]
+        stays = np.flatnonzero(old_rows[part] >= 0)
+        if not len(stays) and not having:
+            continue
+        # The added values are inserted among the old ones, by row.
+        rows, values = layout.new[having], [nodes[at].properties[name] for at in having]
+        at = np.searchsorted(old_rows[part][stays], rows)
+        origin = inserted(stays + part.start, at, -1 - len(added) - np.arange(len(rows)))
+        added += map(encode_value, values)
+        new = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in compared(value)]
+        new_entries, new_numbers, new_texts = (
+            np.array([entry[column] for entry in new], kind)
+            for column, kind in ((0, np.int32), (1, np.float64), (2, np.uint64))
+        )
+        entries = old_entries[entry_part]
+        staying = np.flatnonzero(entries >= 0)
+        at_entries = np.searchsorted(entries[staying], new_entries)
+        columns[name] = _Revised(
+            inserted(old_rows[part][stays], at, rows),
+            origin,
+            inserted(entries[staying], at_entries, new_entries),
+            inserted(old_numbers[entry_part][staying], at_entries, new_numbers),
+            inserted(old_texts[entry_part][staying], at_entries, new_texts),
+        )
+    origins = np.concatenate([np.zeros(0, np.int64), *(column.values for column in columns.values())])
+    write_strings(folder, "property_value", old.strings("property_value"), origins, added)
     _save_columns(folder, list(columns.values()))
     return tuple(columns)
 

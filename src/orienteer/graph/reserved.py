@@ -1,4 +1,4 @@
-"""The reserved types of nodes and edges: those of a chunk graph, and of what is extracted from it.
+"""The reserved types of nodes and edges: those of a chunk graph, and of its extracted facts.
 
     document  a file, or a row of a collection that is cut into several chunks; its text is the list of its headings
     chunk     a piece of prose; also a row of a collection that is short enough to be one chunk

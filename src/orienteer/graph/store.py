@@ -328,7 +328,7 @@ class Graph:
     def intersect(
         self, nodes: Sequence[str], *, node_types: Collection[str] | None = None, k: int = 20
     ) -> tuple[Common, ...]:
-        """Return up to `k` neighbours of all these `nodes`; if there are none, of two or more of them, the most first.
+        """Return up to `k` neighbours of all these `nodes`; or else of two or more of them, the most first.
 
             >>> graph.intersect(["Erlang", "Ruby"], node_types=["language"], k=1)[0].id
             'language:elixir'

@@ -148,7 +148,7 @@ LANGUAGES: Mapping[str, frozenset[str]] = {"en": STOP} | {
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the content words of a question, in order, repeats kept; all its words if none is one.
+    """Return the content words of a question, in order, with repeats; all its words if they are all stop words.
 
     >>> telling_words("How do I stop the child process, please?")
     ['stop', 'child', 'process']
