@@ -137,7 +137,9 @@ class Bucket(Objects):
         except FileNotFoundError as error:
             code = _CODE.search(str(error))
             if code is not None and code[1] == "NoSuchBucket":
-                raise StoreFailed(f"{self.address}: there is no bucket {self.address.host}: make it first") from None
+                raise StoreFailed(
+                    f"{self.address}: the bucket {self.address.host} does not exist: create it first"
+                ) from None
             raise ObjectMissing(f"{self.name(name)} is not there") from None
         except (BaseError, OSError, ValueError) as error:
             raise StoreFailed(f"{self.address} {_reason(error)}") from None

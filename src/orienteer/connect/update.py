@@ -140,7 +140,7 @@ def _update_by_marks(
         raise FullImportRequired("nothing was noted of its edges yet, which the next update will know")
     marks, now = DatabaseMarks.model_validate(ledger.about.database), options.changed_by
     if marks.changed_by != now:
-        raise FullImportRequired(f"its changes were told by {marks.changed_by!r}, and are to be told by {now!r}")
+        raise FullImportRequired(f"the last import followed {marks.changed_by!r}, and this one follows {now!r}")
     if ledger.about.why_whole:
         raise FullImportRequired(ledger.about.why_whole)
     with publication.publishing(target) as work:
@@ -198,7 +198,7 @@ def _import_all(
     if options.explode:
         why_always = "--explode makes nodes of the members of lists"
     elif {"type", "edge_type"} & options.columns.keys():
-        why_always = "the types of edges are told by a property"
+        why_always = "the types of edges come from a property"
     elif options.labels is not None:
         why_always = "--labels names types by a table"
     _write_ledger(target, marks, seen, database, why_always)
@@ -347,7 +347,7 @@ class _MarkUpdate:
             raise FullImportRequired(str(error)) from error
         if id_property != self._marks.id_property:
             was, is_now = (repr(name) if name else "the database" for name in (self._marks.id_property, id_property))
-            raise FullImportRequired(f"the ids of nodes were told by {was}, and are told by {is_now} now")
+            raise FullImportRequired(f"the ids of nodes came from {was}, and come from {is_now} now")
         for names in before.sets.keys() & counts.sets.keys():
             labels = telling_labels(names, before), telling_labels(names, counts)
             if labels[0] != labels[1]:

@@ -279,7 +279,7 @@ def written_for_server(
         raise BadQuery(TOO_DEEP) from None
     text = (" UNION ALL " if statement.keeps_repeats else " UNION ").join(part.text for part in parts)
     if len(text) > LONGEST_WRITTEN:
-        raise BadQuery("the query becomes too long for the server: name what stands in it several times by WITH ... AS")
+        raise BadQuery("the query becomes too long for the server: name its repeated parts by WITH ... AS")
     counting = parts[0].counting if len(parts) == 1 else None
     return ServerStatement(text, counting, scope.used, parts[-1].columns, tuple(scope.notes))
 

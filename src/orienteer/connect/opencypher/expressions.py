@@ -69,7 +69,7 @@ class ServerExpressions:
         value: Value = _WRITERS(type(expression))(self, expression)
         if value.parts > _MOST_PARTS:
             raise BadQuery(
-                f"the query puts more than {_MOST_PARTS:,} texts or lists together: use collect() of what MATCH finds"
+                f"the query puts more than {_MOST_PARTS:,} texts or lists together: use collect() after MATCH"
             )
         return value
 

@@ -88,7 +88,7 @@ def tables_by_rows(
         raise FullImportRequired(f"{importer.unreadable[0].file} cannot be read")
     if plan.by_values:
         raise FullImportRequired(
-            f"{plan.by_values[0]}: its values tell what its columns are, and every row may change that"
+            f"{plan.by_values[0]}: the roles of its columns come from its values, and any row may change them"
         )
     has_nodes = bool(plan.nodes)
     tables = [
