@@ -118,7 +118,8 @@ class Bucket(Objects):
                 reply = obstore.get(self._store, name, options={"if_none_match": e_tag} if e_tag else {})
             except NotModifiedError:
                 return None
-        e_tag, chunks = reply.meta["e_tag"], reply.stream(min_chunk_size=1)  # larger chunks would be waited for
+        # The library would wait for larger chunks.
+        e_tag, chunks = reply.meta["e_tag"], reply.stream(min_chunk_size=1)
 
         def parts() -> Generator[memoryview, None, None]:
             with self._translating(name):

@@ -178,7 +178,8 @@ def _import_all(
 ) -> UpdateReport:
     """Import everything, and write the ledger."""
     started = time.perf_counter()
-    newest_values = newest(server, options.changed_by)  # before anything is read: what changes meanwhile is read again
+    # Before anything is read: what changes meanwhile is read again.
+    newest_values = newest(server, options.changed_by)
     seen = _ImportedEdges()
     made, database = imported_database(
         server, target, options=options.model_copy(update={"force": True}), progress=progress, see_rows=seen.take
@@ -276,7 +277,8 @@ class _MarkUpdate:
     def publish(self, work: Path) -> UpdateReport:
         """Publish the next generation. Raises `FullImportRequired`, and then nothing has changed."""
         graph, manifest = self._graph, self._graph.arrays.manifest
-        marks = newest(self._server, self._marks.changed_by)  # first: what changes meanwhile is read next time
+        # First: what changes meanwhile is read next time.
+        marks = newest(self._server, self._marks.changed_by)
         self._progress("counting", 0)
         counts = self._checked_counts()
         change = self._node_change(counts)
@@ -286,7 +288,8 @@ class _MarkUpdate:
         check_edge_count(changes, manifest)
         names = self._database.edge_names
         weights = [name for name in names if EDGE_RANKS.get(plainly(name), ("", 0))[0] == "weight"]
-        if len(weights) > 1 and not {*weights} <= {*self._marks.edge_names}:  # an import would take the better one
+        # An import would take the better one.
+        if len(weights) > 1 and not {*weights} <= {*self._marks.edge_names}:
             raise FullImportRequired(f"edges have a weight by {weights[-1]!r} now, besides {weights[0]!r}")
         self._check_node_types(change, counts)
         marks_after = self._marks.model_copy(
@@ -421,7 +424,8 @@ class _MarkUpdate:
         before = known.find(list(self._read))
         find = self._graph.arrays.ids.find
         now = np.array([-1 if (row := find(node_id)) is None else row for node_id in self._read.values()], np.int32)
-        moved = np.zeros(len(self._graph) + 1, np.bool_)  # the last is for nodes that were not there
+        # The last is for nodes that the graph lacked.
+        moved = np.zeros(len(self._graph) + 1, np.bool_)
         moved[before[before != now]] = True
         moved[now[before != now]] = True
         return moved[:-1]

@@ -128,7 +128,8 @@ class StatementsInPlace:
             server = server or self._server.another()
             yield server
         except BaseException as error:
-            if server is not None and not isinstance(error, BadQuery):  # a late reply would answer the next statement
+            # A late reply would answer the next statement.
+            if server is not None and not isinstance(error, BadQuery):
                 server.close()
                 if server.mark is not None:  # nobody waits until the server has ended the statement
                     end = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end")
@@ -144,7 +145,8 @@ class StatementsInPlace:
     def _rows(self, records: Sequence[Sequence[Any]], bounds: Bounds) -> tuple[tuple[JsonValue, ...], ...]:
         """Return as many records as fit as rows, with nodes, edges and paths as maps."""
         elements = [element for record in records for value in record for element in _elements(value)]
-        nodes = dict.fromkeys(filter(is_node, elements))  # they came with their labels and properties
+        # They came with their labels and properties.
+        nodes = dict.fromkeys(filter(is_node, elements))
         self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
         ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
         rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])

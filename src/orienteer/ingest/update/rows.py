@@ -148,7 +148,8 @@ class NodeComparison:
         self._graph, self._size = graph, len(graph)
         self._new: list[Node] = []
         self._ids: set[str] = set()
-        self._by_row: dict[tuple[str, int], int] = {}  # the number of each by its file and the hash of its row
+        # The number of each by its file and the hash of its row.
+        self._by_row: dict[tuple[str, int], int] = {}
 
     def read(self, source: SourceTable, before: NodeRows | None, tally: Tally) -> NodeRows:
         """Read a table that changed, or is new; only rows that it did not have are parsed.
