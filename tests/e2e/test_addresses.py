@@ -407,7 +407,7 @@ def test_address_with_a_secret_is_refused_and_not_repeated(address, cli, home):
         ("s3://graphs/../x", "the part '..'"),
         ("s3://graphs/%2e%2e/x", "nothing escaped"),
         ("https://exa mple.org/x", "the part"),
-        ("https://example.org:99999/x", "no address of a server"),
+        ("https://example.org:99999/x", "not an address of a server"),
     ],
 )
 def test_address_of_another_form_is_refused(address, told):

@@ -429,7 +429,7 @@ def test_ids_that_another_property_tells_are_imported(world, server, updated, tm
     labels, properties = world.store.nodes[second]
     world.store.nodes[second] = (labels, world.stamped(properties | {"id": id_of(world, first)}))
     report = check(server, updated, tmp_path / "fresh")
-    assert report.whole == "the ids of nodes were told by 'id', and are told by the database now"
+    assert report.whole == "the ids of nodes came from 'id', and come from the database now"
 
 
 @pytest.mark.parametrize(
@@ -490,7 +490,7 @@ def test_what_changes_while_it_is_read_is_read_the_next_time(world, server, upda
     ("options", "why"),
     [
         ({"explode": {"tags": "TAGGED"}}, "--explode makes nodes"),
-        ({"columns": {"edge_type": "role"}}, "the types of edges are told by a property"),
+        ({"columns": {"edge_type": "role"}}, "the types of edges come from a property"),
     ],
 )
 def test_what_cannot_be_followed_is_imported_and_told(options, why, world, server, tmp_path):

@@ -156,7 +156,7 @@ def test_tables_that_their_values_tell_are_imported_whole(tmp_path):
     assert update(folder, graph).whole is None
     assert not is_stale(Graph.open(graph).arrays.manifest)
     edited(folder / "orders.csv", ("quick", "late"))
-    assert "its values tell what its columns are" in update(folder, graph).whole
+    assert "the roles of its columns come from its values" in update(folder, graph).whole
 
 
 def test_a_database_that_comes_beside_tables_is_read(tmp_path):

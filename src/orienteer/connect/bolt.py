@@ -83,7 +83,8 @@ class Server:
 
     def end(self, mark: str) -> None:
         """End the running statements with a mark: some servers go on after the connection is cut."""
-        with suppress(Error):  # some servers lack the statement, or do not allow it, and have limits of their own
+        # Some servers lack the statement, or do not allow it, and have limits of their own.
+        with suppress(Error):
             for own_id, text in self.rows("SHOW TRANSACTIONS YIELD transactionId, currentQuery"):
                 if mark in str(text) and TRANSACTION.fullmatch(str(own_id)):
                     self.rows(f"TERMINATE TRANSACTION '{own_id}'")

@@ -118,7 +118,8 @@ class Bucket(Objects):
                 reply = obstore.get(self._store, name, options={"if_none_match": e_tag} if e_tag else {})
             except NotModifiedError:
                 return None
-        e_tag, chunks = reply.meta["e_tag"], reply.stream(min_chunk_size=1)  # larger chunks would be waited for
+        # The library would wait for larger chunks.
+        e_tag, chunks = reply.meta["e_tag"], reply.stream(min_chunk_size=1)
 
         def parts() -> Generator[memoryview, None, None]:
             with self._translating(name):
@@ -137,7 +138,9 @@ class Bucket(Objects):
         except FileNotFoundError as error:
             code = _CODE.search(str(error))
             if code is not None and code[1] == "NoSuchBucket":
-                raise StoreFailed(f"{self.address}: there is no bucket {self.address.host}: make it first") from None
+                raise StoreFailed(
+                    f"{self.address}: the bucket {self.address.host} does not exist: create it first"
+                ) from None
             raise ObjectMissing(f"{self.name(name)} is not there") from None
         except (BaseError, OSError, ValueError) as error:
             raise StoreFailed(f"{self.address} {_reason(error)}") from None

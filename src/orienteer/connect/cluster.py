@@ -246,7 +246,8 @@ class _Crew(Generic[Piece, Outcome]):
         except self._ray.exceptions.RayTaskError as error:
             failure = Failure(Error(f"a node cannot begin: {error}"))
         except self._ray.exceptions.RayError as error:
-            self._note_failed_start(process, str(error).strip().rpartition("\n")[2])  # the cause comes last
+            # The cause comes last.
+            self._note_failed_start(process, str(error).strip().rpartition("\n")[2])
             return
         with self._changed:
             if failure is not None:

@@ -208,7 +208,7 @@ def push(
 ) -> None:
     """Put a graph in a bucket, where any command and any server reads it: what is there already is not sent."""
     if (address := address_of(to)) is None:
-        raise BadOption(f"{to} is no address: push to s3://BUCKET/NAME")
+        raise BadOption(f"{to} is not an address: push to s3://BUCKET/NAME")
     report = push_graph(graph_of(directory, out), address, tell=out.progress)
     if out.as_json:
         out.json(report)

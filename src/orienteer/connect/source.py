@@ -170,7 +170,8 @@ class Database:
         statement = f"{match} RETURN {ends[0]} AS a, type(r) AS type, {ends[1]} AS b, properties(r) AS more"
         for number, row in enumerate(self._counted(statement, values), start=1):
             source, kind, target, properties = identifier(row[0]), row[1], identifier(row[2]), row[3]
-            if not (source.strip() and target.strip()):  # of a node that came after the ids were counted
+            # An end came after the ids were counted.
+            if not (source.strip() and target.strip()):
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(f"{source} -> {target}"))
                 continue
             fields = self._fields(properties, number) if properties else {}

@@ -140,7 +140,7 @@ def _update_by_marks(
         raise FullImportRequired("nothing was noted of its edges yet, which the next update will know")
     marks, now = DatabaseMarks.model_validate(ledger.about.database), options.changed_by
     if marks.changed_by != now:
-        raise FullImportRequired(f"its changes were told by {marks.changed_by!r}, and are to be told by {now!r}")
+        raise FullImportRequired(f"the last import followed {marks.changed_by!r}, and this one follows {now!r}")
     if ledger.about.why_whole:
         raise FullImportRequired(ledger.about.why_whole)
     with publication.publishing(target) as work:
@@ -178,7 +178,8 @@ def _import_all(
 ) -> UpdateReport:
     """Import everything, and write the ledger."""
     started = time.perf_counter()
-    newest_values = newest(server, options.changed_by)  # before anything is read: what changes meanwhile is read again
+    # Before anything is read: what changes meanwhile is read again.
+    newest_values = newest(server, options.changed_by)
     seen = _ImportedEdges()
     made, database = imported_database(
         server, target, options=options.model_copy(update={"force": True}), progress=progress, see_rows=seen.take
@@ -198,7 +199,7 @@ def _import_all(
     if options.explode:
         why_always = "--explode makes nodes of the members of lists"
     elif {"type", "edge_type"} & options.columns.keys():
-        why_always = "the types of edges are told by a property"
+        why_always = "the types of edges come from a property"
     elif options.labels is not None:
         why_always = "--labels names types by a table"
     _write_ledger(target, marks, seen, database, why_always)
@@ -276,7 +277,8 @@ class _MarkUpdate:
     def publish(self, work: Path) -> UpdateReport:
         """Publish the next generation. Raises `FullImportRequired`, and then nothing has changed."""
         graph, manifest = self._graph, self._graph.arrays.manifest
-        marks = newest(self._server, self._marks.changed_by)  # first: what changes meanwhile is read next time
+        # First: what changes meanwhile is read next time.
+        marks = newest(self._server, self._marks.changed_by)
         self._progress("counting", 0)
         counts = self._checked_counts()
         change = self._node_change(counts)
@@ -286,7 +288,8 @@ class _MarkUpdate:
         check_edge_count(changes, manifest)
         names = self._database.edge_names
         weights = [name for name in names if EDGE_RANKS.get(plainly(name), ("", 0))[0] == "weight"]
-        if len(weights) > 1 and not {*weights} <= {*self._marks.edge_names}:  # an import would take the better one
+        # An import would take the better one.
+        if len(weights) > 1 and not {*weights} <= {*self._marks.edge_names}:
             raise FullImportRequired(f"edges have a weight by {weights[-1]!r} now, besides {weights[0]!r}")
         self._check_node_types(change, counts)
         marks_after = self._marks.model_copy(
@@ -347,7 +350,7 @@ class _MarkUpdate:
             raise FullImportRequired(str(error)) from error
         if id_property != self._marks.id_property:
             was, is_now = (repr(name) if name else "the database" for name in (self._marks.id_property, id_property))
-            raise FullImportRequired(f"the ids of nodes were told by {was}, and are told by {is_now} now")
+            raise FullImportRequired(f"the ids of nodes came from {was}, and come from {is_now} now")
         for names in before.sets.keys() & counts.sets.keys():
             labels = telling_labels(names, before), telling_labels(names, counts)
             if labels[0] != labels[1]:
@@ -421,7 +424,8 @@ class _MarkUpdate:
         before = known.find(list(self._read))
         find = self._graph.arrays.ids.find
         now = np.array([-1 if (row := find(node_id)) is None else row for node_id in self._read.values()], np.int32)
-        moved = np.zeros(len(self._graph) + 1, np.bool_)  # the last is for nodes that were not there
+        # The last is for nodes that the graph lacked.
+        moved = np.zeros(len(self._graph) + 1, np.bool_)
         moved[before[before != now]] = True
         moved[now[before != now]] = True
         return moved[:-1]

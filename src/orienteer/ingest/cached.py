@@ -109,7 +109,8 @@ def remove_cached(folder: Path) -> None:
     remove(folder, DEBRIS)
     for name in (LOCK, ORIGIN):
         (folder / name).unlink(missing_ok=True)
-    (folder / POINTER).unlink()  # last: after an interruption it still is a graph, and is removed next time
+    # Last: after an interruption it still is a graph, and is removed next time.
+    (folder / POINTER).unlink()
     with suppress(OSError):
         folder.rmdir()
 

@@ -84,7 +84,8 @@ def _is_replaceable(folder: Path) -> bool:
     paths = list(folder.iterdir())
     is_ours = all(path.name in PARTS and path.is_file() and not is_link(path) for path in paths)
     has_tables = any(path.suffix.removeprefix(".") in portable.FORMS for path in paths)
-    return is_ours and (not has_tables or portable.recognize([folder]) is not None)  # tables of others have such names
+    # Tables of others have such names.
+    return is_ours and (not has_tables or portable.recognize([folder]) is not None)
 
 
 def meta_of(graph: Graph) -> dict[str, Any]:
@@ -336,7 +337,8 @@ def _write_tables(graph: Graph, folder: Path, *, form: str) -> None:
 
 def _write_csv(path: Path, rows: Iterable[Row], kinds: Kinds) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)  # lines end with CR LF: with LF alone it would leave a CR within a cell unquoted
+        # Lines end with CR LF: with LF alone it would leave a CR within a cell unquoted.
+        writer = csv.writer(file)
         writer.writerow(kinds)
         for row in rows:
             writer.writerow(cell_of(row[name], kind) if name in row else "" for name, kind in kinds.items())

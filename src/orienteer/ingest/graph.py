@@ -72,7 +72,8 @@ class Graph(store.Graph):
         if not isinstance(path, str | Path):
             raise BadOption(f"path is {path!r}: give the path of a graph directory, or an address")
         if may_be_address(path):
-            from orienteer.ingest.sources import graph_directory  # local graphs do not need the importer
+            # Local graphs do not need the importer.
+            from orienteer.ingest.sources import graph_directory
 
             path = graph_directory(Path(path), cache=read_settings().cache)
         return super().open(path, embedder=embedder)

@@ -97,7 +97,8 @@ class Dump:
         self, path: Path, rows: int, required: Sequence[str]
     ) -> Iterator[tuple[list[dict[str, Any]], Sequence[int]]]:  # Any: JSON
         """Yield the rows of a table, without empty cells, and their lines."""
-        from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect  # JSON lines need neither
+        # JSON lines need neither.
+        from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect
         from orienteer.ingest.formats.parquet import Parquet
 
         kinds = self.meta[TABLES].get(stem(path))

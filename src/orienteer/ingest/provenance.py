@@ -298,7 +298,8 @@ def _is_stale_beside(manifest: Described) -> bool:
 
 def _importable(sources: Iterable[Path]) -> list[Path]:
     """Return the files that an import would read."""
-    from orienteer.ingest.formats import RDF, format_of  # a question does not need the import's code
+    # A question does not need the import's code.
+    from orienteer.ingest.formats import RDF, format_of
     from orienteer.ingest.formats.files import suffix
     from orienteer.ingest.formats.sqlite import is_database
     from orienteer.ingest.tables.plan import listing
@@ -324,7 +325,8 @@ def _is_stale_build(manifest: Described) -> bool:
         return True
     if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
         return True
-    from orienteer.ingest.documents.read import collection, files  # most looks at a graph end before
+    # Most looks at a graph end before.
+    from orienteer.ingest.documents.read import collection, files
     from orienteer.ingest.documents.read.kinds import kind_of
 
     if seen is not None and all(path in paths or kind_of(Path(path)) is None for path in seen.by_path):

@@ -89,7 +89,8 @@ def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) 
     """
     if (address := address_of(path)) is not None:
         require_all_files(path, selection)
-        return sound_copy_of(address, cache=cache)  # however old: it answers until a newer one is pulled
+        # However old: it answers until a newer one is pulled.
+        return sound_copy_of(address, cache=cache)
     return up_to_date(path, cache=cache, selection=selection)
 
 

@@ -315,7 +315,8 @@ class _Look:
         called = {name for properties in held.values() for name in (*properties.whole, *properties.parts)}
         texts = frozenset(self._times | (called & self._no_texts))
         facts = self._facts
-        is_indexed = facts.id_property and not facts.has_numbers  # of a number a statement compares the text
+        # Statements compare a number by its text.
+        is_indexed = facts.id_property and not facts.has_numbers
         whole = facts.whole if is_indexed else None
         fields = Fields(facts.id_property, facts.has_numbers, held, texts, whole)
         return ServerNames(self._schema, catalog, self._labels, fields)

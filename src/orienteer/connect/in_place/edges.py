@@ -298,7 +298,8 @@ class TextInPlace(UnsupportedInPlace):
 
     def _hits(self, words: str, most: int, conditions: Conditions = EVERY) -> ScoredRows:
         """Query the index. `words` are terms of the tokenizer, without any syntax of the index."""
-        limit = ", {limit: $most}" if not conditions.asked else ""  # it would count nodes that conditions drop
+        # A limit would count nodes that conditions drop.
+        limit = ", {limit: $most}" if not conditions.asked else ""
         statement = (
             f"CALL db.index.fulltext.queryNodes($index, $words{limit}) YIELD node, score "
             f"WITH node AS n, score WHERE true{conditions.where('n')} "

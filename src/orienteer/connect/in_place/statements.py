@@ -128,7 +128,8 @@ class StatementsInPlace:
             server = server or self._server.another()
             yield server
         except BaseException as error:
-            if server is not None and not isinstance(error, BadQuery):  # a late reply would answer the next statement
+            # A late reply would answer the next statement.
+            if server is not None and not isinstance(error, BadQuery):
                 server.close()
                 if server.mark is not None:  # nobody waits until the server has ended the statement
                     end = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end")
@@ -144,7 +145,8 @@ class StatementsInPlace:
     def _rows(self, records: Sequence[Sequence[Any]], bounds: Bounds) -> tuple[tuple[JsonValue, ...], ...]:
         """Return as many records as fit as rows, with nodes, edges and paths as maps."""
         elements = [element for record in records for value in record for element in _elements(value)]
-        nodes = dict.fromkeys(filter(is_node, elements))  # they came with their labels and properties
+        # They came with their labels and properties.
+        nodes = dict.fromkeys(filter(is_node, elements))
         self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
         ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
         rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])
@@ -279,7 +281,7 @@ def written_for_server(
         raise BadQuery(TOO_DEEP) from None
     text = (" UNION ALL " if statement.keeps_repeats else " UNION ").join(part.text for part in parts)
     if len(text) > LONGEST_WRITTEN:
-        raise BadQuery("the query becomes too long for the server: name what stands in it several times by WITH ... AS")
+        raise BadQuery("the query becomes too long for the server: name its repeated parts by WITH ... AS")
     counting = parts[0].counting if len(parts) == 1 else None
     return ServerStatement(text, counting, scope.used, parts[-1].columns, tuple(scope.notes))
 

@@ -69,7 +69,7 @@ class ServerExpressions:
         value: Value = _WRITERS(type(expression))(self, expression)
         if value.parts > _MOST_PARTS:
             raise BadQuery(
-                f"the query puts more than {_MOST_PARTS:,} texts or lists together: use collect() of what MATCH finds"
+                f"the query puts more than {_MOST_PARTS:,} texts or lists together: use collect() after MATCH"
             )
         return value
 
@@ -384,7 +384,8 @@ class ServerPatterns(PatternReader):
         with self.scope.inner(variables):
             anchors = self._anchored(left, places) if may_anchor and self.edges else ""
             read = [_reversed(path, places) for path in read]
-            read.sort(key=lambda path: places[path.nodes[0].value])  # stable: equal paths keep their order
+            # Stable: equal paths keep their order.
+            read.sort(key=lambda path: places[path.nodes[0].value])
             texts = [self._path_text(path, places) for path in read]
             self.conditions += self._equal(self.keyed)
             self.conditions += [condition_of(self.write(part)) for part in left]

@@ -301,7 +301,8 @@ def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
     written, numbers, count = list(known), np.array(found, np.int64), len(lengths)
     owner = np.repeat(np.arange(count), np.array(lengths, np.int64))
     apart = 1 + len(written)
-    spread = np.bincount(np.unique(owner * apart + numbers + 1) % apart, minlength=apart)[1:]  # texts of each word
+    # Texts of each word.
+    spread = np.bincount(np.unique(owner * apart + numbers + 1) % apart, minlength=apart)[1:]
     is_word = np.array([len(word) >= LEAST_LETTERS and word.isalpha() for word in written], np.bool_)
     is_part = (spread <= max(LEAST_COMMON, COMMON * count)) & is_word
     numbers = np.where((numbers >= 0) & is_part[numbers], numbers, _GAP)

@@ -72,7 +72,7 @@ def address_of(path: str | Path) -> Address | None:
     if scheme == "s3" and not parts:
         raise BadOption(f"{address} names a bucket and no graph in it: write s3://BUCKET/NAME")
     if scheme != "s3" and not is_address(str(address)):
-        raise BadOption(f"{address} is no address of a server: write https://HOST/PATH")
+        raise BadOption(f"{address} is not an address of a server: write https://HOST/PATH")
     if scheme == "http" and not is_loopback(str(address)):
         raise BadOption(f"{address} would go over the network unprotected: take https://, or s3:// with {ENDPOINT}")
     return address

@@ -94,7 +94,8 @@ class Objects(ABC):
         """Yield a file in parts."""
         pace = Pace(PART_SECONDS)
         reply = self._open(name, None, pace)
-        if reply is not None:  # a server might answer "not modified" all the same: then the file is too short
+        # A server might answer "not modified" all the same: then the file is too short.
+        if reply is not None:
             yield from self._paced(name, reply, pace)
 
     def name(self, name: str) -> str:

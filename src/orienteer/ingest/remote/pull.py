@@ -130,7 +130,8 @@ def updated_copy(address: Address, *, cache: Path, tell: Progress) -> PulledGrap
         while True:
             try:
                 with locked(locks / f"{target.name}.lock", busy=f"another process pulls {address}"):
-                    return _pull_latest(source, target, tell)  # it asks again: another may have pulled it meanwhile
+                    # It asks again: another may have pulled it meanwhile.
+                    return _pull_latest(source, target, tell)
             except GraphBusy:
                 if not is_waiting:
                     tell(f"waiting for another process that pulls {address}", 0)
@@ -278,6 +279,7 @@ def objects_at(address: Address) -> Objects:
     if address.is_bucket:
         bucket: Objects = load("stores", address.scheme)(address)
         return bucket
-    from orienteer.ingest.remote.site import Site  # it loads an HTTP client, which buckets do not need
+    # It loads an HTTP client, which buckets do not need.
+    from orienteer.ingest.remote.site import Site
 
     return Site(address)

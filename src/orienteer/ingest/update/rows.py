@@ -88,7 +88,7 @@ def tables_by_rows(
         raise FullImportRequired(f"{importer.unreadable[0].file} cannot be read")
     if plan.by_values:
         raise FullImportRequired(
-            f"{plan.by_values[0]}: its values tell what its columns are, and every row may change that"
+            f"{plan.by_values[0]}: the roles of its columns come from its values, and any row may change them"
         )
     has_nodes = bool(plan.nodes)
     tables = [
@@ -148,7 +148,8 @@ class NodeComparison:
         self._graph, self._size = graph, len(graph)
         self._new: list[Node] = []
         self._ids: set[str] = set()
-        self._by_row: dict[tuple[str, int], int] = {}  # the number of each by its file and the hash of its row
+        # The number of each by its file and the hash of its row.
+        self._by_row: dict[tuple[str, int], int] = {}
 
     def read(self, source: SourceTable, before: NodeRows | None, tally: Tally) -> NodeRows:
         """Read a table that changed, or is new; only rows that it did not have are parsed.
