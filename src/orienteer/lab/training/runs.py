@@ -31,7 +31,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, BadOption, Error, MissingExtra
-from orienteer.files import append_line, mend, read_lines, whole, write_whole
+from orienteer.files import append_line, mend, read_lines, replacing, write_whole
 from orienteer.lab.training.collect import MANIFEST as COLLECTION
 from orienteer.llm.address import LOCAL, PACKAGED
 from orienteer.llm.local import check_packaged, path_of
@@ -339,7 +339,7 @@ def write_curves(target: Path, trainings: Mapping[str, Path]) -> None:
         "summary": f"{counted(steps, 'step')}. Each point is the mean of the steps since the last one.",
         "pictures": pictures,
     }
-    with whole(target) as out:
+    with replacing(target) as out:
         out.writelines(pieces(__package__ or "", "curves.html", style="curves.css", **texts))
 
 

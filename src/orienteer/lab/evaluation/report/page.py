@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from orienteer.display import counted
-from orienteer.files import whole
+from orienteer.files import replacing
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.report.material import GoldNode, Material, MethodColumn, Sweep, TrajectoryCounts, tool_use
 from orienteer.lab.evaluation.report.payload import HITS, TrajectoryPacker, has_steps, packed, question_texts
@@ -101,7 +101,7 @@ def write_report(
     """
     material = Material(runs, graph=graph, measure=measure, random_seed=random_seed)
     first = material.runs[0].manifest
-    with whole(path, errors="replace") as page, tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+    with replacing(path, errors="replace") as page, tempfile.TemporaryFile("w+", encoding="utf-8") as file:
         trajectories = TrajectoryPacker(material, file)  # the last part of the page, but read first
         counts = TrajectoryCounts()
         for run in material.runs:
