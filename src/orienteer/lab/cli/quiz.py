@@ -206,6 +206,7 @@ def _report_questions(out: Output, target: Path, generated: Questions, paraphras
     for reason, number in kept_plain.items():
         out.note(f"{counted(number, 'question')} not paraphrased: {reason}")
     more = {
+        "rejected": dict(sorted(generated.rejected.items())),
         "exhausted": list(generated.exhausted),
         "paraphrased": sum(question.plain is not None for question in generated.items),
         "kept_plain": kept_plain,
@@ -235,7 +236,8 @@ def _report_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None
         out.note(f"{generated.asked} were asked for: {giver} no more that can be kept")
     cell_counts = {" ".join(cell): number for cell, number in balance(generated.items).items()}
     fields = {"answer_types": "answer_type", "patterns": "pattern", "difficulty": "difficulty"}
-    _report_json(out, target, generated, fields, {"cells": cell_counts, "exhausted": exhausted})
+    rejected = dict(sorted(generated.rejected.items()))
+    _report_json(out, target, generated, fields, {"cells": cell_counts, "rejected": rejected, "exhausted": exhausted})
 
 
 def _report_counts(out: Output, target: Path, generated: Quiz | Questions, shares: str = "") -> None:
@@ -257,9 +259,8 @@ def _report_json(
     """With --json, print the facts of both commands, the questions by these fields, and the facts of one."""
     if out.as_json:
         counts = {name: _count_by(generated.items, field) for name, field in fields.items()}
-        rejected = dict(sorted(generated.rejected.items()))
         facts = {"questions": len(generated.items), "asked": generated.asked, "path": str(target)}
-        out.json({**facts, **counts, "rejected": rejected, **more})
+        out.json({**facts, **counts, **more})
 
 
 def _count_by(items: Sequence[object], field: str) -> dict[str, int]:

@@ -233,7 +233,7 @@ def grpo(
     target: Target,
     graphs: Annotated[
         list[Path] | None,
-        typer.Option("--graph", metavar="DIR", help="A graph of the collection that has moved. Repeatable."),
+        typer.Option("--graph", metavar="DIR", help="A graph of the collection, where it has moved. Repeatable."),
     ] = None,
     recipe: Recipe = None,
     set_options: Settings = None,
