@@ -102,7 +102,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
     def require_model(self) -> None:
         """Raise `BadOption` if reports or an analysis need a model and none is given."""
         if self.config.reports == "model" and self._model is None:
-            raise BadOption("reports='model' needs a model: give one, or use reports='list'")
+            raise BadOption("reports is 'model', and there is no model: give one, or set reports to 'list'")
         super().require_model()
 
     def _embedded(self, query: Query) -> Iterable[str]:
