@@ -19,7 +19,7 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
-from orienteer.lab.baselines.baseline import TEXTS, Baseline
+from orienteer.lab.baselines.baseline import TEXTS, Baseline, C
 from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Reranked, Run
 from orienteer.records import Question, Ranked, Result
@@ -132,21 +132,31 @@ LONGEST = 8_000  # characters of a model's text that a search takes: some 1,300 
 _NAMED = 6  # words of either kind that a reason names
 
 
-def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_means: bool = False) -> Result:
-    """Run the writing to its end, then search with the question and the texts that were written last.
+class QueryExpansion(Baseline[C]):
+    """A method whose model writes a text for the question, and whose last search takes both."""
 
-    Each item of `writing` replaces the one before. A budget that ends the writing leaves the last texts, and the search
-    is made all the same. With `are_means` the vectors of texts and question are averaged; the workflow's toolbox must
-    offer that.
-    """
-    written: tuple[str, ...] = ()
+    @property
+    def are_means(self) -> bool:
+        """Whether the vectors of texts and question are averaged; the workflow's toolbox must offer that."""
+        return False
 
-    def write() -> None:
-        nonlocal written
-        for texts in writing:
-            written = texts
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Have texts written, then search with them and the question.
 
-    return workflow.follow_and_rank(write, lambda: _rank(workflow, written, are_means=are_means))
+        A budget that ends the writing leaves the last texts, and the search is made all the same.
+        """
+        workflow, written = self.start(question, run), tuple[str, ...]()
+
+        def write() -> None:
+            nonlocal written
+            for texts in self.write(workflow):
+                written = texts
+
+        return workflow.follow_and_rank(write, lambda: _rank(workflow, written, are_means=self.are_means))
+
+    def write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+        """Yield the texts to search with; each item replaces the one before."""
+        raise NotImplementedError
 
 
 def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
@@ -209,18 +219,13 @@ class AgrConfig(WorkflowConfig):
     """Nodes that the refining call is shown; ours, the paper's number is not known to us."""
 
 
-class Agr(Baseline[AgrConfig]):
+class Agr(QueryExpansion[AgrConfig]):
     """Analyse, generate, refine: three calls, two searches."""
 
     name = "agr"
     settings = AgrConfig
 
-    def retrieve(self, question: Question, run: Run) -> Result:
-        """Write an expansion in three steps, then search with it and the question."""
-        workflow = self.start(question, run)
-        return expanded(workflow, self._write(workflow))
-
-    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+    def write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         """Yield the draft, then the refined text."""
         question, filters = workflow.question.text, workflow.question
         types = type_names(self._graph)
@@ -270,18 +275,14 @@ class KarConfig(WorkflowConfig):
     """Documents that the relation filter keeps of each neighbourhood; the number is ours."""
 
 
-class Kar(Baseline[KarConfig]):
+class Kar(QueryExpansion[KarConfig]):
     """Knowledge-aware retrieval: the model expands the question by knowledge from the graph."""
 
     name = "kar"
     settings = KarConfig
 
-    def retrieve(self, question: Question, run: Run) -> Result:
-        """Gather triples around what the question names, have an expansion written from them, search with it."""
-        workflow = self.start(question, run)
-        return expanded(workflow, self._write(workflow))
-
-    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+    def write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+        """Gather triples around what the question names, and yield the expansion written from them."""
         graph, question = self._graph, workflow.question.text
         entities = self._entities(workflow)
         triples: list[str] = []
@@ -358,18 +359,14 @@ class RarConfig(WorkflowConfig):
     """Answers that the model is asked for. LameR takes 5, as others' code has it."""
 
 
-class Rar(Baseline[RarConfig]):
+class Rar(QueryExpansion[RarConfig]):
     """Retrieval-augmented retrieval: one call, two searches."""
 
     name = "rar"
     settings = RarConfig
 
-    def retrieve(self, question: Question, run: Run) -> Result:
-        """Search with the question, have answers written after what was found, search with both."""
-        workflow = self.start(question, run)
-        return expanded(workflow, self._write(workflow))
-
-    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+    def write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+        """Search with the question, and yield answers written in the likeness of its hits."""
         config, question = self.config, workflow.question
         rows = workflow.search(question.text, config.candidates, node_types=question.node_types, where=question.where)
         shown = passages(workflow, rows)

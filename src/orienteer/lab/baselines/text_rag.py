@@ -34,9 +34,9 @@ from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, ranking_of
-from orienteer.lab.baselines.baseline import Baseline, named_first
+from orienteer.lab.baselines.baseline import named_first
 from orienteer.lab.baselines.graph_cot import CoreEntities
-from orienteer.lab.baselines.listwise import expanded
+from orienteer.lab.baselines.listwise import QueryExpansion
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Kind, Node, Question, Ranked, Result
 from orienteer.remembered import cached_method
@@ -462,21 +462,25 @@ class HydeConfig(WorkflowConfig):
     """Temperature of the passages, as in the authors' code: 0 would make them all alike."""
 
 
-class Hyde(Baseline[HydeConfig]):
+class Hyde(QueryExpansion[HydeConfig]):
     """Hypothetical document embeddings, or with words in place of embeddings: n calls, one search."""
 
     name = "hyde"
     settings = HydeConfig
 
-    def retrieve(self, question: Question, run: Run) -> Result:
-        """Make passages up, then search with them and the question."""
-        mode, are_means = self.config.mode, self.config.mode != "lexical"
-        self._graph.arrays.searcher(mode)  # raises without vectors, before a model is paid
-        toolbox = Toolbox.full(self._graph, mode=mode, offers_passages=are_means, names_first=False)
-        workflow = self.start(question, run, toolbox)
-        return expanded(workflow, self._write(workflow), are_means=are_means)
+    @property
+    def are_means(self) -> bool:
+        """Whether the vectors of passages and question are averaged: there are vectors to search with."""
+        return self.config.mode != "lexical"
 
-    def _write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
+    def start(self, question: Question, run: Run, toolbox: Toolbox | None = None) -> Workflow:
+        """Return the course of a question, before its first step."""
+        mode = self.config.mode
+        self._graph.arrays.searcher(mode)  # raises without vectors, before a model is paid
+        toolbox = Toolbox.full(self._graph, mode=mode, offers_passages=self.are_means, names_first=False)
+        return super().start(question, run, toolbox)
+
+    def write(self, workflow: Workflow) -> Iterator[tuple[str, ...]]:
         """Yield the passages so far, after each."""
         written: tuple[str, ...] = ()
         for _ in range(self.config.passages):

@@ -102,7 +102,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
     def require_model(self) -> None:
         """Raise `BadOption` if reports or an analysis want a model and there is none."""
         if self.config.reports == "model" and self._model is None:
-            raise BadOption("reports is 'model', and there is no model: name one, or take reports 'list'")
+            raise BadOption("reports is 'model', and there is no model: give one, or set reports to 'list'")
         super().require_model()
 
     def _embedded(self, query: Query) -> Iterable[str]:

@@ -58,12 +58,8 @@ FIRSTS: Mapping[QuizPattern, tuple[Shape, ...]] = {
     "<h,r,t>": ((1, 1),),
 }
 """The walks that describe the first node of a hybrid."""
-SECONDS: Mapping[QuizPattern, tuple[Shape, ...]] = {
-    "<h,_,_>": ((1,), (2,)),
-    "<h,r,_>": ((1,), (2,)),
-    "<h,*,t>": ((1, 1), (1, 2)),
-    "<h,r,t>": ((1, 1), (1, 2)),
-}
+SECONDS = {**FIRSTS, "<h,*,t>": ((1, 1), (1, 2)), "<h,r,t>": ((1, 1), (1, 2))}
+"""The walks that go on from there."""
 
 
 class Drawer:

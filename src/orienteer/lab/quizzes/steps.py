@@ -145,18 +145,17 @@ def _phrases(graph: Graph, row: int, used: set[str], chance: np.random.Generator
     own = used.union(*map(graph.arrays.tokenizer.terms, names))
     runs = list(dict.fromkeys(_runs(graph.arrays.texts[row][:_TEXT])))
     order = chance.permutation(len(runs)).tolist()
+
+    def terms_of(run: tuple[str, ...]) -> Iterator[str]:
+        return (term for word in run if word not in _INNER for term in graph.arrays.tokenizer.terms(word))
+
     phrases = (
         Constraint(" ".join(run), terms)
         for run in sorted((runs[at] for at in order), key=lambda run: len(run) == 1)
-        if own.isdisjoint(terms := _terms(graph, run))
+        if own.isdisjoint(terms := tuple(dict.fromkeys(terms_of(run))))
         and _is_rare(graph, run, terms, int(graph.arrays.node_types[row]))
     )
     yield from islice(phrases, _TRIES)
-
-
-def _terms(graph: Graph, run: tuple[str, ...]) -> tuple[str, ...]:
-    terms = graph.arrays.tokenizer.terms
-    return tuple(dict.fromkeys(term for word in run if word not in _INNER for term in terms(word)))
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
