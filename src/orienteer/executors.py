@@ -1,12 +1,12 @@
-"""Many independent pieces of work at once: the seam. `threads` does them here, `cluster` on the nodes of a Ray cluster.
+"""Runs many independent tasks at once: `Threads` in this process, `connect.cluster` on the nodes of a Ray cluster.
 
-Who has such work describes it as a `Job` and takes the results; it does not know where they are made.
+A caller describes its tasks as a `Job` and takes the results; it does not know where they are computed.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,11 @@ from orienteer.protocols import Embedder, LanguageModel
 
 Piece = TypeVar("Piece")
 Outcome = TypeVar("Outcome")
-"""What comes of a piece."""
+"""The result of a piece."""
 
 
 class Opener(Protocol):
-    """Opens models and embedders by their names, with the keys of the machine that it is on."""
+    """Opens models and embedders by their names, with the keys of its machine."""
 
     def open_model(self, name: str | None = None) -> LanguageModel:
         """Return the model of this name."""
@@ -32,36 +32,36 @@ class Opener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What work finds in a process that is not the caller's."""
+    """The environment of a job in a process other than the caller's."""
 
     opener: Opener
     open_replies: Callable[[Path], ReplyStore]
-    """Gives the replies of a file that lies where the caller is."""
+    """Opens the replies in a file on the caller's machine."""
     at_once: int
-    """Pieces that this process is given at one time, at the most."""
+    """Pieces at once in this process, at most."""
     processes: int
-    """Processes that do the job, at the most: what is limited over all of them together, each has its share of."""
+    """Processes that run the job, at most; each has its share of a limit over all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker(Generic[Piece, Outcome]):
-    """Does pieces, several at once."""
+    """Runs pieces, several at once."""
 
     do: Callable[[Piece], Outcome]
     stop: Callable[[], None] | None = None
-    """Makes pieces under way end soon; None where they have to be waited for."""
+    """Makes running pieces end soon; None if they must be waited for."""
 
 
 class Recipe(Protocol[Piece, Outcome]):
-    """How work is opened elsewhere. It is pickled: it holds paths, names and options, and neither keys nor arrays."""
+    """Opens a worker in another process. It is pickled: it has paths, names and options, but no keys or arrays."""
 
     def open(self, place: Place) -> Worker[Piece, Outcome]:
-        """Return what does the pieces in this process. Raises `Error` where something is missing here."""
+        """Return the worker of this process. Raises `Error` if something is missing here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(Generic[Piece, Outcome]):
-    """Work of which each piece can be done alone, in any order, and again if what came of it was lost."""
+    """Work in pieces that can each run alone, in any order, and again if the result was lost."""
 
     name: str
     here: Worker[Piece, Outcome]
@@ -69,65 +69,63 @@ class Job(Generic[Piece, Outcome]):
     threads: int
     """Pieces at once in one process."""
     limit: int | None = None
-    """Pieces at once over all processes; None where each process has its own limit alone."""
+    """Pieces at once over all processes; None if each process has only its own limit."""
     waits: bool = True
-    """Whether a piece waits for somebody else, as for a model. One at a time of those that do not is done in the very
-    thread of the caller, so that nothing else takes part in its time."""
+    """Whether a piece waits, as for a model. Others, one at a time, run in the caller's thread, so that no other thread
+    takes part in their time."""
     keep: Callable[[Outcome], None] | None = None
-    """Called with what came of each piece, in the caller's process, as soon as it is there: also where another piece
-    has failed meanwhile, or the caller was interrupted. Several threads may call it at once."""
+    """Called with the result of each piece, in the caller's process, as soon as it is there, even if another piece has
+    failed or the caller was interrupted. Several threads may call it at once."""
 
 
 class Executor(Protocol):
-    """Does the pieces of a job, many at once."""
+    """Runs the pieces of a job, many at once."""
 
     places: int | None
-    """Pieces that wait for a model which may be under way at once; None where the job itself says."""
+    """Pieces that may wait for a model at once; None if the job decides."""
 
     def results(
         self, job: Job[Piece, Outcome], pieces: Iterable[Piece], *, in_order: bool = False
     ) -> Generator[Outcome, None, None]:
-        """Yield what comes of each piece: as it comes, or in the order of the pieces.
+        """Yield each piece's result, as completed or in the order of the pieces.
 
-        Pieces are taken as they are needed. When a piece raises, or the caller ends, no other is begun; those under
-        way are stopped, or waited for where the work has no way to be stopped.
+        Pieces are taken at need. When a piece raises, or the caller ends, no other is started; running ones are
+        stopped, or waited for if the worker cannot stop them.
         """
 
 
-# The executor of one process: threads, since all waiting is on models.
-
-
-_AHEAD = 256
-"""Pieces that are begun, at the most, before the first of them is taken, where their order is kept."""
+_AHEAD = 256  # pieces that are started, at most, before the first result is taken, if results are in order
 
 
 class Threads:
-    """Does pieces in threads of this process."""
+    """Runs pieces in threads of this process, since all waiting is on models."""
 
     places: int | None = None
 
     def results(
         self, job: Job[Piece, Outcome], pieces: Iterable[Piece], *, in_order: bool = False
     ) -> Generator[Outcome, None, None]:
-        """Yield what comes of each piece; see `Executor.results`."""
+        """Yield each piece's result; see `Executor.results`."""
         at_once = job.threads if job.limit is None else min(job.threads, job.limit)
 
         def work(piece: Piece) -> Outcome:
-            given = job.here.do(piece)
+            outcome = job.here.do(piece)
             if job.keep is not None:
-                job.keep(given)
-            return given
+                job.keep(outcome)
+            return outcome
 
         if at_once == 1 and not job.waits:
             yield from map(work, pieces)
             return
         pool = ThreadPoolExecutor(at_once, thread_name_prefix=job.name)
+        waiting: deque[Future[Outcome]] = deque()  # few pieces, however many there are
+        most = max(_AHEAD, 2 * at_once) if in_order else 2 * at_once
         try:
-            if in_order:
-                yield from _ordered(pool, work, pieces, max(_AHEAD, 2 * at_once))
-            else:
-                yield from _unordered(pool, work, pieces, 2 * at_once)
-        except BaseException:  # an interrupt, a full disk, a mistake of ours
+            for piece in pieces:
+                waiting.append(pool.submit(work, piece))
+                yield from _completed(waiting, most - 1, in_order=in_order)
+            yield from _completed(waiting, 0, in_order=in_order)
+        except BaseException:  # an interrupt, a full disk, our own mistake
             if job.here.stop is not None:
                 job.here.stop()
             raise
@@ -135,28 +133,13 @@ class Threads:
             pool.shutdown(wait=job.here.stop is None, cancel_futures=True)
 
 
-def _unordered(
-    pool: ThreadPoolExecutor, work: Callable[[Piece], Outcome], pieces: Iterable[Piece], most: int
-) -> Generator[Outcome, None, None]:
-    """Yield results as they come; few pieces wait to begin or to be taken, however many there are."""
-    waiting: set[Future[Outcome]] = set()
-    for piece in pieces:
-        waiting.add(pool.submit(work, piece))
-        if len(waiting) >= most:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
-    while waiting:
-        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        yield from (future.result() for future in done)
-
-
-def _ordered(
-    pool: ThreadPoolExecutor, work: Callable[[Piece], Outcome], pieces: Iterable[Piece], most: int
-) -> Generator[Outcome, None, None]:
-    waiting: deque[Future[Outcome]] = deque()
-    for piece in pieces:
-        waiting.append(pool.submit(work, piece))
-        while waiting and (len(waiting) >= most or waiting[0].done()):
+def _completed(waiting: deque[Future[Outcome]], most: int, *, in_order: bool) -> Iterator[Outcome]:
+    """Yield results, and drop their pieces, until at most `most` wait; in order, also the next ones that are done."""
+    while waiting and (len(waiting) > most or (in_order and waiting[0].done())):
+        if in_order:
             yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
+            continue
+        done, rest = wait(waiting, return_when=FIRST_COMPLETED)
+        waiting.clear()
+        waiting.extend(rest)
+        yield from (future.result() for future in done)

@@ -19,7 +19,7 @@ _BLOCK = 1 << 16  # bytes that are read at once
 
 
 @contextmanager
-def whole(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
+def replacing(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
     """Yield a text file to write; it replaces the file at the path when it is complete.
 
     A link is followed. A pipe or a device is written to directly. Raises `OSError`.
@@ -29,7 +29,7 @@ def whole(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
         with target.open("w", encoding="utf-8", errors=errors) as file:
             yield file
         return
-    new = _beside(target)
+    new = _temporary_name(target)
     try:
         with new.open("x", encoding="utf-8", errors=errors) as file:
             yield file
@@ -39,8 +39,8 @@ def whole(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file as `whole` does."""
-    with whole(path) as file:
+    """Write a text file as `replacing` does."""
+    with replacing(path) as file:
         file.write(text)
 
 
@@ -51,7 +51,7 @@ def exchange(path: Path, before: bytes | None, after: bytes | None) -> None:
     """
     target = path.resolve()
     status = target.stat() if before is not None else None
-    new = _beside(target)
+    new = _temporary_name(target)
     try:
         if after is not None:
             with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -73,7 +73,7 @@ def exchange(path: Path, before: bytes | None, after: bytes | None) -> None:
         new.unlink(missing_ok=True)
 
 
-def _beside(target: Path) -> Path:
+def _temporary_name(target: Path) -> Path:
     """Return a new name next to a file, for its replacement."""
     return target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
 
@@ -90,10 +90,7 @@ def append_line(path: Path, line: str) -> None:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the complete lines of a file, none if it is missing; a truncated last line is skipped.
-
-    Raises `BadInput` for a pipe or a device.
-    """
+    """Yield the complete lines of a file, none if it is missing. Raises `BadInput` for a pipe or a device."""
     if not path.exists():
         return
     check_ordinary(path)

@@ -1,7 +1,6 @@
-"""How long whoever asked waits for a piece of work: a face sets it, and what may take long looks at it.
+"""The time limit of a request: an interface sets it, and long work checks it.
 
-It is set for the thread that works, as a database sets the time of a statement, so that no function between the two
-has to hand it on.
+It is set for the working thread, as a database limits a statement, so that no function in between passes it on.
 """
 
 from __future__ import annotations
@@ -15,23 +14,23 @@ from orienteer.errors import BudgetExhausted
 
 
 class Patience:
-    """The time of one request, from now on. Whoever asked may give it up before. Safe to share among threads."""
+    """The time limit of one request, from now on; its caller may give up before. Safe to share among threads."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._ends = seconds, time.monotonic() + seconds
         self._is_given_up = False
 
     def give_up(self) -> None:
-        """End it now: whoever asked has left."""
+        """End it now: the caller has left."""
         self._is_given_up = True
 
     def check(self) -> None:
-        """Raise `BudgetExhausted` once it has ended."""
+        """Raise `BudgetExhausted` after its end."""
         if self._is_given_up or time.monotonic() > self._ends:
             raise self.over()
 
     def over(self) -> BudgetExhausted:
-        """Return the error that says so."""
+        """Return the error for its end."""
         return BudgetExhausted("seconds", f"this took more than {self._seconds:g} s: ask for less at once")
 
 
@@ -40,7 +39,7 @@ _PATIENCE: ContextVar[Patience | None] = ContextVar("patience", default=None)
 
 @contextmanager
 def within(patience: Patience | None) -> Iterator[None]:
-    """Have what is done in the block end with this patience; None for what is made once and lasts."""
+    """Limit the block's work by this patience; None for work that is done once and lasts."""
     before = _PATIENCE.set(patience)
     try:
         yield
@@ -49,7 +48,7 @@ def within(patience: Patience | None) -> Iterator[None]:
 
 
 def check_patience() -> None:
-    """Raise `BudgetExhausted` if whoever asked waits no longer. Does nothing where nobody has said how long."""
+    """Raise `BudgetExhausted` after the request's time limit, if it has one."""
     patience = _PATIENCE.get()
     if patience is not None:
         patience.check()

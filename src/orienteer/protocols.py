@@ -1,4 +1,4 @@
-"""The seams. Structural, small, synchronous: width comes from threads, since all waiting is on models."""
+"""The protocols: structural, small, synchronous. Concurrency is by threads, since all waiting is on models."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors: TypeAlias = NDArray[np.float32]
-    """One vector a line, each of length 1: (texts, dimension)."""
+    """A vector of length 1 for each text: (texts, dimension)."""
 
 
 class LanguageModel(Protocol):
-    """One chat call. Raises `ModelError` when the model failed for good; its mistakes in content are data."""
+    """One chat call. Raises `ModelError` if the model failed for good; its mistakes in content are data."""
 
     @property
     def name(self) -> str:
-        """The model as its server spells it."""
+        """The server's name of the model."""
 
     @property
     def price(self) -> Price | None:
-        """What it costs; None where that is unknown, which never counts as free."""
+        """The price; None if it is unknown, which never counts as free."""
 
     def chat(
         self,
@@ -53,13 +53,13 @@ class LanguageModel(Protocol):
     ) -> Reply:
         """Return the model's next message: a call of one of the tools, an object of the schema, or prose.
 
-        `seconds` is how long the caller can wait, None for any time; a model that counts them raises `ModelLate` then.
+        `seconds` is the caller's time limit, None for none; a model that has a clock raises `ModelLate` after it.
         """
 
 
 @runtime_checkable
 class Streaming(Protocol):
-    """A model whose words can be heard while it writes them."""
+    """A model that streams its words."""
 
     def chat_stream(
         self,
@@ -69,41 +69,41 @@ class Streaming(Protocol):
         sampling: Sampling | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Return the reply that `chat` returns, and call `hear` with its words as they come, where the server does."""
+        """Return the reply of `chat`, and call `hear` with its words as the server streams them."""
 
 
 @runtime_checkable
-class Known(Protocol):
-    """A model of which it is known how it is spoken to."""
+class ProfiledModel(Protocol):
+    """A model with a known profile for requests."""
 
     @property
     def manner(self) -> Manner:
-        """How."""
+        """The profile."""
 
 
 def manner_of(model: LanguageModel) -> Manner:
-    """Return how a model is spoken to; the manner that says nothing where nobody has found out."""
-    return model.manner if isinstance(model, Known) else Manner()
+    """Return a model's profile for requests, or an empty one."""
+    return model.manner if isinstance(model, ProfiledModel) else Manner()
 
 
 class Embedder(Protocol):
-    """Texts to vectors whose products say how near two texts are in meaning. Safe among threads."""
+    """Maps texts to vectors whose products measure how near two texts are in meaning. Safe among threads."""
 
     @property
     def name(self) -> str:
-        """What a person types to have it: `minilm`, `openai:NAME`, a path."""
+        """Its name for users: `minilm`, `openai:NAME`, a path."""
 
     @property
     def fingerprint(self) -> str:
-        """A key for caches, which differs wherever the vectors would."""
+        """A key for caches; it differs if the vectors do."""
 
     @property
     def usage(self) -> Usage:
-        """What its calls have spent so far; nothing for a model that runs here."""
+        """The cost of its calls so far; nothing for a model on this machine."""
 
     @property
     def concurrency(self) -> int:
-        """How many calls may be under way at one time."""
+        """The number of calls that may run at once."""
 
     def embed(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Vectors:
         """Return a vector of length 1 for each text, of as much of it as the model reads. Raises `ModelError`."""
@@ -113,11 +113,11 @@ class Embedder(Protocol):
 
 
 OpenEmbedder: TypeAlias = Callable[[str], Embedder]
-"""Gives an embedder by its name."""
+"""Opens an embedder by its name."""
 
 
 class Embedded(NamedTuple):
-    """The vectors of one call of an embedder, and what it spent."""
+    """The vectors of one call of an embedder, and its cost."""
 
     vectors: Vectors
     usage: Usage
@@ -125,24 +125,24 @@ class Embedded(NamedTuple):
 
 @runtime_checkable
 class Metered(Protocol):
-    """An embedder whose calls cost money: it tells what each spent, also while other threads call it."""
+    """An embedder whose calls cost money: it reports the cost of each, even if other threads call it."""
 
     def embed_metered(
         self, texts: Sequence[str], *, kind: Literal["query", "document"], seconds: float | None = None
     ) -> Embedded:
-        """Return what `embed` does and what it spent. Raises `ModelError`, and `ModelLate` after these seconds."""
+        """Return the vectors of `embed` and their cost. Raises `ModelError`, and `ModelLate` after `seconds`."""
 
 
 @runtime_checkable
 class Batching(Protocol):
-    """An embedder on this machine that is quicker over a few short texts at once."""
+    """An embedder on this machine that is faster for a few short texts at once."""
 
     def embed_together(self, queries: Sequence[str]) -> Vectors:
-        """Return what `embed` does for queries, in one pass; last digits may depend on the other texts."""
+        """Return the vectors of queries, in one pass; last digits may depend on the other texts."""
 
 
 class Tool(Protocol):
-    """What an agent may call: data (`spec`) and a function. Its own mistakes raise, the model's come back as text."""
+    """A tool of an agent: data (`spec`) and a function. Its own mistakes raise, the model's are returned as text."""
 
     @property
     def spec(self) -> ToolSpec:
@@ -154,50 +154,50 @@ class Tool(Protocol):
 
 @runtime_checkable
 class Closing(Protocol):
-    """Something that keeps a resource from call to call, as a tool may keep a process."""
+    """An object that keeps a resource between calls, such as a process."""
 
     def close(self) -> None:
-        """Let the resource go. Closing twice does no harm."""
+        """Release the resource. Closing twice is allowed."""
 
 
 News: TypeAlias = Step | Ranked | str | Trajectory | AnswerPart
-"""What a question tells while it is worked on: a step, a hit of the settled ranking, a note, the trajectory without
-steps that a course begins with, some words of the answer."""
+"""An event of a running question: a step, a hit of the final ranking, a note, an agent's trajectory before its first
+step, some words of the answer."""
 
 
 class Run(Protocol):
-    """One question's allowance, seed and listener."""
+    """One question's budget, seed and listener."""
 
     @property
     def random_seed(self) -> int:
         """The seed that everything random in this run derives from."""
 
     def check(self) -> None:
-        """Claim one model call. Raises `BudgetExhausted` when no further one is allowed.
+        """Claim one model call. Raises `BudgetExhausted` if no further one is allowed.
 
-        Raises `ModelError` where the budget cannot be kept because the server does not say what calls use.
+        Raises `ModelError` if the budget cannot be kept because the server does not report the cost of calls.
         """
 
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
-        """Settle a claimed call with what it has spent: exactly once a claim, also where the call failed.
+        """Settle a claimed call with its cost: exactly once for each claim, even if the call failed.
 
-        A call that is not typical, as that of an embedder, says nothing of what the next one may take.
+        The cost of a call that is not typical, such as an embedder's, does not predict the next one's.
         """
 
     def usage(self) -> Usage:
-        """Return what has been spent so far; its seconds are those since the start."""
+        """Return the cost so far; its seconds are those since the start."""
 
     def seconds_left(self) -> float | None:
-        """Return how many seconds a call that begins now may take; None where nothing limits it."""
+        """Return the time limit of a call that begins now, in seconds; None without any."""
 
     def final(self) -> Run:
-        """Return this run as its last turn sees it: one call of the reserve may be claimed."""
+        """Return this run for its last turn, which may claim one call of the reserve."""
 
     def without_reserve(self) -> Run:
-        """Return this run without access to the reserve, for a part whose last turns are no last turn of the whole."""
+        """Return this run without the reserve, for a part whose last turns are not the last of the whole."""
 
     def tell(self, news: News) -> None:
-        """Pass news to whoever listens, as they happen."""
+        """Send an event to the listener."""
 
 
 @runtime_checkable
@@ -206,7 +206,7 @@ class StreamingRun(Protocol):
 
     @property
     def hears_parts(self) -> bool:
-        """Whether it does: the run is then told an `AnswerPart` at a time."""
+        """Whether the listener wants each `AnswerPart`."""
 
 
 class Method(Protocol):
@@ -221,7 +221,7 @@ class Method(Protocol):
 
 
 class Reranked(NamedTuple):
-    """A ranking in a second order, and how it came to that."""
+    """A reranking, with its trajectories and notes."""
 
     ids: tuple[str, ...]
     """Best first."""
@@ -231,23 +231,23 @@ class Reranked(NamedTuple):
 
 @runtime_checkable
 class Reranking(Protocol):
-    """A reranker that asks a model: its calls are part of the question's budget and of its record."""
+    """A reranker that asks a model: its calls are part of the question's budget and record."""
 
     def rerank(self, question: Question, hits: Sequence[Ranked], run: Run) -> Reranked:
-        """Return the ids of all hits; in the order they had, with a note, where the model or the budget fails it."""
+        """Return the ids of all hits; unchanged, with a note, if the model or the budget fails."""
 
 
 @runtime_checkable
 class Exploring(Protocol):
-    """A method whose agents' beginnings can be told before they have taken a step."""
+    """A method that can describe its agents before their first step."""
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
-        """Return what one of the agents, from 0, begins with: a trajectory without steps."""
+        """Return the first trajectory of an agent, numbered from 0: without steps."""
 
 
 @runtime_checkable
 class Answering(Protocol):
-    """A method that answers from more than its hits hold, or from less."""
+    """A method that answers from more than its hits' content, or from less."""
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Find the evidence and answer from it; the call for the answer is claimed from `run.final()`."""

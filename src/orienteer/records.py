@@ -1,6 +1,6 @@
-"""What crosses a seam. Records in memory are tuples and dataclasses; records that are written down are pydantic.
+"""Records of the interfaces: tuples and dataclasses in memory, pydantic models in files.
 
-All are frozen. Ids are strings; higher scores are better; ties go by id.
+All are frozen. Ids are strings; higher scores are better; ties are broken by id.
 """
 
 from __future__ import annotations
@@ -21,16 +21,14 @@ JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, A
 Direction: TypeAlias = Literal["out", "in"]
 StoppedBy: TypeAlias = Literal["finish", "steps", "calls", "tokens", "seconds", "usd", "interrupted", "error"]
 Dialect: TypeAlias = Literal["native", "qwen", "schema", "terse"]
-"""How calls of tools are written: as the protocol has them, in words, as Qwen's chat template does, as JSON objects
-that the server holds the model to, or in words with the tools as signatures, for small models."""
+"""The form of tool calls: the protocol's, Qwen's chat template in words, JSON objects that the server enforces, or
+words with the tools as signatures, for small models."""
 TRAJECTORY_VERSION: Final = 2
-
-# ---------------------------------------------------------------------------------------- the graph, in memory
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A typed node with text. `text` is what the index sees besides the name and aliases; edges are never in it."""
+    """A typed node with text. The index has `text`, the name and aliases; edges are never in it."""
 
     id: str
     type: str = "node"
@@ -53,19 +51,19 @@ class Edge:
 
     @property
     def extras(self) -> dict[str, JsonValue]:
-        """Return what it carries besides its ends and its type, defaults left out."""
-        carried: dict[str, JsonValue] = {}
+        """Return its text, weight and properties, without defaults."""
+        extras: dict[str, JsonValue] = {}
         if self.text:
-            carried["text"] = self.text
+            extras["text"] = self.text
         if self.weight != 1.0:
-            carried["weight"] = self.weight
+            extras["weight"] = self.weight
         if self.properties:
-            carried["properties"] = dict(self.properties)
-        return carried
+            extras["properties"] = dict(self.properties)
+        return extras
 
 
 class Triple(NamedTuple):
-    """The schema's view of an edge: which node types it joins."""
+    """An edge type with the node types that it joins."""
 
     source: str
     type: str
@@ -73,7 +71,7 @@ class Triple(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """How a neighbour is reached: the key of the counts in every neighbourhood reply."""
+    """The kind of a neighbour: the key of the counts in every neighbourhood."""
 
     edge_type: str
     direction: Direction
@@ -82,18 +80,18 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The types of a graph, how many there are of each, and what people call them."""
+    """The types of a graph, with their counts and readable labels."""
 
     node_types: Mapping[str, int]
     edges: Mapping[Triple, int]
     symmetric: frozenset[str] = frozenset()
     """Edge types without a direction: each edge is stored once."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Readable label of a type whose name is a code; both are accepted wherever a type is."""
+    """Readable label of a type whose name is a code; either may be given for a type."""
     also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Further words for a node type or an edge type."""
     partial: frozenset[str] = frozenset()
-    """Types of nodes or edges of which the graph holds only some, so that a count of them is a lower bound."""
+    """Types of nodes or edges that the graph contains only in part, so that a count of them is a lower bound."""
 
     @property
     def edge_types(self) -> dict[str, int]:
@@ -104,27 +102,28 @@ class Schema:
         return counts
 
     def label(self, type_name: str) -> str:
-        """Return the readable label of a type: the type itself where it has none."""
+        """Return the readable label of a type, or the type itself without one."""
         return self.labels.get(type_name, type_name)
 
     def _repr_html_(self) -> str:
-        table = self._drawn.table()
-        return types_html(self._title, [(table.header, table.rows)], picture=self._drawn.svg())
+        drawing = self._drawing
+        table = drawing.table()
+        return types_html(self._title, [(table.header, table.rows)], picture=drawing.svg())
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
-        return self._drawn.view(self._title, [self._drawn.table()])
+        return self._drawing.view(self._title, [self._drawing.table()])
 
     @property
     def _title(self) -> str:
         return f"{counted(len(self.node_types), 'node type')}, {counted(len(self.edge_types), 'edge type')}"
 
     @property
-    def _drawn(self) -> DrawnTypes:
+    def _drawing(self) -> DrawnTypes:
         return DrawnTypes(self.node_types, self.edges.items(), self.labels, self.symmetric)
 
 
 class Hit(NamedTuple):
-    """One place of a ranking."""
+    """An entry of a ranking."""
 
     id: str
     score: float
@@ -135,7 +134,7 @@ Ranking: TypeAlias = tuple[Hit, ...]
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """One neighbour with its score and every edge that leads to it."""
+    """A neighbour with its score and every edge that leads to it."""
 
     id: str
     score: float
@@ -147,26 +146,25 @@ class Neighborhood:
     """A page of the neighbours of one node or several, best first, and the counts of all of them."""
 
     total: int
-    """How many neighbours pass the filters."""
+    """The number of neighbours that pass the filters."""
     counts: Mapping[Kind, int]
-    """Neighbours by edge type, direction and node type; a neighbour reached in two ways counts in both."""
+    """Neighbours by edge type, direction and node type; a neighbour of two kinds counts in both."""
     offset: int
     hits: tuple[Neighbor, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """A node that touches several of the nodes asked about."""
+    """A neighbour of several of the given nodes."""
 
     id: str
     members: int
-    """How many of these nodes it touches."""
     edges: tuple[Edge, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A walk between two nodes; `edges[i]` holds the edges between `nodes[i]` and `nodes[i + 1]`, either way."""
+    """A path between two nodes; `edges[i]` has the edges between `nodes[i]` and `nodes[i + 1]`, in either direction."""
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[Edge, ...], ...]
@@ -179,7 +177,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a tool call gave: text for the model, node ids for us. Nothing ever parses the text."""
+    """The result of a tool call: text for the model, node ids for programs. The text is never parsed."""
 
     text: str
     nodes: tuple[str, ...] = ()
@@ -187,37 +185,34 @@ class Observation:
 
 
 class AnswerPart(NamedTuple):
-    """Some words of an answer while the model writes it, read as far as they can be."""
+    """Some words of an answer while the model writes it, parsed as far as possible."""
 
     text: str
-
-
-# ------------------------------------------------------------------------------------------ records written down
 
 
 class Record(BaseModel):
     """Base of the records that are written to disk or sent."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # checks are built by the first one made
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # the first instance builds the checks
 
 
 class Question(Record):
-    """What a person asks, and of what kind the hits are to be. A method sees this and never the gold answer."""
+    """A person's question, and filters of its hits. A method sees this and never the gold answer."""
 
     id: str = ""
     text: str
     k: int = Field(default=20, ge=1)
-    """Hits at the most. Recall is taken at 20 throughout; SAGE, section 3."""
+    """Hits at most. Recall is taken at 20 throughout; SAGE, section 3."""
     node_types: tuple[str, ...] = ()
-    """Keep hits of these node types only."""
+    """Keep only hits of these node types."""
     where: tuple[str, ...] = ()
-    """Keep hits that meet these conditions on properties only."""
+    """Keep only hits that meet these conditions on properties."""
     reading: str | None = None
-    """How it is to be read, in place of its words: a line as `Reading.text` has it."""
+    """The reading to use instead of interpreting the words: a line like `Reading.text`."""
 
 
 class ToolCall(Record):
-    """A call as the model wrote it; `arguments` is its raw JSON text, parsed once, in the loop."""
+    """A call in the model's own form; `arguments` is its raw JSON text, parsed once, in the loop."""
 
     id: str
     name: str
@@ -234,7 +229,7 @@ class Message(Record):
 
 
 class ToolSpec(Record):
-    """A tool as data: the one source of prompt, serving and training."""
+    """A tool as data: the only source for prompts, serving and training."""
 
     name: str
     description: str
@@ -242,7 +237,7 @@ class ToolSpec(Record):
 
 
 class Sampling(Record):
-    """How a model is asked to choose its words; recorded for each agent."""
+    """The sampling parameters of a model; recorded for each agent."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -251,7 +246,7 @@ class Sampling(Record):
 
 
 class Usage(Record):
-    """What was spent. `usd` is None where a price is not known, never a silent zero."""
+    """Spent resources. `usd` is None if a price is unknown, never a silent zero."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -277,19 +272,18 @@ class Usage(Record):
 
 
 class Raw(Record):
-    """A reply as the model gave it, before anything was read out of it."""
+    """A model's reply before it is parsed."""
 
     text: str | None = None
-    """Its words: thoughts, and calls that it wrote into them, are still there."""
+    """Its words, with the thoughts and calls in them."""
     reasoning: str | None = None
-    """Its thoughts, where the server parts them from its words."""
+    """Its thoughts, if the server separates them from its words."""
     calls: str | None = None
-    """Its native tool calls as they came: a list, as JSON in ASCII. None where it made none."""
+    """Its native tool calls, unparsed: a list, as JSON in ASCII. None without any."""
     finish_reason: str | None = None
     prompt_token_ids: tuple[int, ...] | None = None
-    """Token ids of the request, as the server's chat template wrote it; None where the server gives none."""
+    """Token ids of the request in the server's chat template, if the server returns them."""
     token_ids: tuple[int, ...] | None = None
-    """Token ids of the reply."""
     logprobs: tuple[float, ...] | None = None
     """Natural logarithm of each token's probability, in the order of the tokens."""
 
@@ -313,43 +307,41 @@ class Price(Options):
 
 
 class Manner(Record):
-    """How a model is spoken to, as its server was found to take it, or as the model's own file says."""
+    """A model's profile for requests, from probes of its server or from the model's own file."""
 
     dialect: Dialect | None = None
-    """How calls are written in a course of many turns; None leaves that to the method."""
+    """The form of calls in a dialogue of many turns; None leaves it to the method."""
     context_tokens: int | None = None
-    """What a request and its reply may hold together; None where that is not known."""
+    """The limit of a request and its reply together, if it is known."""
     keeps_schema: bool = False
-    """Whether it is known to hold replies to a JSON schema."""
+    """Whether replies are known to keep to a JSON schema."""
     why: str = ""
-    """Why so, for a person."""
+    """The reason, for a person."""
 
 
 class Reply(Record):
-    """One answer of a model."""
+    """A model's reply."""
 
     message: Message
-    """What was read of it: calls apart from words, each with an id of its own, no more of them than may be run."""
+    """The parsed reply: calls separate from words, each with its own id, at most as many as may be run."""
     raw: Raw | None = None
-    """What it was read from."""
     lacks: tuple[str, ...] = ()
-    """Parameters that the request was sent without, because the server does not take them; tools and schema are then
-    written in words (`llm.wire.body_of`)."""
+    """Parameters that the request lacked, because the server does not support them; tools and schema are then written
+    in words (`llm.wire.body_of`)."""
     wanted_tokens: bool = False
-    """The request asked for token ids and log-probabilities, too."""
+    """The request also asked for token ids and log-probabilities."""
     streamed: bool = False
-    """The request asked for the words as they are written, unless `lacks` says otherwise."""
+    """The request asked for a stream of words, unless `lacks` contradicts."""
     refused: tuple[tuple[str, ...], ...] = ()
-    """What the same request lacked each time that the server had refused it."""
+    """The parameters that the same request lacked each time that the server refused it."""
     usage: Usage = Field(default_factory=Usage)
     truncated: bool = False
-    """The server cut the reply at its length limit."""
     repaired: int = 0
-    """Repair turns that it took to get a valid call."""
+    """The number of repair turns before a valid call."""
     calls_left_out: int = 0
-    """Calls of the message beyond those that one turn may make: they are not in it, and were not run."""
+    """The number of calls beyond those that one turn may make: they are not in the message, and were not run."""
     model: str | None = None
-    """The model's name in the server's reply, where an alias is resolved; None where the server gives none."""
+    """The model's name in the server's reply, which resolves an alias, if there is one."""
 
 
 NOT_RUN = "NotRun"
@@ -357,7 +349,7 @@ NOT_RUN = "NotRun"
 
 
 class Observed(Record):
-    """An observation as it is written down, tied to its call."""
+    """An observation in a file, with the id of its call."""
 
     call_id: str
     text: str
@@ -371,26 +363,25 @@ class Observed(Record):
 
 
 class Step(Record):
-    """One request to a model: what was new in it, the reply, and what each of its calls gave. A repair is a step."""
+    """One request to a model: its new parts, the reply, and the results of its calls. A repair is a step."""
 
     reply: Reply
-    """An empty message where the request failed."""
+    """An empty message if the request failed."""
     error: str | None = None
-    """Why the request failed. Neither its notice nor its reply became part of the conversation."""
+    """The reason of a failed request. Neither its notice nor its reply became part of the conversation."""
     offers_tools: bool = True
-    """Whether the trajectory's tools were offered."""
     reply_schema: dict[str, Any] | None = None  # Any: a JSON schema
-    """The schema of the object that was asked for; None where words or calls were."""
+    """The schema of the requested object; None for words or calls."""
     observations: tuple[Observed, ...] = ()
     elided: tuple[str, ...] = ()
-    """Ids of earlier calls whose observation was left out of this request, to fit the context."""
+    """Ids of earlier calls without their observations in this request, to fit the context."""
     notice: str | None = None
-    """What the model was told, as a user, right before this request: to call a tool, or that its budget is spent."""
+    """A user message right before this request: to call a tool, or that the budget is spent."""
     seconds: float = 0.0
     agent: int | None = 0
-    """Which of the agents took it, from 0. None is the call for the answer, which none of them makes."""
+    """The number of its agent, from 0. None is the call for the answer, which no agent makes."""
     unread: int = 0
-    """Calls of tools in the reply's words that could not be read, and were not run; `graphscout` tells the model so."""
+    """Tool calls in the reply's words that could not be parsed and were not run; `graphscout` reports them."""
 
     @staticmethod
     def of(call: ToolCall, observation: Observation) -> Step:
@@ -400,7 +391,7 @@ class Step(Record):
 
 
 class ToolboxSpec(Record):
-    """Which toolbox an agent had: `orienteer.tools.toolbox` opens the same again."""
+    """An agent's toolbox, for `orienteer.tools.toolbox` to open it again."""
 
     name: str
     options: dict[str, Any] = {}  # Any: JSON
@@ -410,103 +401,100 @@ RefusalKind: TypeAlias = Literal["unknown_name", "not_understood", "not_here", "
 
 
 class Reading(Record):
-    """How a question was read: as a query over the schema, without a model."""
+    """The reading of a question: a query over the schema, made without a model."""
 
     text: str | None = None
-    """The query as a line, which `ask(reading=...)` takes back; None where the question was not understood."""
+    """The query as a line, which `ask(reading=...)` accepts; None if the question was not understood."""
     cypher: str | None = None
-    """The same in Cypher; None where one statement cannot say it."""
+    """The query in Cypher; None if one statement cannot express it."""
     not_understood: tuple[str, ...] = ()
     """Words that are no name, kind, edge, property or value of the graph."""
     complete: bool = False
     """Every word was understood and every condition was met exactly."""
     total: int | None = None
-    """How many nodes meet every condition."""
 
 
 class Refusal(Record):
-    """Why no number, no yes and no no is said."""
+    """The reason why a question has no exact answer."""
 
     kind: RefusalKind
     words: tuple[str, ...] = ()
-    """The words that it is about, as the question spells them."""
+    """The words that it is about, in the question's spelling."""
     near: tuple[str, ...] = ()
-    """Names of the graph that are spelled nearly so."""
+    """Names of the graph with a similar spelling."""
     text: str = ""
-    """The same in words."""
 
 
 class Trajectory(Record):
-    """Everything one agent did. `agents.requests` gives back every request, exactly, and guesses nothing."""
+    """The complete record of one agent. `agents.requests` rebuilds every request from it, exactly."""
 
     version: Literal[2] = TRAJECTORY_VERSION
     question: Question
     method: str
     model: str | None = None
     prompt: str | None = None
-    """The name of the prompt that it was begun with, `prompts/NAME.md`; None where no model was asked."""
+    """The name of its prompt, `prompts/NAME.md`; None without a model."""
     prompt_version: int | None = None
     prompt_hash: str | None = None
-    """The sha256 of its words."""
     sampling: Sampling = Field(default_factory=Sampling)
     dialect: Dialect = "native"
-    """How calls and what they give are written to the model."""
+    """The form of calls and observations for the model."""
     toolbox: ToolboxSpec | None = None
-    """The toolbox that ran its calls; None where it made none."""
+    """The toolbox that ran its calls; None without calls."""
     tools: tuple[ToolSpec, ...] = ()
     opening: tuple[Message, ...] = ()
     elision: str = ""
-    """What a request holds in place of an observation that was left out."""
+    """The text that replaces an omitted observation in a request."""
     steps: tuple[Step, ...] = ()
     reading: Reading | None = None
-    """How its question was read; None for methods that read nothing exactly."""
+    """The reading of its question; None for methods without exact readings."""
     selected: tuple[str, ...] = ()
-    """Ids of the nodes that it ends with, best first. Of a question that was read exactly they meet all of it."""
+    """Ids of its hits, best first. With an exact reading they meet all of it."""
     nearby: tuple[str, ...] = ()
-    """Ids of the hits that meet only some of a question that was read exactly; none of them is selected."""
+    """Ids of the hits that meet only some of an exact reading; none of them is selected."""
     answer: str | None = None
     stopped_by: StoppedBy = "finish"
     error: str | None = None
     notes: tuple[str, ...] = ()
     set_joins: int = 0
-    """Sets of candidates that were intersected with typed neighbours beside the tool calls."""
+    """Sets of candidates that were intersected with typed neighbours, besides the tool calls."""
     marks: tuple[str, ...] = ()
-    """What a program can tell of the course, in fixed words of its method; those of `spark` stand in its docs."""
+    """Facts about the trajectory in fixed words of its method, for programs; the docs list those of `spark`."""
     embedding: Usage = Field(default_factory=Usage)
-    """What the searches spent on a server that embeds."""
+    """The cost of the searches on a server that embeds."""
 
     @model_validator(mode="before")
     @classmethod
     def _is_of_this_version(cls, value: object) -> object:
-        """Refuse a trajectory of another version: by its number, before its fields are found to be others."""
+        """Refuse a trajectory of another version by its number, before its fields are found to differ."""
         version = value.get("version", TRAJECTORY_VERSION) if isinstance(value, Mapping) else TRAJECTORY_VERSION
         if version != TRAJECTORY_VERSION:
             raise BadInput(
                 f"a trajectory of version {version!r} cannot be read: this orienteer reads version "
-                f"{TRAJECTORY_VERSION}; ask again, or run the evaluation anew in another folder"
+                f"{TRAJECTORY_VERSION}; ask again, or rerun the evaluation in another folder"
             )
         return value
 
     @property
     def usage(self) -> Usage:
-        """Add up what the steps and their searches spent."""
+        """Add up the cost of the steps and their searches."""
         return sum((step.reply.usage for step in self.steps), self.embedding)
 
 
 class Source(Record):
-    """Where in a person's own files a hit comes from."""
+    """The origin of a hit in the user's files."""
 
     file: str | None = None
     line: int | None = None
-    """The line of the file on which the best sentence stands, or its paragraph begins."""
+    """The line of the best sentence, or the first one of its paragraph."""
     page: int | None = None
     heading: str | None = None
     rows: str | None = None
-    """Of a table: its rows, from 1, the header not counted. The row that fits best, or the first and the last."""
+    """The rows of a table, from 1, without the header: the best row, or the first and the last."""
 
     @property
     def place(self) -> str:
-        """Say where it is in one line: `notes.md:14`, `manual.pdf, page 3`, `prices.xlsx, Tariffs, data row 12`."""
+        """Return its place in one line: `notes.md:14`, `manual.pdf, page 3`, `prices.xlsx, Tariffs, data row 12`."""
         file = self.file or ""
         if self.line is not None:
             return f"{file}:{self.line}"
@@ -517,7 +505,7 @@ class Source(Record):
 
 
 class WalkedEdge(Record):
-    """An edge that speaks for a hit, in its own direction, by the ids of its ends."""
+    """An edge that supports a hit, in its own direction, by the ids of its ends."""
 
     source: str
     type: str
@@ -525,7 +513,7 @@ class WalkedEdge(Record):
 
 
 class EdgeEnd(Record):
-    """A node that an edge leads to, with what a person calls it."""
+    """A node that an edge leads to, with its name."""
 
     id: str
     type: str
@@ -533,7 +521,7 @@ class EdgeEnd(Record):
 
 
 class Ranked(Record):
-    """What a person sees of a hit."""
+    """A hit with all that is displayed of it."""
 
     id: str
     type: str
@@ -542,26 +530,23 @@ class Ranked(Record):
     votes: int | None = None
     why: str = ""
     text: str = ""
-    """The part of its text that fits the question best."""
+    """The part of its text that matches the question best."""
     span: tuple[int, int] | None = None
-    """Of a passage: the characters of its whole text that this part was taken from, the end left out."""
+    """The characters of this part in a passage's whole text, the end excluded."""
     marks: tuple[tuple[int, int], ...] = ()
-    """Of a passage: where words of the question stand in `text`, characters each."""
+    """The characters of the question's words in a passage's `text`."""
     source: Source | None = None
     complete: bool = False
-    """It meets every condition of the question, as it was read; what meets some of them is nearby."""
+    """It meets every condition of the question's reading; a hit that meets some of them is nearby."""
     edges: tuple[WalkedEdge, ...] = ()
-    """The edges that lead from it to what the question names."""
+    """The edges that lead from it to nodes that the question names."""
     ends: tuple[EdgeEnd, ...] = ()
-    """The nodes that these edges join, itself left out; empty in files that are older than the field."""
+    """The other nodes that these edges join; empty in files older than the field."""
     alike: tuple[str, ...] = ()
-    """Ids of passages that say nearly the same, and are no hits of their own for that."""
+    """Ids of nearly equal passages, which for that reason are not hits."""
 
     def cells(self, place: int, *, is_nearby: bool = False) -> tuple[str, ...]:
-        """Return what a table shows of the hit at a place from 1: a text for each of `display.COLUMNS`.
-
-        Of what `is_nearby` it says so: it meets only some of the question.
-        """
+        """Return the hit at a place, from 1, as a table row: a text for each of `display.COLUMNS`."""
         votes = counted(self.votes, "vote") if self.votes is not None else ""
         why = "; ".join(filter(None, ("nearby" if is_nearby else "", votes, self.why)))
         where = self.source.place if self.source is not None and self.span is not None else ""
@@ -569,24 +554,22 @@ class Ranked(Record):
 
 
 class Citation(Record):
-    """What a part of an answer rests on."""
+    """The source of a part of an answer."""
 
     begin: int
     end: int
-    """The characters of the text, the end left out."""
+    """The characters of the text, the end excluded. In a model's text they are the brackets around the ids."""
     ids: tuple[str, ...]
-    """The nodes that say it."""
     source: Source | None = None
-    """Where it stands, of a quotation."""
     text: Literal["answer", "long_answer"] = "answer"
-    """Which of the two the characters are of. In what a model wrote they are the brackets that hold the ids."""
+    """The text that the characters are in."""
 
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
 
 
 class Result(Record):
-    """What every method returns."""
+    """The result of a method."""
 
     version: Literal[1] = 1
     question: str
@@ -594,24 +577,24 @@ class Result(Record):
     hits: tuple[Ranked, ...] = ()
     answer: str | None = None
     long_answer: str | None = None
-    """How the answer follows, step by step, with citations; None for methods that do not write it."""
+    """The derivation of the answer, step by step, with citations; None for methods that do not write it."""
     answer_kind: AnswerKind | None = None
-    """What the answer is, where a method answers without a model; `text` where a model wrote it."""
+    """The kind of an answer without a model; `text` for a model's."""
     citations: tuple[Citation, ...] = ()
-    """What the answer rests on, where a method quotes, and where a model cites nodes by their ids."""
+    """The sources of the answer, if a method quotes, or a model cites nodes by their ids."""
     reading: Reading | None = None
-    """How the question was read; None for methods that read nothing exactly."""
+    """The reading of the question; None for methods without exact readings."""
     refusal: Refusal | None = None
-    """Why the question has no exact answer; None where it has one, and for methods that read nothing exactly."""
+    """The reason why the question has no exact answer; None if it has one, and for methods without exact readings."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Field(default_factory=Usage)
     stopped_by: StoppedBy = "finish"
     notes: tuple[str, ...] = ()
-    """What was degraded or could not be done: fallbacks, failed agents, things the graph does not hold."""
+    """Limits of the result: fallbacks, failed agents, things that the graph lacks."""
     _graph: GraphAtHand = PrivateAttr(default_factory=GraphAtHand)
-    # What a notebook's picture asks for neighbours.
+    # The graph for neighbours in a notebook's picture.
 
-    def to_frame(self) -> Any:  # Any: a pandas DataFrame, where pandas is installed
+    def to_frame(self) -> Any:  # Any: a pandas DataFrame, if pandas is installed
         """Return the hits as a table, one row each. Raises `UsageError` without pandas."""
         fields = ("id", "type", "name", "score", "votes", "why", "text")
         rows = [{"rank": place, **hit.model_dump(include=set(fields))} for place, hit in enumerate(self.hits, 1)]
@@ -619,10 +602,7 @@ class Result(Record):
 
     @property
     def meeting(self) -> str | None:
-        """Say how many nodes meet all of a question where they are too many for an answer that names them; else None.
-
-        A larger k lists more of them.
-        """
+        """A note on the number of nodes that meet all of a question, if they are too many for an answer, or None."""
         total = self.reading.total if self.reading is not None and self.answer is None else None
         if not total:
             return None
@@ -632,7 +612,7 @@ class Result(Record):
 
     @property
     def spent(self) -> str:
-        """Say in one line which method ran, what it took, and what ended it."""
+        """The method, its cost and its end, in one line."""
         usage, seconds = self.usage, self.usage.seconds
         parts = [self.method, f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"]
         if usage.calls:
@@ -645,34 +625,39 @@ class Result(Record):
     def _repr_html_(self) -> str:
         from orienteer.page.network import evidence  # here: only a notebook draws
 
-        edges = [edge for hit in self._drawn for edge in _walked(hit)]
-        picture = evidence([hit.id for hit in self._drawn], edges, {end.id: end.name for end in self._ends})
-        return result_html(self.question, self._told, self._rows, (self.spent, *self.notes), picture=picture)
+        hits = self._picture_hits
+        edges = [edge for hit in hits for edge in _edges_of(hit)]
+        picture = evidence([hit.id for hit in hits], edges, {end.id: end.name for end in self._ends})
+        return result_html(self.question, self._paragraphs, self._rows, (self.spent, *self.notes), picture=picture)
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
-        hits = {hit.id: hit for hit in self.hits}
-        drawn = self._drawn[:MOST_HITS]
-        paths = {hit.id: _walked(hit) for hit in drawn if hit.edges}
+        # A hit's card has its reason, the best part of its text, and its place.
+        about = {
+            hit.id: tuple(filter(None, (hit.why, hit.text, hit.source.place if hit.source is not None else "")))
+            for hit in self.hits
+        }
+        hits = self._picture_hits[:MOST_HITS]
+        paths = {hit.id: _edges_of(hit) for hit in hits if hit.edges}
         joined = {end for edges in paths.values() for source, _, target in edges for end in (source, target)}
-        strong = [hit.id for hit in drawn]
+        strong = [hit.id for hit in hits]
         nodes = [
-            DrawnNode(end.id, end.type, end.name, about=_about(hits[end.id]) if end.id in hits else ())
+            DrawnNode(end.id, end.type, end.name, about=about.get(end.id, ()))
             for end in self._ends
             if end.id in joined or end.id in strong
         ]
-        edges = [edge for led in paths.values() for edge in led]
-        tables = [Table(tuple(COLUMNS), self._rows, tuple(hits))]
+        edges = [edge for path in paths.values() for edge in path]
+        tables = [Table(tuple(COLUMNS), self._rows, tuple(about))]
         lines = (self.spent, *self.notes)
-        return view(Content(self.question, self._told, nodes, edges, strong, paths, tables, lines), self._graph)
+        return view(Content(self.question, self._paragraphs, nodes, edges, strong, paths, tables, lines), self._graph)
 
     @property
-    def _drawn(self) -> tuple[Ranked, ...]:
-        """Return the hits of a picture: those that meet all of the question where there are any."""
-        return tuple(hit for hit in self.hits if hit.complete) or self.hits  # what is nearby would hide what answers
+    def _picture_hits(self) -> tuple[Ranked, ...]:
+        """Return the hits that meet all of the question, which nearby ones would hide, or else all hits."""
+        return tuple(hit for hit in self.hits if hit.complete) or self.hits
 
     @property
     def _ends(self) -> tuple[EdgeEnd, ...]:
-        """Return the hits and what their edges join, each once; what an older file does not name goes by its id."""
+        """Return the hits and the other ends of their edges, each once; without a name in older files, by id."""
         named = {hit.id: EdgeEnd(id=hit.id, type=hit.type, name=hit.name) for hit in self.hits}
         named = {end.id: end for hit in self.hits for end in hit.ends} | named
         edges = [edge for hit in self.hits for edge in hit.edges]
@@ -680,34 +665,22 @@ class Result(Record):
         return tuple((unnamed | named).values())
 
     @property
-    def _told(self) -> list[str]:
-        """Return the answer and how the question was read, a paragraph each."""
+    def _paragraphs(self) -> list[str]:
+        """Return the reading and the answer, a paragraph each."""
         answer = [text for text in (self.answer, self.long_answer) if text] if self.answer is not None else []
         if self.reading is not None and self.reading.text is not None:
             answer.insert(0, f"read as: {self.reading.text}")
         elif self.refusal is not None:
             answer.insert(0, f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}")
-        answer += [f"quoted from {cited.source.place}" for cited in self.citations if cited.source is not None]
+        answer += [f"quoted from {citation.source.place}" for citation in self.citations if citation.source is not None]
         return [*answer, self.meeting] if self.meeting is not None else answer
 
     @property
     def _rows(self) -> list[tuple[str, ...]]:
-        """Return the hits as rows of a table."""
+        """Return the hits as table rows."""
         is_read = self.reading is not None and self.reading.complete
         return [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
 
 
-def with_graph(result: Result, graph: GraphAtHand) -> Result:
-    """Return a result whose picture in a notebook may ask a graph for neighbours."""
-    known = result.model_copy()
-    known._graph = graph
-    return known
-
-
-def _walked(hit: Ranked) -> list[tuple[str, str, str]]:
+def _edges_of(hit: Ranked) -> list[tuple[str, str, str]]:
     return [(edge.source, edge.type, edge.target) for edge in hit.edges]
-
-
-def _about(hit: Ranked) -> tuple[str, ...]:
-    """Return what a card says of a hit: why it is one, the best part of its text, and where that stands."""
-    return tuple(filter(None, (hit.why, hit.text, hit.source.place if hit.source is not None else "")))

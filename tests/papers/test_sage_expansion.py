@@ -145,9 +145,9 @@ def test_what_is_reached_says_which_edge_lies_beside(twins):
     walk = OneHop(beside, SageConfig(similar=1.0))
     seeds = np.array([3, 7], np.int32)
     found = walk.from_(seeds, np.ones(2), QUESTION)
-    assert found.rows.tolist() == walk.around(seeds).tolist()
+    assert found.rows.tolist() == walk.neighbors(seeds).tolist()
     layer = open_similar_layer(beside)
-    alike = layer.around(seeds)
+    alike = layer.neighbors_of(seeds)
     for row, through, edge, kind in zip(found.rows, found.through, found.edge, found.kind, strict=True):
         if kind == SIMILAR_LAYER:
             assert edge == SIMILAR_LAYER

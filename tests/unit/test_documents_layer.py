@@ -29,7 +29,7 @@ def vectors(graph):
 
 
 def pairs(layer, graph):
-    found = layer.around(np.arange(len(graph), dtype=np.int32))
+    found = layer.neighbors_of(np.arange(len(graph), dtype=np.int32))
     return {
         (int(a), int(b)): float(weight) for a, b, weight in zip(found.owner, found.neighbor, found.weight, strict=True)
     }

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from orienteer.errors import Error
-from orienteer.files import append_line, exchange, mend, whole, write_whole
+from orienteer.files import append_line, exchange, mend, replacing, write_whole
 
 
 def names(folder):
@@ -23,7 +23,7 @@ def test_what_stood_there_stays_where_the_writing_fails(tmp_path):
     (tmp_path / "a").write_text("before")
 
     def fail():
-        with whole(tmp_path / "a") as file:
+        with replacing(tmp_path / "a") as file:
             file.write("half")
             raise RuntimeError
 

@@ -1,1 +1,1 @@
-"""Retrievers of other people's frameworks, a module each, imported by name alone: each needs its extra."""
+"""Retrievers for third-party frameworks, one module each, imported by name: each needs its extra."""

@@ -20,7 +20,7 @@ class OrienteerRetriever(dspy.Module):
     """
 
     def __init__(self, retriever: Retriever, k: int = 5) -> None:
-        """`k` is the number of passages at the most."""
+        """`k` is the maximum number of passages."""
         super().__init__()
         self._retriever, self.k = retriever, k
 

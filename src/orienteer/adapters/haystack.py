@@ -1,4 +1,4 @@
-"""Haystack: a component for pipelines. It holds a path, not a graph, so that a pipeline can be written to YAML."""
+"""Haystack: a component for pipelines. It has a path, not a graph, so that a pipeline can be written to YAML."""
 
 from __future__ import annotations
 
@@ -30,43 +30,40 @@ class OrienteerRetriever:
 
     def warm_up(self) -> None:
         """Open the graph, once: before that, a pipeline can be read and drawn without it."""
-        if self._retriever is None:
-            self._retriever = Retriever(self.graph, self.method, model=self.model)
+        self._opened()
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """Return the hits as documents, `top_k` at most. Raises what `Retriever` and its `search` do."""
+        """Return the hits as documents, at most `top_k`. Raises the errors of `Retriever` and its `search`."""
         return _documents(self._opened().search(query, self.top_k if top_k is None else top_k))
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """Return the same as `run`, while others in the event loop go on."""
+        """Return the same as `run`, without blocking the event loop."""
         return _documents(await self._opened().asearch(query, self.top_k if top_k is None else top_k))
 
     def _opened(self) -> Retriever:
-        self.warm_up()
-        assert self._retriever is not None
+        if self._retriever is None:
+            self._retriever = Retriever(self.graph, self.method, model=self.model)
         return self._retriever
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a pipeline writes down."""
-        written: dict[str, Any] = default_to_dict(
-            self, graph=self.graph, method=self.method, model=self.model, top_k=self.top_k
-        )
-        return written
+        """Return the component as a dict for a pipeline file."""
+        options = {"graph": self.graph, "method": self.method, "model": self.model, "top_k": self.top_k}
+        component_dict: dict[str, Any] = default_to_dict(self, **options)
+        return component_dict
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> OrienteerRetriever:
-        """Return the component that was written down."""
-        made: OrienteerRetriever = default_from_dict(cls, data)
-        return made
+        """Return the component of a dict from a pipeline file."""
+        retriever: OrienteerRetriever = default_from_dict(cls, data)
+        return retriever
 
 
 def _documents(result: Result) -> dict[str, list[Document]]:
-    """Return the hits as documents; the metadata of each has what is known of it besides its text."""
-    metas = (hit.model_dump(mode="json", exclude={"id", "text", "score"}) for hit in result.hits)
-    documents = (
-        Document(id=hit.id, content=passage(hit), score=hit.score, meta=meta)
-        for hit, meta in zip(result.hits, metas, strict=True)
-    )
-    return {"documents": list(documents)}
+    """Return the hits as documents; the metadata of each has its other fields."""
+    documents = []
+    for hit in result.hits:
+        meta = hit.model_dump(mode="json", exclude={"id", "text", "score"})
+        documents.append(Document(id=hit.id, content=passage(hit), score=hit.score, meta=meta))
+    return {"documents": documents}

@@ -29,7 +29,7 @@ class OrienteerRetriever(BaseRetriever):
 
     retriever: Retriever
     k: int = 20
-    """Documents at most, unless a call says how many: `invoke(question, k=1)`."""
+    """Documents at most, unless a call gives its own number: `invoke(question, k=1)`."""
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
@@ -43,7 +43,7 @@ class OrienteerRetriever(BaseRetriever):
 
 
 def _documents(result: Result) -> list[Document]:
-    """Return the hits as documents; the metadata of each has its rank and what is known of it besides its text."""
+    """Return the hits as documents; the metadata of each has its rank and its other fields."""
     documents = []
     for rank, hit in enumerate(result.hits, 1):
         metadata: dict[str, Any] = {"rank": rank, **hit.model_dump(mode="json", exclude={"text"})}

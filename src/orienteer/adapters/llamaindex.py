@@ -14,7 +14,7 @@ except ModuleNotFoundError as error:
     raise MissingExtra("the retriever for LlamaIndex", "llamaindex") from error
 
 from orienteer.adapters.passage import passage
-from orienteer.records import Ranked, Result
+from orienteer.records import Result
 from orienteer.retriever import Retriever
 
 
@@ -25,7 +25,7 @@ class OrienteerRetriever(BaseRetriever):
     """
 
     def __init__(self, retriever: Retriever, k: int = 20, callback_manager: CallbackManager | None = None) -> None:
-        """`k` is the number of nodes at the most."""
+        """`k` is the maximum number of nodes."""
         self._retriever, self._k = retriever, k
         super().__init__(callback_manager=callback_manager)
 
@@ -37,17 +37,16 @@ class OrienteerRetriever(BaseRetriever):
 
 
 def _nodes(result: Result) -> list[NodeWithScore]:
-    return [NodeWithScore(node=_node(hit), score=hit.score) for hit in result.hits]
-
-
-def _node(hit: Ranked) -> TextNode:
-    """Return a hit as a node. Its text says all that a model reads, so none of the metadata is put before it."""
-    metadata: dict[str, Any] = hit.model_dump(mode="json", include={"name", "type", "why", "source", "edges"})
-    hidden = list(metadata)
-    return TextNode(
-        id_=hit.id,
-        text=passage(hit),
-        metadata=metadata,
-        excluded_embed_metadata_keys=hidden,
-        excluded_llm_metadata_keys=hidden,
-    )
+    nodes = []
+    for hit in result.hits:
+        metadata: dict[str, Any] = hit.model_dump(mode="json", include={"name", "type", "why", "source", "edges"})
+        hidden = list(metadata)  # the text is all that a model reads: no metadata is put before it
+        node = TextNode(
+            id_=hit.id,
+            text=passage(hit),
+            metadata=metadata,
+            excluded_embed_metadata_keys=hidden,
+            excluded_llm_metadata_keys=hidden,
+        )
+        nodes.append(NodeWithScore(node=node, score=hit.score))
+    return nodes

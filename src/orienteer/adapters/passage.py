@@ -1,4 +1,4 @@
-"""A hit as the text that a framework hands to its model."""
+"""The text of a hit that a framework gives its model."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from orienteer.records import Ranked
 
 
 def passage(hit: Ranked) -> str:
-    """Return name and type of a hit, why it is there, and the best of its text, a line each."""
+    """Return name and type of a hit, its reason, and the best part of its text, a line each."""
     return clean("\n".join(filter(None, (f"{hit.name} ({hit.type})", hit.why, hit.text))))

@@ -96,7 +96,7 @@ class Adjacency:
             keep = walked if keep is None else keep & walked
         return entries if keep is None else entries.where(keep)
 
-    def around(self, rows: Rows) -> NDArray[np.int32]:
+    def other_ends(self, rows: Rows) -> NDArray[np.int32]:
         """Return the other ends of all edges of these rows: (edge ends,), row by row, with repeats and loops."""
         if len(rows) == 1:
             return self.neighbor[slice(*self.ends(int(rows[0])))]
@@ -191,7 +191,7 @@ class EdgeWeights:
         weights = self._known  # two threads may each make an array: the entries that are filled in agree
         missing = np.unique(numbers[np.isnan(weights[numbers])])
         texts = self._extras.take(missing.astype(np.int64))
-        values = [_plain(text) for text in texts]
+        values = [_last_weight(text) for text in texts]
         whole = [at for at, weight in enumerate(values) if weight is None]
         every = json.loads(b"[%b]" % b",".join(texts[at] for at in whole))  # one call: half the time
         for at, carried in zip(whole, every, strict=True):
@@ -203,7 +203,7 @@ class EdgeWeights:
         return weights
 
 
-def _plain(carried: bytes) -> float | None:
+def _last_weight(carried: bytes) -> float | None:
     """Return the weight in an extra's JSON if that is its last value and it has no table rows; else None."""
     if b'"rows"' in carried:
         return None
@@ -415,7 +415,7 @@ def shortest_paths(adjacency: Adjacency, start: int, end: int, *, most_edges: in
         near, far = sorted(circles, key=lambda circle: int(adjacency.degree(circle.rings[-1]).sum()))
         if not len(near.rings[-1]):
             return []
-        around = adjacency.around(near.rings[-1])
+        around = adjacency.other_ends(near.rings[-1])
         rim = np.unique(around[~near.seen[around]])
         near.seen[rim] = True
         near.rings.append(rim)
@@ -446,7 +446,7 @@ class _Circle:
         if depth == 0:
             yield (row,)
             return
-        around, ring = self._adjacency.around(np.array([row], np.int32)), self.rings[depth - 1]
+        around, ring = self._adjacency.other_ends(np.array([row], np.int32)), self.rings[depth - 1]
         before = ring[around.take(around.searchsorted(ring), mode="clip") == ring] if len(around) else ring[:0]
         for nearer in before.tolist():
             for path in self.back(nearer, depth - 1):

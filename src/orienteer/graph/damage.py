@@ -17,19 +17,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from pydantic import ValidationError
 
 from orienteer.errors import Error, NotAGraph
-from orienteer.graph.format import (
-    AGAIN,
-    CHANGED,
-    MANIFEST,
-    Manifest,
-    damaged,
-    generation_of,
-    is_graph,
-    read_manifest,
-    read_pointer,
-    sha256_of,
-    size_of,
-)
+from orienteer.graph import format
 from orienteer.graph.pieces import damaged_among, folder_of, is_free, remedy
 
 _LOOKED = "_orienteer_looked"
@@ -54,28 +42,15 @@ _O = TypeVar("_O", bound=OpenGraph)
 
 def damaged_files(path: Path) -> list[str]:
     """Return the files of a graph's current generation that differ from those published. Raises `NotAGraph`."""
-    pointer = read_pointer(path)
-    folder = generation_of(path, pointer)
+    pointer = format.read_pointer(path)
+    folder = format.generation_of(path, pointer)
     try:
-        size_of(folder / MANIFEST)
-        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        format.size_of(folder / format.MANIFEST)
+        manifest = format.Manifest.model_validate_json((folder / format.MANIFEST).read_bytes())
     except (FileNotFoundError, NotAGraph, ValidationError):
-        return [MANIFEST]
-    wrong = [MANIFEST] if sha256_of(folder / MANIFEST) != pointer.manifest else []
+        return [format.MANIFEST]
+    wrong = [format.MANIFEST] if format.sha256_of(folder / format.MANIFEST) != pointer.manifest else []
     return [*wrong, *damaged_among(folder, manifest.files)]
-
-
-def contradicting(path: Path) -> NotAGraph | None:
-    """Return the error for a generation whose files have the right hashes but contradict one another, or None.
-
-    Raises `NotAGraph`, `FileNotFoundError`.
-    """
-    pointer = read_pointer(path)
-    folder = generation_of(path, pointer)
-    from orienteer.graph.soundness import contradiction  # only after a failure
-
-    fault = contradiction(folder, read_manifest(path, pointer))
-    return None if fault is None else damaged(folder / fault[0], fault[1], AGAIN)
 
 
 def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
@@ -83,7 +58,7 @@ def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
 
     A missing piece that is rebuilt on demand is not damage. Raises `NotAGraph`.
     """
-    pointer = read_pointer(path)
+    pointer = format.read_pointer(path)
     folders = {name: folder_of(path, pointer, name) for name in pointer.pieces}
     return {
         folder: None if (files := pointer.pieces[name].files) is None else damaged_among(folder, files)
@@ -95,15 +70,19 @@ def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
 def find_damage(path: Path, generation: str) -> NotAGraph | None:
     """Return an error naming damage and remedy, or None for a sound generation."""
     try:
-        if not is_graph(path) or read_pointer(path).generation != generation:  # the files that failed are gone
+        # The files that failed may be gone.
+        if not format.is_graph(path) or (pointer := format.read_pointer(path)).generation != generation:
             return None
-        folder = generation_of(path, read_pointer(path))
+        generation_folder = format.generation_of(path, pointer)
         for name in damaged_files(path):
-            return damaged(folder / name, CHANGED, AGAIN)
+            return format.damaged(generation_folder / name, format.CHANGED, format.AGAIN)
         for folder, names in damaged_pieces(path).items():
             if names:
-                return damaged(folder / names[0], CHANGED, remedy(path, folder))
-        return contradicting(path)
+                return format.damaged(folder / names[0], format.CHANGED, remedy(path, folder))
+        from orienteer.graph.soundness import contradiction  # only after a failure
+
+        fault = contradiction(generation_folder, format.read_manifest(path, pointer))
+        return None if fault is None else format.damaged(generation_folder / fault[0], fault[1], format.AGAIN)
     except NotAGraph as error:
         return error
     except FileNotFoundError:  # it is being replaced
@@ -137,8 +116,8 @@ def telling_damage(method: Callable[Concatenate[_O, _P], _R]) -> Callable[Concat
     """Wrap a method of an open graph in `damage_told`."""
 
     @wraps(method)
-    def told(self: _O, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def wrapper(self: _O, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         with damage_told(self.path, self.generation):
             return method(self, *args, **kwargs)
 
-    return told
+    return wrapper

@@ -12,10 +12,7 @@ _TEXT = 300  # characters of a node's text on its card
 
 
 def drawn_neighbours(graph: Graph, node: str, offset: int) -> dict[str, Any]:  # Any: JSON
-    """Return `nodes`, the `edges` that join them to the node, and the number of its neighbours as `total`.
-
-    Raises `UnknownNode`, `BadOption`.
-    """
+    """Return `nodes`, their `edges` to the node, and the `total` of neighbours. Raises `UnknownNode`, `BadOption`."""
     page = graph.neighbors(node, k=_PAGE, offset=offset)
     arrays = graph.arrays
     rows = arrays.rows([hit.id for hit in page.hits])

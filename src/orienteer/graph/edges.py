@@ -43,10 +43,7 @@ class NodeBatch:
 
 
 class CodedColumn(Sequence[str]):
-    """A column of repeated texts: `values[codes[i]]` is the text of row i.
-
-    Batches that share the same `values` object have its values looked up once.
-    """
+    """A column of repeated texts, `values[codes[i]]`. A `values` object that batches share is looked up once."""
 
     def __init__(self, values: Sequence[str], codes: NDArray[np.integer[Any]]) -> None:
         self.values, self.codes = values, codes
@@ -153,7 +150,8 @@ class EdgeSpool:
         """The edge types with their numbers, in the order of their first appearance."""
         self.count = 0
         self.extra_count = 0
-        self._numbers = _GrowingNumbers(rows)
+        self._numbers: NodeNumbers | None = None  # of the first `_numbered` nodes
+        self._numbered = 0
         self._rows, self._extras = rows, extras
         self._chunks: list[_EdgeColumns] = []
         self._batches: list[_BatchOrigin] = []
@@ -162,7 +160,7 @@ class EdgeSpool:
     def add(self, batch: EdgeBatch) -> None:
         """Add edges between nodes that were added before."""
         self._batches.append(_BatchOrigin(self.count, batch.file, batch.lines))
-        source, target = self._numbers.find(batch.sources), self._numbers.find(batch.targets)
+        source, target = self._find(batch.sources), self._find(batch.targets)
         types = type_numbers(batch.types, self.types)
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self.count + int(at)] = (batch.sources[at], batch.targets[at])
@@ -182,6 +180,15 @@ class EdgeSpool:
                 self.extra_count += 1
         self._chunks.append(_EdgeColumns(source, target, types, hashes, numbers))
         self.count += len(source)
+
+    def _find(self, ids: Sequence[str]) -> NDArray[np.int32]:
+        """Return the number of each node: (ids,), -1 for unknown ids."""
+        if self._numbers is None or self._numbered < len(self._rows):
+            self._numbered = len(self._rows)
+            self._numbers = NodeNumbers(id_hashes(self._rows), np.arange(self._numbered, dtype=np.int32))
+        if self._numbers.is_exact:  # a twentieth of a dict's time: numpy fetches from many places of memory at once
+            return self._numbers.find(ids)
+        return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.int32, len(ids))
 
     def table(self) -> EdgeTable:
         """Return all edges so far. The table replaces the spooled edges: changes to it last."""
@@ -204,7 +211,7 @@ class EdgeSpool:
 
     def complete(self) -> None:
         """Free the index of nodes by id after the last edge."""
-        self._numbers = _GrowingNumbers(self._rows)
+        self._numbers = None
 
     def forget(self) -> None:
         """Free the edges after they are written."""
@@ -237,28 +244,6 @@ class NodeNumbers:
     def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the number of each node by the hash of its id: (hashes,), -1 for unknown ones."""
         return self._rows[self._vocabulary.find(hashes)]
-
-
-class _GrowingNumbers:
-    """Finds the numbers of nodes by id in a growing dict.
-
-    `NodeNumbers` take a twentieth of a dict's time, since numpy fetches from many places of memory at once. If two ids
-    share a hash, the dict answers instead.
-    """
-
-    def __init__(self, rows: Mapping[str, int]) -> None:
-        self._rows = rows
-        self._made: NodeNumbers | None = None
-        self._size = -1
-
-    def find(self, ids: Sequence[str]) -> NDArray[np.int32]:
-        """Return the number of each node: (ids,), -1 for unknown ids."""
-        if self._made is None or self._size < len(self._rows):
-            self._size = len(self._rows)
-            self._made = NodeNumbers(id_hashes(self._rows), np.arange(self._size, dtype=np.int32))
-        if not self._made.is_exact:
-            return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.int32, len(ids))
-        return self._made.find(ids)
 
 
 def id_hashes(ids: Iterable[str]) -> NDArray[np.uint64]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, Error, NotAGraph
-from orienteer.executors import Executor, Threads
+from orienteer.executors import Executor, Job, Place, Threads, Worker
 from orienteer.graph import format, pieces
-from orienteer.graph.blocks import BLOCK, Block, embedded_blocks
 from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout, read_about
 from orienteer.graph.revision import Piece, Revision
 from orienteer.graph.store import Graph
@@ -23,8 +24,63 @@ from orienteer.index.arrays import Folder, begins_of
 from orienteer.index.postings import Layout
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.index.vectors import LEAST_RECALL, VectorIndex, blocks, create_halves, write_index
-from orienteer.protocols import Embedder
+from orienteer.protocols import Embedded, Embedder, Metered
 from orienteer.records import Usage
+
+BLOCK = 64  # texts of a block: the most that a kill costs, for each thread
+
+
+class Block(NamedTuple):
+    """Some texts, and the cache's keys of their vectors: (texts, 2)."""
+
+    texts: tuple[str, ...]
+    keys: Keys
+
+
+class EmbeddedBlock(NamedTuple):
+    """A block with its vectors and their cost."""
+
+    block: Block
+    embedded: Embedded
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRecipe:
+    """Opens an embedder of blocks in another process."""
+
+    embedder: str
+    fingerprint: str
+
+    def open(self, place: Place) -> Worker[Block, EmbeddedBlock]:
+        """Open the embedder by its name. Raises `BadInput` if its vectors would differ, and the opener's errors."""
+        embedder = place.opener.open_embedder(self.embedder)
+        if embedder.fingerprint != self.fingerprint:
+            raise BadInput(f"the embedder {self.embedder} differs from this machine's: its vectors would not fit")
+        return Worker(partial(_embed, embedder))
+
+
+def embedded_blocks(
+    executor: Executor, embedder: Embedder, writer: CacheWriter, blocks: Iterable[Block]
+) -> Generator[EmbeddedBlock, None, None]:
+    """Yield each block when its vectors are cached. Started blocks are always finished. Raises `ModelError`."""
+    is_served = isinstance(embedder, Metered)
+    job = Job(
+        name="embed",
+        here=Worker(partial(_embed, embedder)),
+        recipe=EmbeddingRecipe(embedder.name, embedder.fingerprint),
+        threads=max(1, embedder.concurrency),
+        limit=max(1, embedder.concurrency) if is_served else None,
+        waits=is_served,
+        keep=lambda result: writer.add(result.block.keys, result.embedded.vectors),
+    )
+    yield from executor.results(job, blocks)
+
+
+def _embed(embedder: Embedder, block: Block) -> EmbeddedBlock:
+    if isinstance(embedder, Metered):
+        return EmbeddedBlock(block, embedder.embed_metered(block.texts, kind="document"))
+    return EmbeddedBlock(block, Embedded(embedder.embed(block.texts, kind="document"), Usage()))
+
 
 _REPORT_SECONDS = 5.0  # between two reports of the rate
 

@@ -227,10 +227,7 @@ def generation_of(path: Path, pointer: Pointer) -> Path:
 
 
 def read_manifest(path: Path, pointer: Pointer) -> Manifest:
-    """Read the manifest of a generation; check its hash and the size of every file.
-
-    Raises `NotAGraph`, and `FileNotFoundError` for a missing file.
-    """
+    """Read a manifest; check its hash and the size of every file. Raises `NotAGraph`, `FileNotFoundError`."""
     folder = generation_of(path, pointer)
     file = folder / MANIFEST
     size_of(file)

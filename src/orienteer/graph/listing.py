@@ -62,10 +62,7 @@ class _Order(NamedTuple):
 
 
 def matching(arrays: GraphArrays, node_types: Collection[str] | None, where: Sequence[str]) -> Rows:
-    """Return the rows that pass the filters: (n,) int32, ascending.
-
-    Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-    """
+    """Return the rows that pass the filters, ascending. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
     mask = arrays.mask(node_types, where)
     return np.arange(len(arrays), dtype=np.int32) if mask is None else np.flatnonzero(mask).astype(np.int32)
 
@@ -78,7 +75,7 @@ def ordered(arrays: GraphArrays, rows: Rows, sort: str | None, *, descending: bo
     """
     if sort is None:
         return _Order(rows[::-1] if descending else rows, 0)
-    field = arrays.properties.known(sort, OWN)
+    field = arrays.properties.spelling_of(sort, OWN)
     if field in arrays.properties.names:
         numbers = arrays.properties.extremes(field, rows, largest=descending)
         ranks = np.full(len(rows), -1)
@@ -86,7 +83,7 @@ def ordered(arrays: GraphArrays, rows: Rows, sort: str | None, *, descending: bo
     elif field == "degree":
         numbers, ranks = arrays.adjacency.degree(rows).astype(np.float64), np.full(len(rows), -1)
     else:
-        texts = [str(value).casefold() for value in _own(arrays, field, rows)]
+        texts = [str(value).casefold() for value in _field_values(arrays, field, rows)]
         numbers, ranks = np.full(len(rows), np.nan), np.unique(np.array(texts, np.object_), return_inverse=True)[1]
     with_number, with_text = np.flatnonzero(~np.isnan(numbers)), np.flatnonzero(ranks >= 0)
     sign = -1 if descending else 1
@@ -120,7 +117,7 @@ def grouped(
     `sort` orders the groups by `count` or by the value of the field, ascending unless `descending`. A node with a list
     is in the group of each member. Raises `UnknownProperty` with near names, `BadOption`.
     """
-    name = arrays.properties.known(field, OWN)
+    name = arrays.properties.spelling_of(field, OWN)
     if sort is not None and sort.casefold() not in (COUNT, name.casefold()):
         raise BadOption(f"groups cannot be sorted by {sort!r}: sort them by {COUNT} or by {name}")
     is_by_count = sort is None or sort.casefold() == COUNT != name.casefold()
@@ -132,7 +129,7 @@ def grouped(
         by_text = Counter(value for value, is_in in zip(encoded, there.tolist(), strict=True) if is_in)
         counts = [(json.loads(text), count) for text, count in by_text.items()]
     else:
-        counts = list(Counter(_own(arrays, name, rows)).items())
+        counts = list(Counter(_field_values(arrays, name, rows)).items())
     groups = _groups(counts, missing)
     groups.sort(key=lambda group: _place(group.value), reverse=descending and not is_by_count)
     if is_by_count:
@@ -158,32 +155,7 @@ def _groups(counts: Iterable[tuple[JsonValue, int]], missing: int = 0) -> list[L
     return [*groups, *([ListedGroup(None, missing)] if missing else [])]
 
 
-def listing(
-    arrays: GraphArrays,
-    *,
-    node_types: Collection[str] | None = None,
-    where: Sequence[str] = (),
-    sort: str | None = None,
-    descending: bool = False,
-    group_by: str | None = None,
-    k: int = 20,
-    offset: int = 0,
-) -> NodeListing:
-    """Return the nodes that pass the filters: their number, and a page in order, or of the groups by a field.
-
-    Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-    """
-    rows = matching(arrays, node_types, where)
-    if group_by is not None:
-        groups = grouped(arrays, rows, group_by, sort=sort, descending=descending)
-        missing = groups[-1].count if groups and groups[-1].value is None else 0
-        return NodeListing(len(rows), offset, (), groups[offset : offset + k], missing, len(groups))
-    order = ordered(arrays, rows, sort, descending=descending)
-    page = order.rows[offset : offset + k].tolist()
-    return NodeListing(len(rows), offset, tuple(arrays.node_at(row) for row in page), missing=order.missing)
-
-
-def _own(arrays: GraphArrays, field: str, rows: Rows) -> list[JsonValue]:
+def _field_values(arrays: GraphArrays, field: str, rows: Rows) -> list[JsonValue]:
     """Return a field that every node has, in the order of the rows."""
     if field == "degree":
         return list(arrays.adjacency.degree(rows).tolist())

@@ -133,7 +133,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
         collector.part(number, node, finder, parts[number].titles)
         if (number + 1) % _EVERY == 0:
             progress("finding names", Count(number + 1, of=len(parts)))
-    return replace(collector.settled(parts, share), case=case)
+    return replace(collector.corpus_names(parts, share), case=case)
 
 
 def name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: CaseCounts) -> None:
@@ -184,7 +184,7 @@ class NameCollector:
             self._written.append(" ".join(written.split()))
         return number
 
-    def settled(self, parts: Sequence[DocumentPart], share: float | None) -> CorpusNames:
+    def corpus_names(self, parts: Sequence[DocumentPart], share: float | None) -> CorpusNames:
         """Return the names in at least two chunks or a title, but not in too many; without a share, all names."""
         members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
         counts = np.bincount(members, minlength=len(self._numbers))
@@ -217,8 +217,8 @@ def _names_by_cell(node: Node, finder: Finder) -> Iterator[tuple[TextNames, int 
         yield finder.find(f"{node.name}\n{node.text}"), None, None
         return
     lines = [node.name, *node.text.split("\n")]
-    first = whole(node.properties.get("first_row"), 1)
-    body = len(lines) - whole(node.properties.get("rows"), 0)
+    first = whole_number(node.properties.get("first_row"), 1)
+    body = len(lines) - whole_number(node.properties.get("rows"), 0)
     for at, line in enumerate(lines):
         for column, cell in enumerate(line.split(CELLS)):
             if at < body:
@@ -232,7 +232,7 @@ def is_telling(counts: NDArray[np.int64], is_title: NDArray[np.bool_], parts: in
     return ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(parts, share))
 
 
-def whole(value: JsonValue, default: int) -> int:
+def whole_number(value: JsonValue, default: int) -> int:
     """Return a property that is a whole number; for any other value, the default."""
     return value if isinstance(value, int) else default
 

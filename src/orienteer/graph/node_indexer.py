@@ -97,13 +97,11 @@ class NodeIndexer:
         names.add([row for row, _ in identifiers], NameKind.IDENTIFIER, [text for _, text in identifiers])
         naming = self._workers.submit(names.finish, self._folder, place)
         self._names = self._postings = None  # their memory is freed as soon as they have finished
-        return self._workers.submit(_finish, postings, naming, place, measured)
 
+        def finish(postings: PostingsWriter) -> dict[str, float]:
+            with postings:
+                statistics = postings.finish(place, measured=measured)
+            naming.result()
+            return statistics
 
-def _finish(
-    postings: PostingsWriter, naming: Future[None], place: NDArray[np.int32], measured: NDArray[np.bool_] | None
-) -> dict[str, float]:
-    with postings:
-        statistics = postings.finish(place, measured=measured)
-    naming.result()
-    return statistics
+        return self._workers.submit(finish, postings)

@@ -249,17 +249,17 @@ class Properties:
 
     def column(self, name: str) -> tuple[Rows, list[bytes]]:
         """Return the nodes that have a property, ascending, and their values as JSON. Raises `UnknownProperty`."""
-        column = self._columns[self.known(name)]
+        column = self._columns[self.spelling_of(name)]
         first = column.first
         return column.rows, self._values.take(np.arange(first, first + len(column.rows)))
 
     def rows(self, name: str) -> Rows:
         """Return the nodes that have a property, ascending. Raises `UnknownProperty`."""
-        return self._columns[self.known(name)].rows
+        return self._columns[self.spelling_of(name)].rows
 
     def values(self, name: str, rows: Rows) -> list[JsonValue]:
         """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
-        column = self._columns[self.known(name)]
+        column = self._columns[self.spelling_of(name)]
         if not len(column.rows):
             return [None] * len(rows)
         at = column.rows.searchsorted(rows)
@@ -278,11 +278,8 @@ class Properties:
         return [read[place] for place in at[rows].tolist()]
 
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
-        """Return the number of each of these nodes in a property: (rows,); NaN for none, the first of a list.
-
-        Raises `UnknownProperty`.
-        """
-        column = self._columns[self.known(name)]
+        """Return the first number of each row, (rows,), NaN for none. Raises `UnknownProperty`."""
+        column = self._columns[self.spelling_of(name)]
         if not len(column.entries):
             return np.full(len(rows), np.nan)
         at = column.entries.searchsorted(rows)
@@ -290,20 +287,14 @@ class Properties:
         return np.where(there, column.numbers.take(at, mode="clip"), np.nan)
 
     def extremes(self, name: str, rows: Rows, *, largest: bool = False) -> NDArray[np.float64]:
-        """Return the smallest, or largest, number of each node in a property: (rows,), NaN for none.
-
-        Raises `UnknownProperty`.
-        """
-        column = self._columns[self.known(name)]
+        """Return the smallest, or largest, number of each row: (rows,), NaN for none. Raises `UnknownProperty`."""
+        column = self._columns[self.spelling_of(name)]
         numbers = np.full(self._nodes, np.nan)
         (np.fmax if largest else np.fmin).at(numbers, column.entries, column.numbers)
         return numbers[rows]
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
-        """Mark the nodes that meet every condition: (nodes,). A node without the property meets no condition on it.
-
-        Raises `UnknownProperty`.
-        """
+        """Mark the nodes, (nodes,), that have the properties and meet all conditions. Raises `UnknownProperty`."""
         mask = np.ones(self._nodes, np.bool_)
         for condition in conditions:
             meets = np.zeros(self._nodes, np.bool_)
@@ -312,7 +303,7 @@ class Properties:
         return mask
 
     def _meeting(self, condition: Condition) -> NDArray[np.int32]:
-        column = self._columns[self.known(condition.property)]
+        column = self._columns[self.spelling_of(condition.property)]
         number = number_of(condition.value)
         is_same = column.texts == np.uint64(_text_hash(condition.value))
         if not math.isnan(number):
@@ -328,7 +319,7 @@ class Properties:
             return np.setdiff1d(column.rows, column.entries[is_same]).astype(np.int32)
         return np.asarray(column.entries[compared], np.int32)
 
-    def having(self, text: str) -> list[str]:
+    def names_with_value(self, text: str) -> list[str]:
         """Return the properties in which a node's value is exactly this text, in any case."""
         hashes, columns = self._texts
         wanted = np.uint64(_text_hash(text))
@@ -346,15 +337,12 @@ class Properties:
         order = np.argsort(hashes, kind="stable")  # some 10 ms for 150,000 values
         return hashes[order], np.repeat(np.arange(len(own)), [len(texts) for texts in own])[order]
 
-    def known(self, name: str, others: Sequence[str] = ()) -> str:
-        """Return a property in the graph's spelling, given in any case; or one of `others`, fields of every node.
-
-        Raises `UnknownProperty` with near names.
-        """
-        return known(name, (*self.names, *others))
+    def spelling_of(self, name: str, others: Sequence[str] = ()) -> str:
+        """Return the spelling of a property, or of one of `others`, in the graph. Raises `UnknownProperty`."""
+        return spelling_of(name, (*self.names, *others))
 
 
-def known(name: str, names: Sequence[str]) -> str:
+def spelling_of(name: str, names: Sequence[str]) -> str:
     """Return a property in its spelling among `names`, given in any case. Raises `UnknownProperty` with near names."""
     folded = {own.casefold(): own for own in reversed(names)}
     if name in names or name.casefold() in folded:

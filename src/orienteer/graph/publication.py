@@ -15,24 +15,7 @@ from pathlib import Path
 
 from orienteer.errors import BadInput
 from orienteer.files import locked
-from orienteer.graph.format import (
-    DEBRIS,
-    GENERATION,
-    GENERATIONS,
-    LOCK,
-    MANIFEST,
-    PIECES,
-    POINTER,
-    FileRecord,
-    Manifest,
-    PieceRecord,
-    Pointer,
-    is_graph,
-    is_link,
-    is_ours,
-    no_link,
-    sha256_of,
-)
+from orienteer.graph import format
 
 
 def check_target(path: Path, *, force: bool) -> None:
@@ -40,10 +23,10 @@ def check_target(path: Path, *, force: bool) -> None:
     for place in (path, *path.parents):
         if place.exists() and not place.is_dir():
             raise BadInput(f"{place} is a file: name a folder that does not exist yet")
-    if is_graph(path):
+    if format.is_graph(path):
         if not force:
             raise BadInput(f"{path} holds a graph already: replace it with --force, or name another folder")
-    elif path.is_dir() and not all(map(is_ours, path.iterdir())):
+    elif path.is_dir() and not all(map(format.is_ours, path.iterdir())):
         raise BadInput(f"{path} is not empty and not a graph: name a folder that does not exist yet")
 
 
@@ -55,21 +38,21 @@ def publishing(path: Path) -> Iterator[Path]:
     """
     is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
-    with locked(path / LOCK, busy=f"another process is writing to {path}: wait for it, or write elsewhere"):
-        for name in (GENERATIONS, PIECES):
-            no_link(path / name)
-        remove(path, DEBRIS)
+    with locked(path / format.LOCK, busy=f"another process is writing to {path}: wait for it, or write elsewhere"):
+        for name in (format.GENERATIONS, format.PIECES):
+            format.no_link(path / name)
+        remove(path, format.DEBRIS)
         work = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
         try:
             yield work
         finally:
             shutil.rmtree(work, ignore_errors=True)
-            if is_new and not is_graph(path):  # only the process with the lock may remove the folder
-                remove(path / GENERATIONS, GENERATION)
+            if is_new and not format.is_graph(path):  # only the process with the lock may remove the folder
+                remove(path / format.GENERATIONS, format.GENERATION)
                 with suppress(OSError):
-                    (path / GENERATIONS).rmdir()
+                    (path / format.GENERATIONS).rmdir()
                 with suppress(OSError):  # another process has put files there
-                    (path / LOCK).unlink()
+                    (path / format.LOCK).unlink()
                     path.rmdir()
 
 
@@ -81,7 +64,7 @@ def remove(folder: Path, names: re.Pattern[str], *, keep: str = "") -> None:
     for entry in folder.iterdir() if folder.is_dir() else ():
         if not names.fullmatch(entry.name) or entry.name == keep:
             continue
-        if entry.is_dir() and not is_link(entry):
+        if entry.is_dir() and not format.is_link(entry):
             shutil.rmtree(entry, ignore_errors=True)  # readers keep the files that they have open
         else:
             with suppress(OSError):
@@ -105,7 +88,7 @@ class Digests:
         """Start computing the checksums of files that are complete and closed."""
 
         def digest_of(file: Path) -> str:
-            digest = sha256_of(file)
+            digest = format.sha256_of(file)
             sync(file)
             return digest
 
@@ -128,43 +111,45 @@ class Digests:
         self.add(file)
         return self._taken[file].result()
 
-    def records(self, folder: Path) -> dict[str, FileRecord]:
+    def records(self, folder: Path) -> dict[str, format.FileRecord]:
         """Return the size and the checksum of every file of a folder, by name."""
-        written = sorted(file for file in folder.iterdir() if file.name != MANIFEST)
+        written = sorted(file for file in folder.iterdir() if file.name != format.MANIFEST)
         self.add(*written)
-        return {file.name: FileRecord(bytes=file.stat().st_size, sha256=self.of(file)) for file in written}
+        return {file.name: format.FileRecord(bytes=file.stat().st_size, sha256=self.of(file)) for file in written}
 
 
 def publish(
-    path: Path, work: Path, manifest: Manifest, digests: Digests, *, pieces: Mapping[str, Path] | None = None
-) -> Manifest:
+    path: Path, work: Path, manifest: format.Manifest, digests: Digests, *, pieces: Mapping[str, Path] | None = None
+) -> format.Manifest:
     """Make the files of `work` the current generation. Readers see the old one or the new one, never a mixture.
 
     `pieces` are folders with pieces of the new generation, by name: they are published in the same step.
     """
     manifest = manifest.model_copy(update={"files": digests.records(work)})
-    (work / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
-    sync(work / MANIFEST)
+    (work / format.MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+    sync(work / format.MANIFEST)
     records = {
-        name: PieceRecord(folder=f"{name}-{os.urandom(4).hex()}", files=digests.records(folder))
+        name: format.PieceRecord(folder=f"{name}-{os.urandom(4).hex()}", files=digests.records(folder))
         for name, folder in (pieces or {}).items()
     }
-    generations = path / GENERATIONS
+    generations = path / format.GENERATIONS
     generations.mkdir(exist_ok=True)
     target = generations / manifest.generation
     work.rename(target)
     sync(generations)
     for name, record in records.items():
-        piece = path / PIECES / manifest.generation / record.folder
+        piece = path / format.PIECES / manifest.generation / record.folder
         piece.parent.mkdir(parents=True, exist_ok=True)
         (pieces or {})[name].rename(piece)
         sync(piece.parent)
-    pointer = Pointer(generation=manifest.generation, manifest=sha256_of(target / MANIFEST), pieces=records)
+    pointer = format.Pointer(
+        generation=manifest.generation, manifest=format.sha256_of(target / format.MANIFEST), pieces=records
+    )
     replace_pointer(path, pointer)
-    remove(generations, GENERATION, keep=target.name)
-    remove(path / PIECES, GENERATION, keep=target.name)
+    remove(generations, format.GENERATION, keep=target.name)
+    remove(path / format.PIECES, format.GENERATION, keep=target.name)
     with suppress(OSError):  # it is missing, or has pieces or third-party files
-        (path / PIECES).rmdir()
+        (path / format.PIECES).rmdir()
     return manifest
 
 
@@ -174,12 +159,12 @@ def new_generation() -> tuple[str, str]:
     return f"{now:%Y%m%dT%H%M%S}-{os.urandom(4).hex()}", now.isoformat(timespec="seconds")
 
 
-def replace_pointer(path: Path, pointer: Pointer) -> None:
+def replace_pointer(path: Path, pointer: format.Pointer) -> None:
     """Replace the pointer file in one step."""
     fresh = path / f".new-{os.urandom(4).hex()}"
     fresh.write_text(pointer.model_dump_json(), encoding="utf-8")
     sync(fresh)
-    fresh.replace(path / POINTER)
+    fresh.replace(path / format.POINTER)
     sync(path)
 
 

@@ -108,10 +108,14 @@ class NameSearch:
         ranks: dict[int, Rank] = {}
         for phrase in phrases(query):
             check_patience()
-            for row, rank in (*self._named(phrase), *self._inside_names(phrase), *self._in_texts(phrase)):
+            for row, rank in (*self._named(phrase), *self._containing(phrase)):
                 ranks[row] = min(rank, ranks.get(row, rank))
-        for row in self._names_inside(query):
-            ranks.setdefault(row, Rank.NAMED)
+        # The nodes whose name, of several words, is a part of the query.
+        words_of = self._arrays.tokenizer.words
+        if len(words_of(query)) > _LEAST_WORDS:
+            for place in TitleFinder(self._arrays, lower=True).places(query):
+                if len(words_of(query[place.begin : place.end])) >= _LEAST_WORDS:
+                    ranks |= {row: ranks.get(row, Rank.NAMED) for row in place.rows}
         rows = _restricted(np.array(sorted(ranks), np.int32), among, mask)
         scores = self._arrays.text_index.scores(self._arrays.tokenizer.query(query), rows)
         matches = [Match(row, ranks[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
@@ -156,16 +160,13 @@ class NameSearch:
             else:
                 yield link.row, Rank.SPELLED if name.casefold() == folded else Rank.NAME
 
-    def _inside_names(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes whose name begins with a phrase, contains it, or has all its words."""
+    def _containing(self, phrase: str) -> Iterator[tuple[int, Rank]]:
+        """Yield the nodes with a phrase, or all its words, in their name, or with a phrase of words in their text."""
         for spelling in spellings(phrase):
             own = self._arrays.tokenizer.words(spelling)
             places = phrase_places(self._arrays, self._arrays.names, having_words(self._arrays, own), own)
             for row, first in zip(places.rows.tolist(), places.first.tolist(), strict=True):
                 yield row, Rank.BEGINS if first == 0 else Rank.HOLDS if first > 0 else Rank.SCATTERED
-
-    def _in_texts(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes whose text contains a phrase of several words."""
         arrays = self._arrays
         own = arrays.tokenizer.words(phrase)
         if len(own) < _LEAST_WORDS:
@@ -174,16 +175,7 @@ class NameSearch:
         if len(rows) > _READ:
             rows = np.sort(arrays.text_index.search(arrays.tokenizer.query(phrase), _READ, among=rows).rows)
         places = phrase_places(arrays, arrays.texts, rows, own)
-        for row in places.rows[places.first >= 0].tolist():
-            yield row, Rank.PHRASE
-
-    def _names_inside(self, query: str) -> Iterator[int]:
-        """Yield the nodes whose name, of several words, is a part of the query."""
-        if len(self._arrays.tokenizer.words(query)) <= _LEAST_WORDS:
-            return
-        for place in TitleFinder(self._arrays, lower=True).places(query):
-            if len(self._arrays.tokenizer.words(query[place.begin : place.end])) >= _LEAST_WORDS:
-                yield from place.rows
+        yield from ((row, Rank.PHRASE) for row in places.rows[places.first >= 0].tolist())
 
 
 def namesakes(arrays: GraphArrays, name: str, mask: Mask | None = None) -> list[int]:
@@ -316,7 +308,7 @@ class QueryWords:
             pairs = self._pairs[word] if word.isdecimal() else ()
             joined = [mark.join(pair) for pair in pairs for mark in ("", *MARKS.values())]
             phrases = map(self._arrays.tokenizer.words, dict.fromkeys((*spellings(word), *joined)))
-            keep &= np.logical_or.reduce([read.having(phrase) for phrase in phrases])
+            keep &= np.logical_or.reduce([read.contains(phrase) for phrase in phrases])
         return rows[keep]
 
     def full_in(self, among: Rows | None, *, reads: bool = True) -> Rows:
@@ -406,7 +398,7 @@ class ReadWords:
             np.maximum.at(heaviest, self._nodes[ends], run[ends])
         return heaviest
 
-    def having(self, phrase: Sequence[str]) -> Mask:
+    def contains(self, phrase: Sequence[str]) -> Mask:
         """Mark the nodes that contain a phrase, word by word: (n,)."""
         return np.asarray(self.heaviest_runs(phrase, [1] * len(phrase)) == len(phrase))
 
@@ -462,7 +454,7 @@ class ValueSearch:
         properties = self._arrays.properties
         text = single_spaced(text)
         matches = []
-        for name in properties.having(text) if text else ():
+        for name in properties.names_with_value(text) if text else ():
             rows = np.flatnonzero(properties.mask([Condition(name, "=", text)])).astype(np.int32)
             if len(rows := _restricted(rows, among, mask)):
                 matches.append(ValueMatch(name, text, rows, is_whole))

@@ -270,19 +270,18 @@ class Graph:
 
         Raises `UnknownType` and `UnknownProperty` with near names, `BadOption`.
         """
-        from orienteer.graph.listing import listing  # here: most questions list nothing
+        from orienteer.graph import listing  # here: most questions list nothing
 
         _check(k, offset)
-        return listing(
-            self.arrays,
-            node_types=node_types,
-            where=where,
-            sort=sort,
-            descending=descending,
-            group_by=group_by,
-            k=k,
-            offset=offset,
-        )
+        arrays = self.arrays
+        rows = listing.matching(arrays, node_types, where)
+        if group_by is not None:
+            groups = listing.grouped(arrays, rows, group_by, sort=sort, descending=descending)
+            missing = groups[-1].count if groups and groups[-1].value is None else 0
+            return listing.NodeListing(len(rows), offset, (), groups[offset : offset + k], missing, len(groups))
+        order = listing.ordered(arrays, rows, sort, descending=descending)
+        hits = tuple(map(arrays.node_at, order.rows[offset : offset + k].tolist()))
+        return listing.NodeListing(len(rows), offset, hits, missing=order.missing)
 
     @telling_damage
     def neighbors(

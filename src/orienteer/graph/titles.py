@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.graph.nodes import Nodes
+from orienteer.graph.arrays import GraphArrays
 from orienteer.index.arrays import Rows
 from orienteer.patience import check_patience
 
@@ -33,7 +33,7 @@ class TitleFinder:
     A name must begin with a capital or a digit in the text, unless `lower` is true. A one-word name must be rare.
     """
 
-    def __init__(self, graph: Nodes, *, lower: bool = False) -> None:
+    def __init__(self, graph: GraphArrays, *, lower: bool = False) -> None:
         self._graph, self._lower = graph, lower
 
     def __call__(self, text: str) -> Rows:

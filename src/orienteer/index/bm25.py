@@ -137,10 +137,7 @@ class TextIndex:
     def search(
         self, terms: Sequence[str], k: int, *, among: Rows | None = None, mask: Mask | None = None
     ) -> ScoredRows:
-        """Return the `k` best rows that have one of the terms.
-
-        `among`, ascending rows, and `mask`, (nodes,), restrict the rows.
-        """
+        """Return the `k` best rows that have a term, of `among`, ascending, and under `mask`, (nodes,)."""
         postings = self.postings(terms)
         if k < 1 or not postings or (among is not None and not len(among)):
             return ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))

@@ -21,9 +21,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,26 +51,6 @@ _SPOOLS = {"terms": np.int32, "counts": np.int32, "rows": np.int32, "frequencies
 class _SpooledBatch(NamedTuple):
     first_terms: NDArray[np.int64]  # (buckets + 1,): the begin of each bucket's terms and counts in the spool
     first_postings: NDArray[np.int64]  # (buckets + 1,): the begin of its rows and frequencies
-
-
-class _Runs(NamedTuple):
-    """Postings of one bucket, one run for each term of each batch."""
-
-    terms: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    rows: NDArray[np.int32]
-    frequencies: NDArray[np.uint8]
-
-
-class _TermCounts(NamedTuple):
-    """The postings of a batch, bucket by bucket, one term's after another's, rows ascending within a term."""
-
-    terms: NDArray[np.int32]
-    counts: NDArray[Any]  # Any: integers of some width, how many postings each term has
-    rows: NDArray[np.int32]
-    frequencies: NDArray[Any]  # Any: as above
-    lengths: NDArray[np.int64]  # of the texts
-    first_terms: NDArray[np.int64]  # (buckets + 1,): the begin of each bucket's terms and counts
 
 
 class PostingsWriter:
@@ -101,23 +82,31 @@ class PostingsWriter:
     def add(self, first_row: int, texts: Sequence[str]) -> None:
         """Index the texts of a row and of those that follow it."""
         for low, high in _parts(texts, BATCH_BYTES):
-            counted = self._count(texts[low:high])
-            with self._lock:
-                self._lengths.append((first_row + low, counted.lengths))
-                self._spool(first_row + low, counted)
+            self._add_batch(first_row + low, texts[low:high])
 
-    def _count(self, texts: Sequence[str]) -> _TermCounts:
-        """Count the terms of each text, by one sort of their occurrences."""
+    def _add_batch(self, first_row: int, texts: Sequence[str]) -> None:
         parts = [self._occurrences(low, texts[low:high]) for low, high in _parts(texts, _PART_BYTES)]
         occurrences, lengths = (np.concatenate(column) for column in zip(*parts, strict=True))
+        # One sort counts the terms of each text: bucket by bucket, term by term, rows ascending within a term.
         occurrences.sort()
         occurrences, frequencies = runs(occurrences)
-        rows = (occurrences & np.uint64((1 << int(_ROW_BITS)) - 1)).astype(np.int32)
+        rows = (occurrences & np.uint64((1 << int(_ROW_BITS)) - 1)).astype(np.int32) + np.int32(first_row)
         occurrences >>= _ROW_BITS
         terms, counts = runs(occurrences)
         first_terms = np.searchsorted(terms, np.arange(_BUCKETS + 1, dtype=np.uint64) << _BUCKET_SHIFT - _ROW_BITS)
         terms = (terms & np.uint64((1 << int(_TERM_BITS)) - 1)).astype(np.int32)
-        return _TermCounts(terms, counts, rows, frequencies, lengths, first_terms)
+        begins = begins_of(counts)
+        large = np.flatnonzero(frequencies >= 255)
+        large_terms = terms[np.searchsorted(begins[1:], large, side="right")]
+        with self._lock:
+            self._lengths.append((first_row, lengths))
+            self._large += zip(large_terms.tolist(), rows[large].tolist(), frequencies[large].tolist(), strict=True)
+            columns = (terms, counts, rows, np.minimum(frequencies, 255))
+            for name, column in zip(_SPOOLS, columns, strict=True):
+                column.astype(_SPOOLS[name], copy=False).tofile(self._spools[name])
+            self._batches.append(_SpooledBatch(self._spooled_terms + first_terms, self._spooled + begins[first_terms]))
+            self._spooled_terms += len(terms)
+            self._spooled += len(rows)
 
     def _occurrences(self, first: int, texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """Return the occurrences of terms in the texts of a batch, `first` and those that follow, and their lengths."""
@@ -164,24 +153,6 @@ class PostingsWriter:
         learnt[has] = hashes[has] >> _BUCKET_SHIFT << _BUCKET_SHIFT | numbers.astype(np.uint64) << _ROW_BITS
         learnt[0, learnt[1] != _NONE] |= _SEVERAL
 
-    def _spool(self, first_row: int, counted: _TermCounts) -> None:
-        ends = np.cumsum(counted.counts, dtype=np.int64)
-        rows = counted.rows + np.int32(first_row)
-        large = np.flatnonzero(counted.frequencies >= 255)
-        self._large += zip(
-            counted.terms[np.searchsorted(ends, large, side="right")].tolist(),
-            rows[large].tolist(),
-            counted.frequencies[large].tolist(),
-            strict=True,
-        )
-        columns = (counted.terms, counted.counts, rows, np.minimum(counted.frequencies, 255))
-        for name, column in zip(_SPOOLS, columns, strict=True):
-            column.astype(_SPOOLS[name], copy=False).tofile(self._spools[name])
-        first_postings = self._spooled + np.concatenate([[0], ends])[counted.first_terms]
-        self._batches.append(_SpooledBatch(self._spooled_terms + counted.first_terms, first_postings))
-        self._spooled_terms += len(counted.terms)
-        self._spooled += len(rows)
-
     def finish(
         self, place_of_row: NDArray[np.int32] | None = None, *, measured: NDArray[np.bool_] | None = None
     ) -> dict[str, float]:
@@ -206,22 +177,42 @@ class PostingsWriter:
         save(self._folder, "term", hashes[order])
         of_mean = lengths if measured is None else lengths[row_place[measured]]
         mean = float(of_mean.mean()) if len(of_mean) and of_mean.any() else 1.0
-        first_terms = np.searchsorted(hashes[order] >> _BUCKET_SHIFT, np.arange(_BUCKETS + 1))
-        with _PostingsJoiner(self._folder, saturation(mean, lengths)) as joined:
-            for bucket in range(_BUCKETS):
-                low, high = first_terms[bucket : bucket + 2].tolist()
+        first_terms = np.searchsorted(hashes[order] >> _BUCKET_SHIFT, np.arange(_BUCKETS + 1)).tolist()
+        saturations = saturation(mean, lengths)
+        term_counts: list[NDArray[np.int64]] = []  # of each bucket: (terms,)
+        maxima: list[NDArray[np.float32]] = []  # of each bucket: (blocks,)
+        with (self._folder / "row.i4").open("wb") as row_file, (self._folder / "frequency.u1").open("wb") as tf_file:
+            for bucket, (low, high) in enumerate(pairwise(first_terms)):
+                # A bucket has a run of postings for each term of each batch.
                 terms = [batch.first_terms[bucket : bucket + 2].tolist() for batch in self._batches]
                 postings = [batch.first_postings[bucket : bucket + 2].tolist() for batch in self._batches]
-                bucket_runs = _Runs(
-                    place[self._read("terms", terms)] - np.int32(low),
-                    self._read("counts", terms),
-                    row_place[self._read("rows", postings)],
-                    self._read("frequencies", postings),
-                )
-                joined.add(bucket_runs, high - low)
+                run_terms = place[self._read("terms", terms)] - np.int32(low)
+                run_counts = self._read("counts", terms)
+                # The key that sorts its postings has the term, then the row in 31 bits, then the frequency in 8.
+                keys = np.repeat(run_terms.astype(np.uint64) << np.uint64(39), run_counts)
+                keys |= row_place[self._read("rows", postings)].astype(np.uint64) << np.uint64(8)
+                keys |= self._read("frequencies", postings)
+                keys.sort()
+                frequencies = keys.astype(np.uint8)
+                keys >>= np.uint64(8)
+                rows = (keys & np.uint64((1 << 31) - 1)).astype(np.int32)
+                counts = np.bincount(run_terms, run_counts, high - low).astype(np.int64)
+                term_counts.append(counts)
+                maxima.append(_block_maxima(begins_of(counts), rows, frequencies, saturations))
+                rows.tofile(row_file)
+                frequencies.tofile(tf_file)
         for name in _SPOOLS:
             (self._folder / f"spool.{name}").unlink()
-        self._save_large(joined.begins, place, row_place)
+        begins = begins_of(np.concatenate(term_counts))
+        _save_terms(self._folder, begins, np.concatenate(maxima))
+        # The frequencies that do not fit a byte, and the places of their postings.
+        all_rows = Folder(self._folder).array("row", "i4")
+        large: dict[int, int] = {}
+        for term, row, frequency in self._large:
+            low, high = begins[place[term] : place[term] + 2].tolist()
+            large[low + int(all_rows[low:high].searchsorted(row_place[row]))] = frequency
+        save(self._folder, "large_at", np.array(sorted(large), np.int64))
+        save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
         return {"terms": len(order), "postings": self._spooled, "mean_length": mean, "k1": K1, "b": B}
 
     def _read(self, name: str, parts: Sequence[list[int]]) -> Array:
@@ -233,54 +224,6 @@ class PostingsWriter:
                 file.seek(low * size)
                 at += file.readinto(room[at : at + (high - low) * size])
         return values
-
-    def _save_large(self, begins: NDArray[np.int64], place: NDArray[np.int32], row_place: NDArray[np.int32]) -> None:
-        """Write the frequencies that do not fit a byte, and the places of their postings."""
-        rows = Folder(self._folder).array("row", "i4")
-        large: dict[int, int] = {}
-        for term, row, frequency in self._large:
-            low, high = begins[place[term] : place[term] + 2].tolist()
-            large[low + int(rows[low:high].searchsorted(row_place[row]))] = frequency
-        save(self._folder, "large_at", np.array(sorted(large), np.int64))
-        save(self._folder, "large", np.array([large[at] for at in sorted(large)], np.int32))
-
-
-class _PostingsJoiner:
-    """Writes the postings of bucket after bucket."""
-
-    def __init__(self, folder: Path, saturations: NDArray[np.float64]) -> None:
-        self._folder, self._saturations = folder, saturations
-        self._counts: list[NDArray[np.int64]] = []
-        self._maxima: list[NDArray[np.float32]] = []
-
-    def __enter__(self) -> _PostingsJoiner:
-        self._files = [(self._folder / name).open("wb") for name in ("row.i4", "frequency.u1")]
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for file in self._files:
-            file.close()
-        if error[0] is None:
-            self.begins = begins_of(np.concatenate(self._counts))
-            _save_terms(self._folder, self.begins, np.concatenate(self._maxima))
-
-    def add(self, bucket_runs: _Runs, terms: int) -> None:
-        """Join the runs of a bucket with `terms` terms; `bucket_runs.terms` are the terms' places in the bucket."""
-        counts = np.bincount(bucket_runs.terms, bucket_runs.counts, terms).astype(np.int64)
-        begins, blocks = begins_of(counts), begins_of(-(-counts // BLOCK))
-        # The key that sorts them holds the term, then the row in 31 bits, then the frequency in 8.
-        keys = np.repeat(bucket_runs.terms.astype(np.uint64) << np.uint64(39), bucket_runs.counts)
-        keys |= bucket_runs.rows.astype(np.uint64) << np.uint64(8)
-        keys |= bucket_runs.frequencies
-        keys.sort()
-        frequencies = keys.astype(np.uint8)
-        keys >>= np.uint64(8)
-        rows = (keys & np.uint64((1 << 31) - 1)).astype(np.int32)
-        best = _block_maxima(begins, blocks, rows, frequencies, self._saturations)
-        rows.tofile(self._files[0])
-        frequencies.tofile(self._files[1])
-        self._counts.append(counts)
-        self._maxima.append(best)
 
 
 def _save_terms(folder: Path, begins: NDArray[np.int64], maxima: NDArray[np.float32]) -> None:
@@ -304,12 +247,15 @@ def _parts(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
 
 def _block_maxima(
     begins: NDArray[np.int64],
-    blocks: NDArray[np.int64],
     rows: NDArray[np.int32],
     frequencies: NDArray[np.uint8],
     saturations: NDArray[np.float64],
 ) -> NDArray[np.float32]:
-    """Return the largest tf / (tf + K) of each block of postings, rounded to the nearest float, shape (blocks,)."""
+    """Return the largest tf / (tf + K) of each block of postings, rounded to the nearest float, shape (blocks,).
+
+    `begins` is (terms + 1,), `rows` and `frequencies` are (postings,), `saturations` is (rows of the graph,).
+    """
+    blocks = begins_of(-(-np.diff(begins) // BLOCK))
     best = np.empty(blocks[-1], np.float32)
     # Every block's first posting: reduceat then takes the maximum up to the next block's.
     firsts = np.repeat(begins[:-1] - blocks[:-1] * BLOCK, np.diff(blocks)) + np.arange(blocks[-1]) * BLOCK
@@ -377,10 +323,7 @@ def layout_of(ids: Strings, gone: Rows, new: Sequence[bytes]) -> Layout:
 def write_strings(
     folder: Path, name: str, old: Strings | None, origin: NDArray[np.int64], new: Sequence[bytes]
 ) -> None:
-    """Write strings in the order of `origin`: indexes of old ones, or -1 - n for the n-th new one.
-
-    Consecutive old strings are copied together, unread.
-    """
+    """Write strings in the order of `origin`: indexes of old ones, or -1 - n for the n-th new one."""
     breaks = np.flatnonzero((origin[1:] != origin[:-1] + 1) | (origin[:-1] < 0)) + 1  # between two runs
     with StringWriter(folder, name) as writer:
         for low, high in zip([0, *breaks.tolist()], [*breaks.tolist(), len(origin)], strict=True):
@@ -451,8 +394,7 @@ def revise_texts(
     for name, values in (("length", lengths), ("term", terms), ("row", rows), ("frequency", frequencies)):
         save(folder, name, values)
     begins = begins_of(counts)
-    blocks = begins_of(-(-counts // BLOCK))
-    _save_terms(folder, begins, _block_maxima(begins, blocks, rows, frequencies, saturation(mean, lengths)))
+    _save_terms(folder, begins, _block_maxima(begins, rows, frequencies, saturation(mean, lengths)))
     large_at = np.concatenate(
         [stay.large_at + np.searchsorted(at, stay.large_at, side="right"), at[come.large_at] + come.large_at]
     )

@@ -71,10 +71,7 @@ class Searcher(Protocol):
     """Ranks rows for a query. Safe among threads."""
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
-        """Return the `k` best rows; ties go to the smaller row.
-
-        `among`, ascending rows, and `mask`, (nodes,), restrict the rows.
-        """
+        """Return the `k` best rows of `among`, ascending, and under `mask`, (nodes,); ties go to the smaller row."""
 
     def scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
         """Score each of these ascending rows as `search` would: (rows,)."""
@@ -90,7 +87,9 @@ class KeyedCache(Generic[_K, _T]):
 
     def __init__(self, make: Callable[[_K], _T] | None = None) -> None:
         self._make = make
-        self._made: OrderedDict[_K, _Slot[_T]] = OrderedDict()
+        self._slots: OrderedDict[_K, tuple[threading.Lock, list[_T]]] = (
+            OrderedDict()
+        )  # a list is empty or has the value
         self._lock = threading.Lock()
 
     def __call__(self, key: _K, make: Callable[[_K], _T] | None = None) -> _T:
@@ -98,22 +97,14 @@ class KeyedCache(Generic[_K, _T]):
         make = make or self._make
         assert make is not None
         with self._lock:
-            slot = self._made.setdefault(key, _Slot())
-            self._made.move_to_end(key)
-            if len(self._made) > _REMEMBERED:
-                self._made.popitem(last=False)
-        with slot.lock:
-            if not slot.values:
-                slot.values.append(make(key))
-            return slot.values[0]
-
-
-class _Slot(Generic[_T]):
-    """The place of one value: empty until the value is computed."""
-
-    def __init__(self) -> None:
-        self.values: list[_T] = []
-        self.lock = threading.Lock()
+            lock, values = self._slots.setdefault(key, (threading.Lock(), []))
+            self._slots.move_to_end(key)
+            if len(self._slots) > _REMEMBERED:
+                self._slots.popitem(last=False)
+        with lock:
+            if not values:
+                values.append(make(key))
+            return values[0]
 
 
 class LexicalSearcher:

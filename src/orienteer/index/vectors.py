@@ -40,31 +40,9 @@ _WORD = 64  # bits
 _LARGEST = 127  # of an int8; -128 is left out, so that steps are alike on both sides
 
 
-class Center(NamedTuple):
-    """The origin and the unit of signs and bytes."""
-
-    mean: Vector
-    """(dimension,): subtracted from every vector."""
-    scale: Vector
-    """(dimension,): the size of one step of a byte."""
-
-
 def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
     """Return slices of `size` that cover `count` vectors, the last one shorter."""
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
-
-
-def center_of(halves: Halves) -> Center:
-    """Return the mean of (vectors, dimension), and the steps for which a byte spans every vector."""
-    dimension = halves.shape[1]
-    total = np.zeros(dimension)
-    for part in blocks(len(halves)):
-        total += halves[part].astype(np.float32).sum(axis=0, dtype=np.float64)
-    mean = (total / max(len(halves), 1)).astype(np.float32)
-    farthest = np.zeros(dimension, np.float32)
-    for part in blocks(len(halves)):
-        farthest = np.maximum(farthest, np.abs(halves[part].astype(np.float32) - mean).max(axis=0))
-    return Center(mean, np.maximum(farthest / _LARGEST, np.finfo(np.float32).tiny))
 
 
 def signs(vectors: Vector) -> NDArray[np.uint64]:
@@ -80,54 +58,6 @@ def words_of(dimension: int) -> int:
     return -(-dimension // _WORD)
 
 
-def codes(vectors: Vector, scale: Vector) -> NDArray[np.int8]:
-    """Return centred vectors as bytes: (vectors, dimension), in steps of `scale`, (dimension,)."""
-    return np.asarray(np.clip(np.rint(vectors / scale), -_LARGEST, _LARGEST), np.int8)
-
-
-def distances(
-    words: NDArray[np.uint64], query: NDArray[np.uint64], places: NDArray[np.int64] | None = None
-) -> NDArray[np.uint16]:
-    """Count the signs in which vectors differ from a query: (vectors,), or (places,) if places are given.
-
-    `words` is (words, vectors), as `signs` returns it; `query` is (words,).
-    """
-    count = words.shape[1] if places is None else len(places)
-    total = np.zeros(count, np.uint16)
-    for part in blocks(count, _SCAN):
-        at: slice | NDArray[np.int64] = part if places is None else places[part]
-        for word, wanted in zip(words, query, strict=True):
-            total[part] += np.bitwise_count(word[at] ^ wanted)
-    return total
-
-
-def byte_products(
-    stored: NDArray[np.int8], vector: Vector, places: NDArray[np.int64] | None = None
-) -> NDArray[np.float32]:
-    """Return the dot products of stored bytes, (vectors, dimension), with a vector: (vectors,) or (places,)."""
-    count = len(stored) if places is None else len(places)
-    total = np.empty(count, np.float32)
-    buffer = np.empty((min(count, BLOCK), stored.shape[1]), np.float32)
-    for part in blocks(count):
-        some = buffer[: part.stop - part.start]
-        some[:] = stored[part if places is None else places[part]]
-        np.vecdot(some, vector, out=total[part])
-    return total
-
-
-def half_products(stored: Halves, vector: Vector, places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the dot products of the stored halves at these places with a vector: (places,), rounded to seven digits.
-
-    The order of a sum depends on the number of rows multiplied at once. Seven digits are the same in any order, so
-    equal vectors have equal products.
-    """
-    total = np.empty(len(places))
-    wide = vector.astype(np.float64)
-    for part in blocks(len(places)):
-        np.vecdot(stored[places[part]].astype(np.float64), wide, out=total[part])
-    return np.round(total, 7)
-
-
 LEAST_RECALL = 0.97
 """Recall of the scan of signs below which every search looks at every vector."""
 SAMPLE = 200  # vectors whose neighbours are looked up to measure the recall: 2,000 neighbours give it to about 0.01
@@ -138,13 +68,6 @@ _FEW = 4_000  # vectors among which the bytes are as quick as the signs
 _ROUNDING = 1e-4  # the largest error of a float32 sum
 
 Places = NDArray[np.int64]
-
-
-class ScoreRange(NamedTuple):
-    """The highest and the lowest score of a query in the whole graph."""
-
-    low: float
-    high: float
 
 
 class _QueryVector(NamedTuple):
@@ -167,7 +90,10 @@ class VectorIndex:
         self._signs = folder.array("sign", "u8").reshape(words_of(dimension), -1)
         self._codes = folder.array("code", "i1").reshape(-1, dimension)
         self._halves: Halves = folder.array("half", "f2").reshape(-1, dimension)
-        self._center = Center(folder.array("mean", "f4"), folder.array("step", "f4"))
+        self._mean: Vector = folder.array("mean", "f4")
+        """(dimension,): subtracted from every vector before signs and bytes are taken."""
+        self._step: Vector = folder.array("step", "f4")
+        """(dimension,): the size of one step of a byte."""
         self._first: NDArray[np.int64] = folder.array("first", "i8")
         """(rows + 1,): where the vectors of each row begin; the last entry is their number."""
         counts = np.diff(self._first)
@@ -178,9 +104,9 @@ class VectorIndex:
             raise ValueError(
                 f"{self._signs.shape[1]} signs and {len(self._codes)} bytes of {len(self._halves)} vectors"
             )
-        if not len(self._center.mean) == len(self._center.scale) == dimension:
-            raise ValueError(f"the middle of the vectors has {len(self._center.mean)} dimensions, of {dimension}")
-        if not (np.isfinite(self._center.mean).all() and np.isfinite(self._center.scale).all()):
+        if not len(self._mean) == len(self._step) == dimension:
+            raise ValueError(f"the middle of the vectors has {len(self._mean)} dimensions, of {dimension}")
+        if not (np.isfinite(self._mean).all() and np.isfinite(self._step).all()):
             raise ValueError("the middle of the vectors is not finite")
         self.rows = np.flatnonzero(counts).astype(np.int32)
         """(n,): the rows that have a vector, ascending."""
@@ -210,7 +136,7 @@ class VectorIndex:
         is_scan = best == 1 and not self.is_exact and count > max(_FEW, 4 * k)
         if is_scan:
             # The places whose signs differ least from the query's: enough of them to have `k` rows.
-            apart, near, searched = self._apart(query, places), max(_NEAR, 10 * k), places
+            apart, near, searched = self._sign_distances(query, places), max(_NEAR, 10 * k), places
             while True:
                 places = _lowest(apart, near) if searched is None else searched[_lowest(apart, near)]
                 if self._is_plain or near >= count or len(np.unique(self._owner[places])) >= 4 * k:
@@ -243,22 +169,22 @@ class VectorIndex:
                 means[part][has] = sums / np.where(lengths > 0, lengths, 1)
         return means
 
-    def ends(self, vector: Vector, *, best: int = 1, mask: Mask | None = None) -> ScoreRange:
-        """Return the highest and the lowest score of all rows, or of those under the mask, as exactly as a search."""
+    def ends(self, vector: Vector, *, best: int = 1, mask: Mask | None = None) -> tuple[float, float]:
+        """Return the lowest and the highest score of all rows, or of those under the mask, as exactly as a search."""
         query, best = self._query(vector), self._best(best)
         places = self._allowed(None, mask)
         count = len(self) if places is None else len(places)
         if not count:
-            return ScoreRange(0.0, 0.0)
+            return 0.0, 0.0
         if not self.is_exact and best == 1 and count > _FEW:
-            apart = self._apart(query, places)
+            apart = self._sign_distances(query, places)
             farthest = np.uint16(self.dimension)
             extreme = np.concatenate([_lowest(apart, _NEAR), _lowest(farthest - apart, _NEAR)])
             places = self._places(np.unique(self._owner[extreme if places is None else places[extreme]]))[0]
         rows, coarse = self._pooled(self._coarse(query, places), places, best)
         ends = (coarse >= coarse.max() - 2 * query.slack) | (coarse <= coarse.min() + 2 * query.slack)
         scores = self._scores(query, rows[ends], best)
-        return ScoreRange(float(scores.min()), float(scores.max()))
+        return float(scores.min()), float(scores.max())
 
     def measure(self, random: np.random.Generator) -> float:
         """Return the recall at 10: the share of the ten nearest other rows of sampled vectors that a search finds.
@@ -291,17 +217,24 @@ class VectorIndex:
         if vector.shape != (self.dimension,):
             raise BadOption(f"the query's vector has the shape {vector.shape}, those of the graph {self.dimension}")
         vector = vector.astype(np.float32)
-        steps = vector * self._center.scale
+        steps = vector * self._step
         return _QueryVector(
             vector,
             steps,
-            offset=float(vector @ self._center.mean),
+            offset=float(vector @ self._mean),
             slack=float(np.abs(steps).sum()) / 2 + _ROUNDING,
         )
 
-    def _apart(self, query: _QueryVector, places: Places | None = None) -> NDArray[np.uint16]:
-        """Count the signs in which vectors differ from a query."""
-        return distances(self._signs, signs((query.vector - self._center.mean)[None])[:, 0], places)
+    def _sign_distances(self, query: _QueryVector, places: Places | None = None) -> NDArray[np.uint16]:
+        """Count the signs in which vectors differ from a query: (places,), or (vectors,) without places."""
+        wanted = signs((query.vector - self._mean)[None])[:, 0]  # (words,)
+        count = len(self) if places is None else len(places)
+        total = np.zeros(count, np.uint16)
+        for part in blocks(count, _SCAN):
+            at: slice | Places = part if places is None else places[part]
+            for word, wanted_word in zip(self._signs, wanted, strict=True):
+                total[part] += np.bitwise_count(word[at] ^ wanted_word)
+        return total
 
     def _allowed(self, among: Rows | None, mask: Mask | None) -> Places | None:
         """Return the places of the vectors that are searched, ascending; None for all."""
@@ -322,7 +255,15 @@ class VectorIndex:
         return np.repeat(first - starts, counts) + np.arange(counts.sum()), counts
 
     def _coarse(self, query: _QueryVector, places: Places | None) -> NDArray[np.float32]:
-        return byte_products(self._codes, query.steps, places) + np.float32(query.offset)
+        """Return the dot products of the bytes at these places, or of all, with a query: (places,) or (vectors,)."""
+        count = len(self) if places is None else len(places)
+        total = np.empty(count, np.float32)
+        buffer = np.empty((min(count, BLOCK), self.dimension), np.float32)
+        for part in blocks(count):
+            some = buffer[: part.stop - part.start]
+            some[:] = self._codes[part if places is None else places[part]]
+            np.vecdot(some, query.steps, out=total[part])
+        return total + np.float32(query.offset)
 
     def _pooled(
         self, scores: NDArray[np.float32], places: Places | None, best: int
@@ -338,7 +279,12 @@ class VectorIndex:
     def _scores(self, query: _QueryVector, rows: Rows, best: int) -> NDArray[np.float64]:
         """Return the scores of rows that have vectors."""
         places, counts = self._places(rows)
-        scores = half_products(self._halves, query.vector, places)
+        scores, wide = np.empty(len(places)), query.vector.astype(np.float64)
+        for part in blocks(len(places)):
+            np.vecdot(self._halves[places[part]].astype(np.float64), wide, out=scores[part])
+        # The order of a sum depends on the number of rows multiplied at once. Seven digits are the same in any order,
+        # so equal vectors have equal products.
+        scores = np.round(scores, 7)
         return scores if self._is_plain or not len(rows) else _mean_of_best(scores, np.cumsum(counts) - counts, best)
 
 
@@ -377,18 +323,24 @@ def write_index(folder: Path, first: NDArray[np.int64], halves: Halves) -> None:
     `first`, (rows + 1,), has the begin of each row's vectors; its last entry is their number.
     """
     count, dimension = halves.shape
-    center = center_of(halves)
+    total, farthest = np.zeros(dimension), np.zeros(dimension, np.float32)
+    for part in blocks(count):
+        total += halves[part].astype(np.float32).sum(axis=0, dtype=np.float64)
+    mean = (total / max(count, 1)).astype(np.float32)
+    for part in blocks(count):
+        farthest = np.maximum(farthest, np.abs(halves[part].astype(np.float32) - mean).max(axis=0))
+    step = np.maximum(farthest / _LARGEST, np.finfo(np.float32).tiny)  # a byte spans every vector
     stored = create(folder, "code", np.int8, count * dimension).reshape(count, dimension)
     words = create(folder, "sign", np.uint64, words_of(dimension) * count).reshape(-1, count)
     for part in blocks(count):
-        centred = halves[part].astype(np.float32) - center.mean
-        stored[part] = codes(centred, center.scale)
+        centred = halves[part].astype(np.float32) - mean
+        stored[part] = np.clip(np.rint(centred / step), -_LARGEST, _LARGEST)
         words[:, part] = signs(centred)
     for array in (stored, words):
         if isinstance(array, np.memmap):
             array.flush()
-    save(folder, "mean", center.mean)
-    save(folder, "step", center.scale)
+    save(folder, "mean", mean)
+    save(folder, "step", step)
     save(folder, "first", first)
 
 

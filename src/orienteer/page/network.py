@@ -67,10 +67,7 @@ def evidence(hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str
 
 
 def ring(names: Mapping[str, str], edges: Sequence[DrawnEdge], *, symmetric: Iterable[str] = ()) -> Markup:
-    """Draw types with their readable names, the most frequent first, on a ring, joined by their edge types.
-
-    Edge types in `symmetric` have no direction.
-    """
+    """Draw types by their readable names on a ring, joined by their edge types, some of them symmetric."""
     chosen = list(names)[:_MOST_TYPES]
     if not chosen:
         return Markup()

@@ -70,7 +70,7 @@ class LinearAxis(NamedTuple):
         return cls(low, high, start, end, max(finest, _round_step(((high - low) or 1.0) / 7)))
 
     @classmethod
-    def around(cls, values: Iterable[float], frame: Frame) -> LinearAxis:
+    def with_room(cls, values: Iterable[float], frame: Frame) -> LinearAxis:
         """Return a vertical axis with round numbers at its ends, and room beyond the values; no share is above 1."""
         values = tuple(values)
         low, high = min(values), max(values)
@@ -147,7 +147,7 @@ class _Label(NamedTuple):
 def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
     """Plot quality against a cost on a logarithmic axis; a line joins the points that nothing cheaper beats."""
     across = LogAxis([point.x for point in points], PLOT)
-    up = LinearAxis.around(
+    up = LinearAxis.with_room(
         (end for point in points for end in (point.y, point.low, point.high) if end is not None), PLOT
     )
     places = {point.name: (across.place(point.x), up.place(point.y)) for point in points}
@@ -182,7 +182,7 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
 def curves(lines: Mapping[str, Sequence[float]], colours: Mapping[str, str], x_name: str, y_name: str) -> Markup:
     """Plot shares over steps, with each line's name at its end."""
     longest = max(map(len, lines.values()))
-    up = LinearAxis.around([0.0, *(value for line in lines.values() for value in line)], PLOT)
+    up = LinearAxis.with_room([0.0, *(value for line in lines.values() for value in line)], PLOT)
     right = PLOT.end - min(200, LETTER * max(min(len(name), _LONGEST) for name in lines) + 12)
     left = PLOT.left + 14
     steps = [left + step / max(1, longest - 1) * (right - left) for step in range(longest)]

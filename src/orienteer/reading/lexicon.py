@@ -81,7 +81,9 @@ class Lexicon:
             units.types[place] = list(self._types(reading, place))
             is_plural = reading.words[place].text.endswith("s")  # "employees" are no `job_title`
             kinds = {unit.last for unit in units.types[place] if unit.cost == 0 or (is_plural and unit.cost < 0.2)}
-            is_named = bool(self.graph.arrays.properties.having(reading.words[place].text))  # a status is no verb
+            is_named = bool(
+                self.graph.arrays.properties.names_with_value(reading.words[place].text)
+            )  # a status is no verb
             units.edges[place] = [
                 unit
                 for unit in self._edge_words.units(reading, place)
@@ -159,7 +161,8 @@ class Lexicon:
         word = reading.words[place].text
         arrays = self.graph.arrays
         return any(
-            arrays.name_index.called(form) or arrays.properties.having(form) for form in {word, word.removesuffix("s")}
+            arrays.name_index.called(form) or arrays.properties.names_with_value(form)
+            for form in {word, word.removesuffix("s")}
         )
 
     def _types_like(self, stem: str) -> frozenset[int]:

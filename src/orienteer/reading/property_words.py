@@ -128,7 +128,7 @@ class PropertyWords:
             if surface.replace(".", "").isdigit():
                 continue
             for value in _forms(surface):
-                for name in self._arrays.properties.having(value):
+                for name in self._arrays.properties.names_with_value(value):
                     if name not in self.facts or "name" in name.casefold():
                         continue
                     yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)

@@ -185,10 +185,7 @@ class Phrases:
             self._counts.update({word for word in _words(text) if word.isalpha()})
 
     def of(self, text: str, most: int = 5) -> list[str]:
-        """Return at most `most` key phrases of a text, by the sum of tf · idf of their words, the best first.
-
-        No two phrases share a word.
-        """
+        """Return at most `most` key phrases, by the sum of tf · idf, best first. No two phrases share a word."""
         words = _words(text)
         weight = {
             word: count * math.log(1 + self._texts / max(1, self._counts[word]))

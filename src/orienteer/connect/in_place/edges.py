@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server, quoted
-from orienteer.connect.in_place.seen import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
+from orienteer.connect.in_place.contents import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
 from orienteer.connect.opencypher.names import ServerNames
 from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
-from orienteer.graph.properties import Condition, known, meets, number_of
+from orienteer.graph.properties import Condition, meets, number_of, spelling_of
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import K1, B, Mask, Posting, ScoredRows
 from orienteer.index.names import ALIKE, SHORTEST_SPELLED, Link, NameKind
@@ -75,7 +75,7 @@ class MaskInPlace(UnsupportedInPlace):
 
 def conditions_of(tests: Sequence[Condition], names: ServerNames, properties: Sequence[str]) -> Conditions:
     """Return conditions on properties that the database has. Raises `UnknownProperty`."""
-    own = tuple(test._replace(property=known(test.property, properties)) for test in tests)
+    own = tuple(test._replace(property=spelling_of(test.property, properties)) for test in tests)
     asked, parameters = [], dict[str, float]()
     for place, test in enumerate(own):
         column = names.catalog.node_columns.get(test.property)
@@ -256,7 +256,7 @@ class TextInPlace(UnsupportedInPlace):
         """Return the nodes with a term, only the best if there are many: (n,) int32, ascending."""
         return np.sort(self._hits(posting.term, MOST_WITH_WORD).rows)
 
-    def having(self, posting: Posting, rows: Rows) -> Rows:
+    def filter_rows(self, posting: Posting, rows: Rows) -> Rows:
         """Return the rows that contain the term, ascending like `rows`."""
         return rows[np.array([posting.term in self._seen.terms(row) for row in rows.tolist()], np.bool_)]
 

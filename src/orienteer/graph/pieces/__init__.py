@@ -15,20 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from orienteer.errors import GraphBusy, NotAGraph
-from orienteer.graph.format import (
-    CHANGED,
-    PIECES,
-    FileRecord,
-    PieceRecord,
-    Pointer,
-    check_sizes,
-    damaged,
-    is_graph,
-    no_link,
-    read_pointer,
-    sha256_of,
-    size_of,
-)
+from orienteer.graph import format
 from orienteer.graph.publication import Digests, publishing, remove, replace_pointer
 
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)  # the system's errors for a read-only folder
@@ -46,14 +33,14 @@ def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
     `write` fills a folder. The next generation starts without the piece. Raises `GraphBusy`, `NotAGraph`.
     """
     with publishing(path) as work:
-        pointer = read_pointer(path)
+        pointer = format.read_pointer(path)
         write(work)
         with Digests() as digests:
             files = digests.records(work)
         target = _folder(path, pointer, f"{name}-{os.urandom(4).hex()}")
         target.parent.mkdir(parents=True, exist_ok=True)
         work.rename(target)
-        pieces = {**pointer.pieces, name: PieceRecord(folder=target.name, files=files)}
+        pieces = {**pointer.pieces, name: format.PieceRecord(folder=target.name, files=files)}
         replace_pointer(path, pointer.model_copy(update={"pieces": pieces}))
         remove(target.parent, re.compile(f"{name}-[0-9a-f]{{8}}"), keep=target.name)
         return target
@@ -75,7 +62,7 @@ def piece_or_made(
     makes the piece, this one waits for `patience` seconds, then raises `GraphBusy`.
     """
     deadline, is_made = time.monotonic() + patience, False
-    while is_graph(path) and read_pointer(path).generation == generation:
+    while format.is_graph(path) and format.read_pointer(path).generation == generation:
         try:
             folder = piece(path, name)
             content = None if folder is None else read(folder)
@@ -104,47 +91,47 @@ def piece(path: Path, name: str) -> Path | None:
 
     Raises `NotAGraph` for a missing file, a file of another size, and a small file with another content.
     """
-    pointer = read_pointer(path)
+    pointer = format.read_pointer(path)
     if name not in pointer.pieces:
         return None
     folder = folder_of(path, pointer, name)
     files, again = pointer.pieces[name].files or {}, remedy(path, folder)
     try:
-        check_sizes(folder, {file: record.bytes for file, record in files.items()}, again)
+        format.check_sizes(folder, {file: record.bytes for file, record in files.items()}, again)
         for file, record in files.items():
-            if record.bytes <= _SMALL and sha256_of(folder / file) != record.sha256:
-                raise damaged(folder / file, CHANGED, again)
+            if record.bytes <= _SMALL and format.sha256_of(folder / file) != record.sha256:
+                raise format.damaged(folder / file, format.CHANGED, again)
     except FileNotFoundError as error:
-        raise damaged(folder, f"{error.filename} is gone", again) from error
+        raise format.damaged(folder, f"{error.filename} is gone", again) from error
     return folder
 
 
 def is_damaged(path: Path, folder: Path) -> bool:
     """Return whether an open piece differs from the published one, or cannot be checked because it has no hashes."""
-    current = next((entry for entry in read_pointer(path).pieces.values() if entry.folder == folder.name), None)
+    current = next((entry for entry in format.read_pointer(path).pieces.values() if entry.folder == folder.name), None)
     return current is not None and (current.files is None or bool(damaged_among(folder, current.files)))
 
 
-def damaged_among(folder: Path, files: Mapping[str, FileRecord]) -> list[str]:
+def damaged_among(folder: Path, files: Mapping[str, format.FileRecord]) -> list[str]:
     """Return the files of a folder that differ from those published, in size or content."""
 
-    def is_whole(file: Path, record: FileRecord) -> bool:
+    def is_whole(file: Path, record: format.FileRecord) -> bool:
         try:
-            return size_of(file) == record.bytes and sha256_of(file) == record.sha256
+            return format.size_of(file) == record.bytes and format.sha256_of(file) == record.sha256
         except (OSError, NotAGraph):
             return False
 
     return [name for name, record in files.items() if not is_whole(folder / name, record)]
 
 
-def folder_of(path: Path, pointer: Pointer, name: str) -> Path:
+def folder_of(path: Path, pointer: format.Pointer, name: str) -> Path:
     """Return the folder of a pointer's piece. Raises `NotAGraph` for a link or a file in its place."""
     folder = _folder(path, pointer, pointer.pieces[name].folder)
-    return no_link(folder, remedy(path, folder))
+    return format.no_link(folder, remedy(path, folder))
 
 
-def _folder(path: Path, pointer: Pointer, folder: str) -> Path:
-    return no_link(no_link(path / PIECES, _REMOVE) / pointer.generation, _REMOVE) / folder
+def _folder(path: Path, pointer: format.Pointer, folder: str) -> Path:
+    return format.no_link(format.no_link(path / format.PIECES, _REMOVE) / pointer.generation, _REMOVE) / folder
 
 
 def is_free(name: str) -> bool:

@@ -67,7 +67,7 @@ def lists_of(things: Numbers, members: Numbers, size: int) -> Lists:
     return Lists(begins_of(np.bincount(things, minlength=size)), np.asarray(members, np.int32))
 
 
-def listed(things: NDArray[np.int64], members: NDArray[np.int64], size: int, width: int) -> Lists:
+def distinct_lists(things: NDArray[np.int64], members: NDArray[np.int64], size: int, width: int) -> Lists:
     """Return the distinct members of each of `size` owners, ascending; members are below `width`."""
     keys, _ = runs(np.sort(things * width + members))  # np.unique hashes first, which takes several times as long
     return lists_of((keys // width).astype(np.int32), (keys % width).astype(np.int32), size)
@@ -121,14 +121,14 @@ def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
     place = np.sort(rows).searchsorted(rows)  # (parts,): the number of each part among the passages
     count, width = len(names.parts), len(names.names)
     owner = place[np.repeat(np.arange(count), np.diff(names.begins))]
-    of_passages = listed(owner, names.members.astype(np.int64), count, width)
+    of_passages = distinct_lists(owner, names.members.astype(np.int64), count, width)
     pairs = [(name, place[part]) for name, parts in names.titled.items() for part in parts]
     titles = np.array(pairs, np.int64).reshape(-1, 2)
     order = sorted(range(width), key=names.keys.__getitem__)
     return NameIncidence(
         held=of_passages,
         holders=of_passages.inverted(width),
-        titled=listed(titles[:, 0], titles[:, 1], width, count),
+        titled=distinct_lists(titles[:, 0], titles[:, 1], width, count),
         keys=[names.keys[name] for name in order],
         numbers=np.array(order, np.int32),
         written=names.names,

@@ -79,7 +79,7 @@ class SimilarLayer:
         if len(self._begins) != nodes + 1 or not -1 < lowest <= highest < max(nodes, 1):
             raise ValueError(f"edges of {len(self._begins) - 1} nodes, of {nodes}")
 
-    def around(self, rows: Rows) -> SimilarNeighbors:
+    def neighbors_of(self, rows: Rows) -> SimilarNeighbors:
         """Return the neighbours of some rows, at either end of an edge; those of each row ascend."""
         counts = self._begins[rows + 1] - self._begins[rows]
         check_counts(counts, len(self._neighbors))

@@ -63,10 +63,7 @@ class VectorsAbout(Record):
 
 
 class GraphVectors:
-    """A graph's open vectors: an index, and the embedder of queries. Safe to share among threads.
-
-    The vectors of the last few queries are remembered.
-    """
+    """The index of a graph's vectors, and the embedder of queries, with a cache. Safe to share among threads."""
 
     def __init__(self, folder: Path, about: VectorsAbout, open_: OpenEmbedder) -> None:
         self.about = about
@@ -158,10 +155,7 @@ class GraphVectors:
 
 
 def _charged(run: Run, make: Callable[[float | None], tuple[_T, Usage]]) -> tuple[_T, Usage]:
-    """Call `make` within the run's deadline and charge its cost; a failed call is free.
-
-    Raises `BudgetExhausted` before the call, `ModelError`.
-    """
+    """Call `make` within the run's deadline, and charge its cost if it succeeds. Raises `BudgetExhausted` before it."""
     spent = Usage()
     run.check()
     try:

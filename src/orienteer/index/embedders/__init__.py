@@ -1,4 +1,4 @@
-"""Texts to vectors: a model that runs here, any ONNX file, or a server that speaks `/v1/embeddings`."""
+"""Embedders: a model on this machine, any ONNX file, or a server with `/v1/embeddings`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVED = "openai:"
 def open_embedder(name: str, *, config: OpenAIConfig | None = None, threads: int = 1) -> Embedder:
     """Return an embedder by its name: `minilm`, `openai:NAME`, or the path of an ONNX model.
 
-    `config` says where the server of `openai:NAME` is. Raises `BadOption`, `BadInput`, `MissingExtra`.
+    `config` has the server of `openai:NAME`. Raises `BadOption`, `BadInput`, `MissingExtra`.
     """
     if name == MINILM:
         from orienteer.index.embedders.minilm import minilm
@@ -28,7 +28,7 @@ def open_embedder(name: str, *, config: OpenAIConfig | None = None, threads: int
         from orienteer.index.embedders.served import ServedEmbedder
 
         if name == SERVED:
-            raise BadOption(f"{name!r} names no model: write {SERVED}NAME, as the server spells it")
+            raise BadOption(f"{name!r} has no model: write {SERVED}NAME, with the server's name of it")
         return ServedEmbedder(name.removeprefix(SERVED), config)
     if not Path(name).exists():
         raise BadOption(f"no embedder {name!r}: there are {MINILM}, {SERVED}NAME, and the path of an ONNX model")

@@ -1,14 +1,14 @@
-"""An ONNX model from a path: the file, or the folder that sentence-transformers or optimum wrote.
+"""An ONNX model from a path: the file, or a folder by sentence-transformers or optimum.
 
-Its tokenizer lies beside it: `tokenizer.json`, or `vocab.txt` of an uncased BERT. Where sentence-transformers' files
-about pooling, length and prompts lie there too, they are followed.
+Its tokenizer is next to it: `tokenizer.json`, or `vocab.txt` of an uncased BERT. sentence-transformers' files about
+pooling, length and prompts are respected.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.index.embedders.onnx import OnnxEmbedder, TokenReading, wordpiece
@@ -17,25 +17,31 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _MODELS = ("model.onnx", "onnx/model.onnx")
-_LONGEST = 512  # BERT's limit, in tokens: taken where no file says how many this model reads
+_LONGEST = 512  # BERT's limit, in tokens: the default for models without a file about it
 
 
 def local(path: Path, *, threads: int = 1) -> OnnxEmbedder:
-    """Return the embedder of a file or a folder. Raises `BadInput` where anything is missing, `MissingExtra`."""
+    """Return the embedder of a file or a folder. Raises `BadInput` if a file is missing, `MissingExtra`."""
     file = path
     if path.is_dir():
         models = [path / name for name in _MODELS if (path / name).is_file()]
         if not models:
-            raise BadInput(f"{path} holds no {' and no '.join(_MODELS)}: name the ONNX file itself", paths=[path])
+            raise BadInput(f"{path} has no {' and no '.join(_MODELS)}: give the ONNX file itself", paths=[path])
         file = models[0]
     if not file.is_file():
-        told = f"{path} does not exist: give an ONNX file, or the folder that holds it and its tokenizer"
-        raise BadInput(told, paths=[path])
+        message = f"{path} does not exist: give an ONNX file, or the folder with it and its tokenizer"
+        raise BadInput(message, paths=[path])
     folder = file.parent.parent if file.parent.name == "onnx" else file.parent
     tokenizer = _tokenizer(folder)
-    return OnnxEmbedder(
-        str(path.resolve()), file.read_bytes(), tokenizer, reading=_reading(folder, tokenizer), threads=threads
+    prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
+    is_first = bool(_json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
+    reading = TokenReading(
+        longest=int(_json(folder / "sentence_bert_config.json").get("max_seq_length") or _LONGEST),
+        pooling="first" if is_first else "mean",
+        query=str(prompts.get("query") or ""),
+        document=str(prompts.get("document") or prompts.get("passage") or ""),
     )
+    return OnnxEmbedder(str(path.resolve()), file.read_bytes(), tokenizer, reading=reading, threads=threads)
 
 
 def _tokenizer(folder: Path) -> Tokenizer:
@@ -48,22 +54,7 @@ def _tokenizer(folder: Path) -> Tokenizer:
     if (folder / "vocab.txt").is_file():
         words = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
         return wordpiece(tuple(words[:-1] if not words[-1] else words))
-    told = f"{folder} holds no tokenizer.json and no vocab.txt: put the model's tokenizer there"
-    raise BadInput(told, paths=[folder])
-
-
-def _reading(folder: Path, tokenizer: Tokenizer) -> TokenReading:
-    """Return how a model reads, as the files beside it say."""
-    prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
-    is_first = bool(_json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
-    pooling: Literal["mean", "first"] = "first" if is_first else "mean"
-    longest = _json(folder / "sentence_bert_config.json").get("max_seq_length") or _LONGEST
-    return TokenReading(
-        longest=int(longest),
-        pooling=pooling,
-        query=str(prompts.get("query") or ""),
-        document=str(prompts.get("document") or prompts.get("passage") or ""),
-    )
+    raise BadInput(f"{folder} has no tokenizer.json and no vocab.txt: add the model's tokenizer", paths=[folder])
 
 
 def _json(file: Path) -> dict[str, Any]:  # Any: JSON
@@ -72,5 +63,5 @@ def _json(file: Path) -> dict[str, Any]:  # Any: JSON
     try:
         content = json.loads(file.read_bytes())
     except ValueError as error:
-        raise BadInput(f"{file} is no JSON ({error}): fetch it again", paths=[file]) from error
+        raise BadInput(f"{file} is not valid JSON ({error}): download it again", paths=[file]) from error
     return content if isinstance(content, dict) else {}

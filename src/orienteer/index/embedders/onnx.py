@@ -1,10 +1,9 @@
-"""Vectors by an ONNX model on this machine: the model gives a vector for each token; their mean is the text's vector.
+"""Vectors by an ONNX model on this machine: the text's vector is the mean of its tokens' vectors.
 
 Mean pooling over the tokens and length 1 are sentence-transformers'. One thread: on a machine that does other work, two
 threads wait for each other and are slower by an order of magnitude. One text at a time: a batch takes no less work, and
 a model in 8 bits may scale by its whole input, so that a text's vector would depend on the other texts of the batch.
-The few short texts that a search embeds on its way are the exception (`embed_together`): one pass over four of them
-takes half the time.
+The few short texts of one search are the exception (`embed_together`): one pass over four of them takes half the time.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     from orienteer.protocols import Vectors
 
 
-_CHARACTERS_A_TOKEN = 32  # far more than text has: characters beyond this many for each token need not be read
+_CHARACTERS_A_TOKEN = 32  # far more than text has: characters beyond this many for each token are not read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenReading:
-    """How a model reads, as sentence-transformers writes it in files beside the model.
+    """The options of a model's input, from sentence-transformers' files next to the model.
 
     The name of the class is a part of each embedder's fingerprint: another name would make stored vectors useless.
     """
@@ -42,9 +41,9 @@ class TokenReading:
     longest: int = 256
     """Tokens of a text that are read, the first and last special ones included. all-MiniLM-L6-v2's limit."""
     pooling: Literal["mean", "first"] = "mean"
-    """The mean of all tokens' vectors, or the first token's, as BGE's models take it."""
+    """The mean of all tokens' vectors, or the first token's vector, as for BGE's models."""
     query: str = ""
-    """The prefix of a query, as E5's models want it."""
+    """The prefix of a query, as for E5's models."""
     document: str = ""
     """The prefix of a text of the graph."""
 
@@ -82,11 +81,17 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[str], *, kind: Literal["query", "document"]) -> Vectors:
         """Return a vector of length 1 for the beginning of each text: (texts, dimension) float32, in their order."""
         before = self.reading.query if kind == "query" else self.reading.document
-        vectors = [self._run(self._encode(f"{before}{text}").ids) for text in texts]
+        vectors = []
+        for text in texts:
+            ids = np.array([self._encode(f"{before}{text}").ids], np.int64)  # (1, tokens)
+            output = self._output(ids, np.ones(ids.shape, np.bool_))[0]
+            if output.ndim > 1:  # else the model pools by itself
+                output = output[0] if self.reading.pooling == "first" else output.mean(axis=0)
+            vectors.append(output)
         return unit(np.stack(vectors)) if vectors else np.zeros((0, 0), np.float32)
 
     def embed_together(self, queries: Sequence[str]) -> Vectors:
-        """Return what `embed` does for queries, in one pass; last digits may depend on the other texts."""
+        """Return the vectors of queries, in one pass; last digits may depend on the other texts."""
         if len(queries) < 2 or not self._takes_batches:
             return self.embed(queries, kind="query")
         read = [self._encode(f"{self.reading.query}{query}").ids for query in queries]
@@ -118,44 +123,36 @@ class OnnxEmbedder:
             text = text[cut:]
 
     def _encode(self, text: str) -> Any:  # Any: tokenizers has no name for it in its interface
-        return self._tokenizer.encode(whole(text))  # one by one: a whole list would take all cores
-
-    def _run(self, tokens: Sequence[int]) -> NDArray[np.float32]:
-        """Return the vector of a text's tokens, one token or more: (dimension,)."""
-        ids = np.array([tokens], np.int64)  # (1, tokens)
-        output: NDArray[np.float32] = self._output(ids, np.ones(ids.shape, np.bool_))[0]
-        if output.ndim == 1:  # the model pools by itself
-            return output
-        return np.asarray(output[0] if self.reading.pooling == "first" else output.mean(axis=0), np.float32)
+        return self._tokenizer.encode(without_surrogates(text))  # one by one: a whole list would take all cores
 
     def _output(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Return what the model gives for texts, whose tokens are marked: (texts, tokens, dimension), or without tokens
-        where it pools by itself. `ids` and `mask` are (texts, tokens)."""
+        """Return the model's output for the marked tokens of texts: (texts, tokens, dimension), or (texts, dimension)
+        if it pools by itself. `ids` and `mask` are (texts, tokens)."""
         inputs = {"input_ids": ids, "attention_mask": mask.astype(np.int64), "token_type_ids": np.zeros_like(ids)}
         feed = {name: value for name, value in inputs.items() if name in self._inputs}
         return np.asarray(self._session.run(None, feed)[0], np.float32)
 
 
-def whole(text: str) -> str:
-    """Return a text that can be written as UTF-8: each lone surrogate becomes a question mark."""
+def without_surrogates(text: str) -> str:
+    """Return a text without lone surrogates, which UTF-8 lacks: each becomes a question mark."""
     return text.encode(errors="replace").decode()
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Scale each row of (vectors, dimension) to length 1; rows of zeros stay as they are."""
+    """Scale each row of (vectors, dimension) to length 1; rows of zeros stay unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def _session(name: str, model: bytes, threads: int) -> InferenceSession:
-    # The wheels for Linux report their use to their maker, unless this is set before they are loaded.
+    # The wheels for Linux report their use to their vendor, unless this is set before they are loaded.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as state
     except ModuleNotFoundError as error:
         raise MissingExtra("a local embedder", "dense") from error
-    onnxruntime.disable_telemetry_events()  # where somebody else has loaded it before
+    onnxruntime.disable_telemetry_events()  # if other code has loaded it before
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = threads
     options.log_severity_level = 3
@@ -165,11 +162,6 @@ def _session(name: str, model: bytes, threads: int) -> InferenceSession:
         raise BadInput(f"{name} cannot be run as an ONNX model ({str(error)[:200]}): export it again") from error
 
 
-# The tokenizer of BERT's uncased models, built from its word list: lower-cased WordPiece (Schuster and Nakajima 2012).
-#
-# It gives the same tokens as the published `tokenizer.json` of all-MiniLM-L6-v2.
-
-
 WORDS = "vocabulary.txt"
 WORDS_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -177,14 +169,17 @@ _LONGEST_WORD = 100  # characters; a longer word is unknown. BERT's own limit
 
 
 def bert_words() -> tuple[str, ...]:
-    """Return the word list that ships with the package. Raises `BadInput` where it has been changed."""
+    """Return the word list that ships with the package. Raises `BadInput` if it has been changed."""
     content = files(__package__).joinpath(WORDS).read_bytes()
     check_hash(content, WORDS_SHA256, what=f"the word list {WORDS}")
     return tuple(content.decode().split("\n")[:-1])
 
 
 def wordpiece(words: tuple[str, ...]) -> Tokenizer:
-    """Return the tokenizer of a word list; a piece's place is its number. Raises `MissingExtra`."""
+    """Return the tokenizer of BERT's uncased models: lower-cased WordPiece (Schuster and Nakajima 2012).
+
+    A word's index is its number. The tokens are those of all-MiniLM-L6-v2's `tokenizer.json`. Raises `MissingExtra`.
+    """
     try:
         from tokenizers import AddedToken, Tokenizer
         from tokenizers.models import WordPiece
@@ -203,7 +198,7 @@ def wordpiece(words: tuple[str, ...]) -> Tokenizer:
 
 
 def check_hash(content: bytes, sha256: str, *, what: str) -> None:
-    """Raise `BadInput` where a file's content has another hash."""
+    """Raise `BadInput` if a file's content has another hash."""
     actual = hashlib.sha256(content).hexdigest()
     if actual != sha256:
         raise BadInput(f"{what} has the sha256 {actual[:16]}..., expected {sha256[:16]}...: install it again")

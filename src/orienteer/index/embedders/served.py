@@ -1,4 +1,4 @@
-"""Vectors from a server that speaks OpenAI's `/v1/embeddings`. The tokens that it counts are recorded.
+"""Vectors from a server with OpenAI's `/v1/embeddings`. Its token counts are recorded.
 
 Every text is sent to the server and may cost money: no server is asked unless a person has named it.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from orienteer.errors import ModelError
-from orienteer.index.embedders.onnx import unit, whole
+from orienteer.index.embedders.onnx import unit, without_surrogates
 from orienteer.llm.openai import OpenAIConfig, Server
 from orienteer.llm.wire import plausible
 from orienteer.protocols import Embedded
@@ -46,7 +46,7 @@ class ServedEmbedder:
 
     @property
     def usage(self) -> Usage:
-        """Return the sum of what all calls so far have spent."""
+        """Return the cost of all calls so far."""
         with self._lock:
             return self._usage
 
@@ -62,11 +62,11 @@ class ServedEmbedder:
 
         with time_limit(seconds):
             batches = [self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        if not batches:
+            return Embedded(np.zeros((0, 0), np.float32), Usage())
         if len({batch.vectors.shape[1] for batch in batches}) > 1:
             raise ModelError(f"{self.base_url} gave vectors of several dimensions for {self._model!r}")
-        vectors = (
-            unit(np.concatenate([batch.vectors for batch in batches])) if batches else np.zeros((0, 0), np.float32)
-        )
+        vectors = unit(np.concatenate([batch.vectors for batch in batches]))
         return Embedded(vectors, sum((batch.usage for batch in batches), Usage()))
 
     def parts(self, text: str) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class ServedEmbedder:
 
     def _ask(self, texts: Sequence[str]) -> Embedded:
         # An empty text is refused by OpenAI; a space is the nearest thing to it that is not.
-        sent = [whole(text[:LONGEST]) or " " for text in texts]
+        sent = [without_surrogates(text[:LONGEST]) or " " for text in texts]
         started = time.monotonic()
         body = {"model": self._model, "input": sent, "encoding_format": "float"}
         reply = self._server.post("embeddings", body)
@@ -110,7 +110,7 @@ class ServedEmbedder:
             tokens = plausible((reply.get("usage") or {}).get("prompt_tokens"))
         except (ValueError, ArithmeticError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(
-                f"{self.base_url} answered with something that is no list of embeddings: {body[:_SHORT]!r}. "
+                f"{self.base_url} did not answer with a list of embeddings: {body[:_SHORT]!r}. "
                 "Is the base URL right? It usually ends in /v1."
             ) from error
         if vectors.ndim != 2 or len(vectors) != count or not vectors.size:

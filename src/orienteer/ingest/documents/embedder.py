@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.executors import Executor, Threads
-from orienteer.graph.blocks import BLOCK, Block, embedded_blocks
 from orienteer.graph.builder import Progress
+from orienteer.graph.embedding import BLOCK, Block, embedded_blocks
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.records import Usage
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
-from orienteer.files import whole
+from orienteer.files import replacing
 from orienteer.ingest.documents.join.statistics import MOST_COUNTED
 from orienteer.page.svg import cloud, distribution, pieces, tally, without_zero
 
@@ -82,7 +82,7 @@ PARTS = (
 
 def write_plots(figures: Figures, path: Path, *, title: str) -> None:
     """Write the page, there whole or not at all; it loads nothing and needs no network."""
-    with whole(path) as page:
+    with replacing(path) as page:
         page.writelines(page_of(figures, title=title))
 
 

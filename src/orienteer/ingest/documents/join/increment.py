@@ -27,7 +27,7 @@ from orienteer.graph.names import (
     name_untitled,
     parts_of,
 )
-from orienteer.graph.pieces.incidence import NameIncidence, StoredCase, listed, stored_case
+from orienteer.graph.pieces.incidence import NameIncidence, StoredCase, distinct_lists, stored_case
 from orienteer.graph.reserved import DOCUMENT, LINKS_TO
 from orienteer.graph.store import Graph
 from orienteer.index.postings import Layout
@@ -267,7 +267,7 @@ class NameIncrement:
         number = np.argsort(np.argsort(rows))  # of each part among the passages
         count, width = len(rows), len(names.names)
         owner = number[np.repeat(np.arange(count), np.diff(names.begins))]
-        held = listed(owner, names.members.astype(np.int64), count, width)
+        held = distinct_lists(owner, names.members.astype(np.int64), count, width)
         pairs = np.array([(name, part) for name, parts in names.titled.items() for part in parts], np.int64).reshape(
             -1, 2
         )
@@ -275,7 +275,7 @@ class NameIncrement:
         return NameIncidence(
             held=held,
             holders=held.inverted(width),
-            titled=listed(pairs[:, 0], number[pairs[:, 1]], width, count),
+            titled=distinct_lists(pairs[:, 0], number[pairs[:, 1]], width, count),
             keys=[names.keys[name] for name in order],
             numbers=np.array(order, np.int32),
             written=names.names,
@@ -306,14 +306,14 @@ class NameIncrement:
         collector = NameCollector()
         for number, (part, node) in enumerate(self._coming):
             collector.part(number, node, finder, part.titles)
-        own = collector.settled([part for part, _ in self._coming], None)
+        own = collector.corpus_names([part for part, _ in self._coming], None)
         brought = {*new_titles, *(key for key in own.keys if key not in keys)}
         places, everywhere = self._hearing(brought, keys)
         heard = NameCollector()
         nodes = [self._shelved.node(at) for at in places]
         for number, node in enumerate(nodes):
             heard.part(number, node, finder, ())
-        others = heard.settled([DocumentPart(node.id, 0) for node in nodes], None)
+        others = heard.corpus_names([DocumentPart(node.id, 0) for node in nodes], None)
         new_numbers = np.array([self._number_of_new[at] for at in range(len(self._coming))], np.int64)
         return (
             _Found(own, new_numbers, frozenset(own.keys) - everywhere),
@@ -353,7 +353,7 @@ class NameIncrement:
     ) -> CorpusNames:
         """Return the telling names among all, by new numbers."""
         count, width = len(self._ordered), len(written)
-        held = listed(members[0], members[1], count, width)
+        held = distinct_lists(members[0], members[1], count, width)
         counts = np.bincount(held.members, minlength=width)
         is_title = np.zeros(width, np.bool_)
         is_title[titled[1]] = True
@@ -362,7 +362,7 @@ class NameIncrement:
         stays = keep[held.members]
         begins = np.concatenate([[0], np.cumsum(stays)])[held.begins]
         of_titles = titled[:, keep[titled[1]]]
-        lists = listed(place[of_titles[1]], of_titles[0], int(keep.sum()), count)
+        lists = distinct_lists(place[of_titles[1]], of_titles[0], int(keep.sum()), count)
         return CorpusNames(
             parts=self._parts(),
             names=tuple(name for name, is_kept in zip(written, keep.tolist(), strict=True) if is_kept),

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.embedding import embedded_text
-from orienteer.graph.names import CorpusNames, parts_of, whole
+from orienteer.graph.names import CorpusNames, parts_of, whole_number
 from orienteer.graph.reserved import CELLS, SIMILAR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.segments import joinable_columns
@@ -143,13 +143,13 @@ def _keys(names: JsonValue) -> dict[str, str]:
 def _add_table(tables: Fields, node: Node) -> None:
     properties = node.properties
     columns = properties.get("column_descriptions") or properties.get("columns") or properties.get("header") or ()
-    header, *rows = node.text.split("\n")[-whole(properties.get("rows"), 0) - 1 :]
+    header, *rows = node.text.split("\n")[-whole_number(properties.get("rows"), 0) - 1 :]
     tables.about.append(str(properties.get("title") or node.name))
     tables.within.append("; ".join(map(str, columns)) if isinstance(columns, list) else node.name)
     tables.texts.append(embedded_text(node.name, node.text))
     tables.descriptions.append(str(properties.get("topic") or f"{node.name}: {header.replace(CELLS, ', ')}"))
     tables.bodies.append("\n".join([header, *rows]))
-    tables.firsts.append(whole(properties.get("first_row"), 1))
+    tables.firsts.append(whole_number(properties.get("first_row"), 1))
 
 
 def compare(
