@@ -27,7 +27,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.embedders import open_embedder
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.llm import Allowance
-from orienteer.methods.anchor.method import Anchor
+from orienteer.methods.anchor.anchor import Anchor
 from orienteer.records import Question
 from report import Row, Target, about, command_line, write_json
 

@@ -44,7 +44,7 @@ from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.lab.evaluation.examples import Example, Gold
 from orienteer.lab.evaluation.scores.measures import contains
 from orienteer.llm.budget import Allowance
-from orienteer.methods.documents.method import Documents
+from orienteer.methods.documents.documents import Documents
 from orienteer.protocols import Run
 from orienteer.records import Node, Question, Result
 from orienteer.retrieval.bases.hippo import Hippo, HippoConfig

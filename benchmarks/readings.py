@@ -30,7 +30,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.llm import Allowance
 from orienteer.llm.budget import Budget
-from orienteer.methods.anchor.method import Anchor
+from orienteer.methods.anchor.anchor import Anchor
 from orienteer.records import Question, Result
 from report import about, command_line, write_json
 

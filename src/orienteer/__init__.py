@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from orienteer.llm.conversation import prompt_of
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
     from orienteer.llm.replies import RecordedModel, Recording, ScriptedModel
-    from orienteer.methods.card import MethodCard
+    from orienteer.methods.table import MethodCard
     from orienteer.options import Options
     from orienteer.records import (
         Edge,
@@ -152,7 +152,7 @@ _HOMES = {
     "llm.conversation": "prompt_of",
     "llm.openai": "OpenAIConfig, OpenAIModel",
     "llm.replies": "RecordedModel, Recording, ScriptedModel",
-    "methods.card": "MethodCard",
+    "methods.table": "MethodCard",
     "options": "Options",
     "records": (
         "Edge, Hit, Neighborhood, Node, Observation, Path, Price, Question, Ranked, Result, Schema, Step, "

@@ -18,8 +18,7 @@ from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.ingest.remote.address import may_be_address
 from orienteer.llm.budget import Allowance, Budget
-from orienteer.methods.card import MethodCard
-from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
+from orienteer.methods.table import AUTO, METHODS, MethodCard, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
 from orienteer.records import Manner, Question, Result, Trajectory

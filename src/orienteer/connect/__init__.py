@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = face(
         "in_place.edges": "EdgesInPlace, full_text_index, NamesInPlace, TextInPlace",
         "in_place.graph": "GraphInPlace, PropertiesInPlace",
         "in_place.statements": "written_for_server",
-        "opencypher.names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
+        "opencypher.server_names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
         "push": "push_graph",
         "source": "import_database",
         "update": "update_database",

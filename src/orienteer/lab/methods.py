@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orienteer.methods.card import MethodCard
+from orienteer.methods.table import MethodCard
 
 HYPER = MethodCard(
     name="hyper",

@@ -7,18 +7,17 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "anchor.method": "Anchor",
+        "anchor.anchor": "Anchor",
         "anchor.reach": "unite_sorted",
         "anchor.scorer": "highest_places",
         "ark": "Ark, ArkConfig",
         "bases": "KnowledgeBaseMethod",
-        "card": "MethodCard",
         "documents.abstention": "match_statistics, names_of as names_in_question, QuestionTerms",
-        "documents.method": "asked_for as documents_asked_for",
+        "documents.documents": "asked_for as documents_asked_for",
         "flat": "Bm25, Dense, Hybrid, HybridConfig",
         "graphscout": "GraphScout, GraphScoutConfig",
+        "graphsearch.graphsearch": "GraphSearch",
         "graphsearch.inquiry": "side_by_side as stages_side_by_side, Stage as InquiryStage",
-        "graphsearch.method": "GraphSearch",
         "graphsearch.queries": (
             "ANSWER as ANSWER_SCHEMA, CONCLUSION as CONCLUSION_SCHEMA, Findings, GraphSearchConfig, "
             "history as sub_query_history, labels_in as labels_in_text, plan_faults, read_plan, "
@@ -28,11 +27,11 @@ __getattr__, __dir__, __all__ = face(
             "EdgeWeight, Expander as SeedExpander, LAYER as SIMILAR_LAYER, LinkingRows, OneHop, SageConfig, "
             "seeds_of, TOTALS as SAGE_TOTALS"
         ),
-        "sage.method": "names_an_edge, Sage",
+        "sage.sage": "names_an_edge, Sage",
         "spark.examples": "examples_of, prompt_for, property_uses",
         "spark.execution": "before_jump",
-        "spark.method": "Spark, SparkConfig",
         "spark.plan": "check as check_plan, has_cypher, KINDS as PLAN_KINDS, SCHEMA as PLAN_SCHEMA",
-        "table": "AUTO, cards as method_cards, method_of, method_of_settings, METHODS, options_by_method",
+        "spark.spark": "Spark, SparkConfig",
+        "table": "AUTO, cards as method_cards, method_of, method_of_settings, MethodCard, METHODS, options_by_method",
     },
 )

@@ -8,15 +8,15 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "chat.conversation": "COMMANDS as CHAT_COMMANDS",
-        "cli.app": "registered_tables as command_tables, application as command_line, COMMANDS, main",
+        "cli.app": "application as command_line, COMMANDS, main, registered_tables as command_tables",
         "cli.arguments": "TotalBudgetFlags",
         "cli.background": "seconds_left, start_vectors, VectorsProcess",
         "cli.doctor": "does_answer as does_host_answer, EXTRAS as DOCTOR_EXTRAS",
         "cli.output": "Output as CommandOutput",
         "cli.serve": "serve as serve_command",
         "door": (
-            "FollowUp, KEYS as KEYS_VARIABLE, served_budget, served_method, served_methods, "
-            "ServeOptions, Turn, understood_alone"
+            "FollowUp, KEYS as KEYS_VARIABLE, served_budget, served_method, served_methods, ServeOptions, Turn, "
+            "understood_alone"
         ),
         "graphs": (
             "Answering, interim_note as build_progress_of, named_folders, ServedGraph, ServedGraphs, "

@@ -9,8 +9,8 @@ from shlex import quote
 from orienteer.graph.search import WHY, Rank, ValueSearch, WordRanking, WordSearch, phrases, shared_name
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
-from orienteer.methods.card import MethodCard
 from orienteer.methods.flat import why
+from orienteer.methods.table import MethodCard
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
 from orienteer.retrieval.graph_text import Presentation

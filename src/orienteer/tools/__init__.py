@@ -25,9 +25,9 @@ __getattr__, __dir__, __all__ = face(
             "texts as texts_argument"
         ),
         "toolbox": (
-            "code_config, DecodingState, LONGEST_TEXT, lowered_limits, MOST_NAMED, "
-            "names_in as names_in_argument, NamesOfQuestion, offered as offered_tools, open_compact, open_passages, "
-            "open_plain, open_scouting, open_stateless, open_toolbox, PackageTool, STATELESS_TOKENS, Toolbox"
+            "code_config, DecodingState, LONGEST_TEXT, lowered_limits, MOST_NAMED, names_in as names_in_argument, "
+            "NamesOfQuestion, offered as offered_tools, open_compact, open_passages, open_plain, open_scouting, "
+            "open_stateless, open_toolbox, PackageTool, STATELESS_TOKENS, Toolbox"
         ),
         "walks": "FindPaths, Follow, IntersectNodes",
     },

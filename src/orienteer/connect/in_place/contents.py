@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server, is_point, is_time, quoted
-from orienteer.connect.opencypher.names import Fields, NameProperties, ServerNames, TypeLabels
+from orienteer.connect.opencypher.server_names import Fields, NameProperties, ServerNames, TypeLabels
 from orienteer.connect.source import MARK, DatabaseCounts, is_vector, telling_labels
 from orienteer.cypher.kinds import kind_of_values
 from orienteer.cypher.names import Catalog, PropertyColumn

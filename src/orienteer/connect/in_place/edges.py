@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server, quoted
 from orienteer.connect.in_place.contents import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
-from orienteer.connect.opencypher.names import ServerNames
+from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.properties import Condition, meets, number_of, spelling_of

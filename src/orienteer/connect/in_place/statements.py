@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from orienteer.connect.bolt import Server, is_edge, is_node, is_path, statement_error
 from orienteer.connect.in_place.contents import Described, SeenNodes, needs_import
 from orienteer.connect.opencypher.expressions import ServerExpressions, ServerPatterns
-from orienteer.connect.opencypher.names import ServerNames
+from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
 from orienteer.cypher.kinds import Value
 from orienteer.cypher.names import Bounds, QueryTable

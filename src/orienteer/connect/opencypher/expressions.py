@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce, singledispatchmethod
 from typing import NamedTuple, cast
 
-from orienteer.connect.opencypher.names import ServerNames
+from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
 from orienteer.cypher.calls import OF_GRAPH, TYPE_CALLS, TypeTests, aggregated, inside_aggregation, of_graph
 from orienteer.cypher.checks import (

@@ -8,8 +8,8 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "bipartite": (
-            "added as added_scores, EdgesAsFacts, FLOOR as FUSION_FLOOR, fused as fused_rows, "
-            "SparseScores, LEAST_FIT, NamesInPassages, searched as searched_rows, shares as score_shares, "
+            "added as added_scores, EdgesAsFacts, FLOOR as FUSION_FLOOR, fused as fused_rows, LEAST_FIT, "
+            "NamesInPassages, searched as searched_rows, shares as score_shares, SparseScores, "
             "TRUST as FUSION_TRUST"
         ),
         "communities": (

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from orienteer.faces import face
 
-__getattr__, __dir__, __all__ = face(__name__, {"quiz": "questions as questions_command"})
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "quiz": "questions as questions_command",
+    },
+)
 
 COMMANDS = {
     "orienteer.lab.cli.evaluation": {

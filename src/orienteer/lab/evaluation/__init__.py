@@ -18,11 +18,11 @@ __getattr__, __dir__, __all__ = face(
         "running.asker": "outcome_of, ReplyFolder, ResumableModel, Task as AskTask",
         "running.runner": "evaluate, FAILURES as FAILURES_IN_A_ROW, NO_ANSWERS, RunConfig",
         "running.runs": (
-            "by_method as lines_by_method, differences as manifest_differences, graph_hash, lock as held_run, "
-            "joined as joined_manifest, Journal as RunJournal, Line as RunLine, MANIFEST as RUN_MANIFEST, "
-            "prompt_hashes as run_prompt_hashes, QUESTIONS as RUN_QUESTIONS, read_manifest, read_run, "
-            "REPLIES as RUN_REPLIES, RESULTS as RUN_RESULTS, RunManifest, StoredRun, QuestionTrajectories, "
-            "TRAJECTORIES as RUN_TRAJECTORIES, Work as WorkCounts, work_of"
+            "by_method as lines_by_method, differences as manifest_differences, graph_hash, "
+            "joined as joined_manifest, Journal as RunJournal, Line as RunLine, lock as held_run, "
+            "MANIFEST as RUN_MANIFEST, prompt_hashes as run_prompt_hashes, QUESTIONS as RUN_QUESTIONS, "
+            "QuestionTrajectories, read_manifest, read_run, REPLIES as RUN_REPLIES, RESULTS as RUN_RESULTS, "
+            "RunManifest, StoredRun, TRAJECTORIES as RUN_TRAJECTORIES, Work as WorkCounts, work_of"
         ),
         "running.sweep": (
             "axes as sweep_axes, grid as sweep_grid, notes_on as notes_on_selection, options_in as options_in_sweep, "

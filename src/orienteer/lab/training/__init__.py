@@ -19,12 +19,12 @@ __getattr__, __dir__, __all__ = face(
         ),
         "export": "export as export_student",
         "grpo": (
-            "Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
-            "GraphQuestion, grpo_trainer, reinforce, row_of as row_of_episode, samples_by_vllm, vllm_sampler"
+            "Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, GraphQuestion, "
+            "grpo_trainer, reinforce, row_of as row_of_episode, samples_by_vllm, vllm_sampler"
         ),
         "rows": (
-            "IGNORED as IGNORED_TOKEN, learnt_texts, parts_of as parts_of_trajectory, prompt_of as prompt_tokens_of, "
-            "Policy as StudentPolicy, RowCount, rows as training_rows"
+            "IGNORED as IGNORED_TOKEN, learnt_texts, parts_of as parts_of_trajectory, Policy as StudentPolicy, "
+            "prompt_of as prompt_tokens_of, RowCount, rows as training_rows"
         ),
         "runs": (
             "GrpoConfig, open_student, read_recipe, read_training, save as save_student, SftConfig, source_of, Training"

@@ -19,7 +19,7 @@ from orienteer.serve.views.records import SentWords
 if TYPE_CHECKING:
     from orienteer.agents.events import Stream
     from orienteer.graph.store import Graph
-    from orienteer.methods.card import MethodCard
+    from orienteer.methods.table import MethodCard
     from orienteer.records import Result
     from orienteer.retriever import Retriever
 

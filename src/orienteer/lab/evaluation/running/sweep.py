@@ -21,8 +21,7 @@ from orienteer.graph.properties import Condition, number_of, parse
 from orienteer.graph.store import Graph
 from orienteer.ingest.extraction.gold import PROVENANCE as GOLD
 from orienteer.lab.evaluation.examples import Example, QuestionSet
-from orienteer.methods.card import MethodCard
-from orienteer.methods.table import AUTO, method_of, options_by_method
+from orienteer.methods.table import AUTO, MethodCard, method_of, options_by_method
 from orienteer.options import options_of, pairs_of, unknown_option
 from orienteer.records import JsonValue
 from orienteer.settings import Settings
