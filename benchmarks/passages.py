@@ -42,7 +42,7 @@ from orienteer.index.searchers import vote
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.lab.evaluation.examples import Example, Gold
-from orienteer.lab.evaluation.scores.answers import contains
+from orienteer.lab.evaluation.scores.measures import contains
 from orienteer.llm.budget import Allowance
 from orienteer.methods.documents.method import Documents
 from orienteer.protocols import Run

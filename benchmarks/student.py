@@ -34,10 +34,9 @@ from orienteer.lab.quizzes.questions import generate_questions
 from orienteer.lab.quizzes.quiz import as_lines
 from orienteer.lab.training.collect import CARD, QUESTIONS, CollectConfig, collect
 from orienteer.lab.training.grpo import reinforce
-from orienteer.lab.training.policy import Policy
-from orienteer.lab.training.runs import MODEL, GrpoConfig, SftConfig, read_recipe
+from orienteer.lab.training.rows import Policy
+from orienteer.lab.training.runs import MODEL, GrpoConfig, SftConfig, open_student, read_recipe
 from orienteer.lab.training.sft import distil
-from orienteer.lab.training.student import open_student
 from orienteer.llm.address import PACKAGED
 from orienteer.records import Trajectory
 from orienteer.settings import read_settings

@@ -682,12 +682,5 @@ class Result(Record):
         return [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
 
 
-def with_graph(result: Result, graph: GraphAtHand) -> Result:
-    """Return a result whose picture in a notebook can load neighbours from a graph."""
-    copy = result.model_copy()
-    copy._graph = graph
-    return copy
-
-
 def _edges_of(hit: Ranked) -> list[tuple[str, str, str]]:
     return [(edge.source, edge.type, edge.target) for edge in hit.edges]

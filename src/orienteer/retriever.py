@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
+import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -22,7 +22,7 @@ from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
-from orienteer.records import Manner, Question, Result, Trajectory, with_graph
+from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Retriever:
         self.notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
         """The notes of every result of this retriever."""
         self.notes = (*self.notes, *_staleness(self.graph))
-        self._random_seed, self._rerank = random_seed, rerank
+        self._random_seed = random_seed
         by_method = options_by_method(settings)
         names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
         own = {key: value for name in names for key, value in by_method.get(name, {}).items()}
@@ -96,7 +96,10 @@ class Retriever:
         if inner is not None and config is not None:
             self._inner_options = config.read(by_method.get(inner.name, {}), where=f"{inner.name}.").chosen
         with self._damage_told():
-            self._made = self._make()
+            below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
+            self._made: Method = self.method.make(
+                self.graph, model=self.model, options=self._options, rerank=rerank, inner=below
+            )
             is_mixed = is_fallback and self.method.reads and not PASSAGES.isdisjoint(self.graph.arrays.types.nodes)
             self._passages = METHODS["documents"].make(self.graph) if is_mixed else None
             """Asks the documents of a mixed graph if a question cannot be read over the rest of it."""
@@ -396,23 +399,20 @@ class Retriever:
             running.close()
             raise
 
-    def _run(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
+    def _run(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         started = time.perf_counter()
         with self._damage_told():
             result = self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
-        notes = (*self.notes, *self._adaptation(result), *result.notes)
-        result = result.model_copy(update={"usage": usage, "notes": notes})
-        result = with_graph(result, GraphAtHand(self.graph, drawn_neighbours))
-        return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
-
-    def _adaptation(self, result: Result) -> tuple[str, ...]:
-        """Return a note on the form of tool calls if the model, not the method, chose it."""
+        # A note on the form of tool calls, if the model and not the method chose it.
         manner = manner_of(self.model) if self.model is not None else Manner()
         spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
-        return (manner.why,) if manner.dialect in spoken - {"native"} else ()
+        adapted = (manner.why,) if manner.dialect in spoken - {"native"} else ()
+        result = result.model_copy(update={"usage": usage, "notes": (*self.notes, *adapted, *result.notes)})
+        result._graph = GraphAtHand(weakref.ref(self.graph), drawn_neighbours)  # for its picture in a notebook
+        return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
-    def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
+    def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         model = self.model if has_answer else None
         if model is not None and isinstance(self._made, Answering):
             from orienteer.agents.answer import as_written
@@ -429,7 +429,7 @@ class Retriever:
             return result
         from orienteer.agents.answer import answer, as_written
 
-        allowance.keeps_answer = False
+        allowance.allow_answer()
         if allowance.hears_parts:  # whoever reads the answer while it is written sees what it cites
             for hit in result.hits:
                 allowance.tell(hit)
@@ -471,12 +471,6 @@ class Retriever:
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)
 
-    def _make(self) -> Method:
-        """Return the method, over another one if it is written so."""
-        card, inner = self.method, self.method.over
-        below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
-        return card.make(self.graph, model=self.model, options=self._options, rerank=self._rerank, inner=below)
-
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         config = self.method.config_class()
         for name in set(options).difference(() if config is None else config.model_fields):
@@ -494,13 +488,13 @@ class Retriever:
 
     def _allowance(
         self, budget: Budget | None, *, has_answer: bool, listener: Callable[[News], None] | None = None
-    ) -> _Allowance:
+    ) -> Allowance:
         """Return a question's budget, with the last turns and the answer reserved."""
         if budget is not None:
             self._require_price(budget)
         budget = self.budget if budget is None else budget
         inner = self.method.over
-        if inner is not None and self.method.slot == "seeds":  # where it starts from another, that one asks
+        if inner is not None and self.method.slot == "seeds":  # if it starts from another, that one asks
             agents = inner.turns_kept(self._inner_options)
         else:
             agents = self.method.turns_kept(self._options)
@@ -508,12 +502,12 @@ class Retriever:
         reserve = agents + int(answers)
         if budget.calls is not None:
             reserve = min(reserve, budget.calls - 1)  # a last turn answers from what a first one has found
-        return _Allowance(
+        return Allowance(
             budget,
             random_seed=self._random_seed,
             listener=listener,
             reserve=reserve,
-            answers=answers and agents > 0,  # without agents no other call comes out of the reserve
+            keeps_answer=answers and agents > 0,  # without agents no other call comes out of the reserve
         )
 
 
@@ -551,42 +545,6 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
     return (
         (f"the graph is older than its sources: make it again with {again}",) if is_stale(graph.arrays.manifest) else ()
     )
-
-
-class _Allowance(Allowance):
-    """An allowance that its owner can end. If `keeps_answer`, the last call is for the answer, not an agent's turn."""
-
-    def __init__(
-        self, budget: Budget, *, random_seed: int, listener: Callable[[News], None] | None, reserve: int, answers: bool
-    ) -> None:
-        super().__init__(budget, random_seed=random_seed, listener=listener, reserve=reserve)
-        self.keeps_answer = answers and reserve > 0
-        self._stopped, self._finals = (
-            threading.Event(),
-            threading.Lock(),
-        )  # shared with all that `final` and `without_reserve` return
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether no further call is allowed."""
-        return self._stopped.is_set()
-
-    def stop(self) -> None:
-        """Refuse every further call, so that agents end with their steps kept."""
-        self._stopped.set()
-
-    def check(self) -> None:
-        if self.is_stopped:
-            raise BudgetExhausted("interrupted", "stopped by whoever asked")
-        with self._finals:
-            if self._final_claims and self.keeps_answer:
-                with self._account.lock:
-                    self._refuse_unless_left(1)
-            super().check()
-
-    def seconds_left(self) -> float | None:
-        """Return 0 for a question that was stopped: tools that its last message called are not run either."""
-        return 0.0 if self.is_stopped else super().seconds_left()
 
 
 def failure(result: Result) -> Error | None:

@@ -13,7 +13,7 @@ import pytest
 import orienteer
 
 MODULES = {name: module for module, names in orienteer._HOMES.items() for name in names.split(", ")}
-HEAVY = ("numpy", "openai", "pandas", "pyarrow", "pydantic", "rich", "typer")
+HEAVY = ("numpy", "httpx2", "pandas", "pyarrow", "pydantic", "rich", "typer")
 
 
 def loaded_after(code):
@@ -91,7 +91,7 @@ def test_a_query_command_loads_neither_openai_nor_pyarrow_nor_rich():
         text=True,
         check=True,
     )
-    assert not {"openai", "pandas", "pyarrow", "rich"} & set(ran.stdout.strip("[]\n").replace("'", "").split(", "))
+    assert not {"httpx2", "pandas", "pyarrow", "rich"} & set(ran.stdout.strip("[]\n").replace("'", "").split(", "))
 
 
 def test_the_version_is_a_version():

@@ -176,7 +176,7 @@ def first_column(heading: str) -> set[str]:
     """Return what the first column of the first table beneath a heading has in code."""
     page = (DOCS / "knowledge-bases.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|([^|]+)\|", page.split(f"\n{heading}\n")[1].split("\n#")[0], re.MULTILINE)
-    own = [row for row in rows if not row.startswith(" beside them")]  # other methods, for comparison
+    own = [row for row in rows if not row.startswith(" for comparison")]  # other methods, for comparison
     return {name for row in own for name in re.findall(r"`([a-z-]+)`", row)}
 
 

@@ -200,7 +200,7 @@ def fail(path):
 
 def test_its_layout_is_read_as_a_whole(install, tmp_path):
     source = """
-from orienteer.ingest.layouts import KnownLayout
+from orienteer.ingest import KnownLayout, Labels
 
 class Pairs:
     def __init__(self, file):
@@ -208,7 +208,6 @@ class Pairs:
 
     def read(self, builder):
         from orienteer import Node
-        from orienteer.ingest.tables.labels import Labels
         names = self.files[0].read_text(encoding="utf-8").split()
         for name in names:
             builder.add_node(Node(name, "pet", name, ""))

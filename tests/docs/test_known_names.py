@@ -32,7 +32,7 @@ def test_names_of_ends():
 
 
 def test_words_for_nothing():
-    (line,) = [line for line in PAGE.splitlines() if line.startswith("**Nothing there.**")]
+    (line,) = [line for line in PAGE.splitlines() if line.startswith("**Missing values.**")]
     assert re.findall(r"`([^`]+)`", line.split(" and empty cells")[0]) == list(NULL_WORDS)
 
 

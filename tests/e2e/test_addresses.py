@@ -299,7 +299,7 @@ def test_slow_line_that_goes_on_is_waited_for(published, home, monkeypatch):
     ("head", "told"),
     [
         (b"HTTP/1.1 304 Not Modified\r\n\r\n", None),
-        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "comes packed"),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "comes compressed"),
         (b"HTTP/1.1 206 Partial Content\r\n\r\n", "fails (206)"),
         (b"HTTP/1.1 403 Forbidden\r\n\r\n", "refuses the request (403)"),
         (b"HTTP/1.1 503 Away\r\n\r\n", "fails (503)"),
@@ -356,8 +356,8 @@ def _manifest_that(server, change):
     ("change", "told"),
     [
         (lambda manifest: manifest["files"]["neighbor.i4"].update(bytes=1 << 50), "bytes more, and the disk of"),
-        (lambda manifest: manifest["files"]["neighbor.i4"].update(bytes=-1), "its size or its hash is none"),
-        (lambda manifest: manifest["files"]["neighbor.i4"].update(sha256="../../x"), "its size or its hash is none"),
+        (lambda manifest: manifest["files"]["neighbor.i4"].update(bytes=-1), "its size or its hash is invalid"),
+        (lambda manifest: manifest["files"]["neighbor.i4"].update(sha256="../../x"), "its size or its hash is invalid"),
         (lambda manifest: manifest["files"].update({"../../x": {"bytes": 1, "sha256": "0" * 64}}), "is damaged"),
         (lambda manifest: manifest["files"].update({"/etc/x": {"bytes": 1, "sha256": "0" * 64}}), "is damaged"),
         (lambda manifest: manifest["files"].update({"gone.i4": {"bytes": 1, "sha256": "0" * 64}}), "is not there"),

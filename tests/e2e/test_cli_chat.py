@@ -151,11 +151,11 @@ def test_a_number_is_a_hit_of_the_last_answer(talk):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/why 9", "there is no hit 9: the last answer has 1 to 8"),
-        ("99", "there is no hit 99"),
+        ("/why 9", "no hit 9: the last answer has 1 to 8"),
+        ("99", "no hit 99"),
         ("/show", "name a node, or the number of a hit"),
         ("/show Rubi", "Near"),
-        ("/shwo 1", "there is no command /shwo. Did you mean /show?"),
+        ("/shwo 1", "unknown command /shwo. Did you mean /show?"),
         ("/type nonesuch", "nonesuch"),
         ("/method nonesuch", "nonesuch"),
         ("/method ark", "needs a model"),
@@ -175,7 +175,7 @@ def test_a_wrong_line_says_so_and_the_chat_goes_on(talk, line, told):
 
 def test_before_any_answer_there_are_no_hits(talk):
     ran = talk("/why", "/steps", "/save x.json")
-    assert "there is no hit 1: there is no answer with hits yet" in ran.err
+    assert "no hit 1: there is no answer with hits yet" in ran.err
     assert "no steps" in ran.err
     assert "there is nothing to save" in ran.err
 

@@ -208,7 +208,7 @@ def test_files_that_are_none_are_told(clubs, questions, home, cli):
         assert file in ran.err
     for command in ("show", "compare"):
         assert cli("eval", command, "absent").code == 2
-    assert "is no run" in cli("eval", "show", clubs).err
+    assert "is not a run" in cli("eval", "show", clubs).err
 
 
 # --------------------------------------------------------------------------------------------------- with a model

@@ -33,7 +33,7 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
     loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
     assert "Chess Club" in ran.stdout
     assert {"numpy", "orienteer.retriever"} <= loaded
-    assert not loaded & {"openai", "httpx2", "rich.table", "pyarrow", "pandas", "asyncio", "tomllib"}
+    assert not loaded & {"httpx2", "rich.table", "pyarrow", "pandas", "asyncio", "tomllib"}
     ours = (OpenAIModel, RecordedModel, ScriptedModel, StepEvent, body_of, calls_in, read_trajectories)
     assert not loaded & {name.__module__ for name in (*ours, build_graph, import_graph)}
 

@@ -21,7 +21,7 @@ code = main()
 assert code == 0, code
 print(json.dumps(list(sys.modules)), file=sys.stderr)
 """
-HEAVY = {"rich", "openai", "httpx", "pyarrow", "pandas", "onnxruntime", "fastapi", "mcp"}
+HEAVY = {"rich", "openai", "httpx2", "pyarrow", "pandas", "onnxruntime", "fastapi", "mcp"}
 OF_IMPORT = ("ingest.formats", "ingest.tables", "ingest.importer", "ingest.sources", "ingest.documents.read.files")
 OF_OTHERS = ("evaluation.", "quizzes.", "training.", "agents.replay")
 

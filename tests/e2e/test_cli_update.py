@@ -40,7 +40,7 @@ def test_other_sources_are_refused(harbour, home, cli):
     ("arguments", "message"),
     [
         (["harbour", "--update", "--changed-by", "changed"], "--changed-by is about databases"),
-        (["harbour", "--changed-by", "changed"], "--changed-by tells what --update reads again: give both"),
+        (["harbour", "--changed-by", "changed"], "--changed-by selects the rows that --update reads again: give both"),
         (["bolt://localhost/films", "harbour", "--update"], "a database is imported alone"),
     ],
 )

@@ -210,7 +210,7 @@ def test_a_row_and_what_is_gathered_of_all_are_not_mixed(in_place):
         "MATCH (n:language) RETURN n.name IN collect(n.name)",
         "MATCH (n:language) RETURN count(n) + n.year",
     ):
-        with pytest.raises(BadQuery, match=r"mixes count\(\), collect\(\) and the like with what is of one row"):
+        with pytest.raises(BadQuery, match=r"mixes count\(\), collect\(\) and the like with values of one row"):
             Cypher(in_place).query(query)
     query = "MATCH (n:language) RETURN n.typing AS t, size(collect(n.name)) + size(n.typing) AS k ORDER BY k DESC, t"
     assert (

@@ -329,7 +329,7 @@ def test_a_dead_model_and_a_spent_budget_are_errors(extracted):
 
 
 def test_a_filter_needs_a_model(extracted):
-    with pytest.raises(BadOption, match="there is no model"):
+    with pytest.raises(BadOption, match="no model"):
         Hippo(extracted, HippoConfig(filter=True))
 
 

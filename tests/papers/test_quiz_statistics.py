@@ -107,7 +107,7 @@ def test_a_last_line_that_was_cut_off_is_asked_again(tmp_path, left):
 def test_a_file_of_something_else_is_refused(tmp_path):
     file = tmp_path / "judged.jsonl"
     file.write_text('{"something": "else"}\n')
-    with pytest.raises(BadInput, match="no verdict"):
+    with pytest.raises(BadInput, match="not a verdict"):
         sort_questions(ITEMS[:1], ScriptedModel(agreeing), Allowance(reserve=0), file=file)
 
 

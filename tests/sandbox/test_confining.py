@@ -49,12 +49,12 @@ HEADERS = ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm-ge
 def test_what_holds_it_here(opened):
     interpreter = opened()
     interpreter.run("x = 1")
-    assert {"memory", "writing", "lifeline"} <= interpreter.held
-    assert missing_walls(interpreter.held) is None
+    assert {"memory", "writing", "lifeline"} <= interpreter.walls
+    assert missing_walls(interpreter.walls) is None
     if platform.machine() in ("x86_64", "aarch64"):
-        assert "seccomp" in interpreter.held
-    assert ("landlock" in interpreter.held) == (landlock_version() > 0)
-    assert ("own user" in interpreter.held) <= (os.getuid() == 0)
+        assert "seccomp" in interpreter.walls
+    assert ("landlock" in interpreter.walls) == (landlock_version() > 0)
+    assert ("own user" in interpreter.walls) <= (os.getuid() == 0)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
@@ -65,7 +65,7 @@ def test_the_kernel_says_so_too(opened):
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == int(status["CapInh"], 16) == 0
     assert status["NoNewPrivs"] == "1"
     assert status["Threads"] == "1"
-    if "seccomp" in interpreter.held:
+    if "seccomp" in interpreter.walls:
         assert status["Seccomp"] == "2"
     limits = Path(f"/proc/{interpreter.process}/limits").read_text()
     assert re.search(r"Max processes +0 +0 ", limits)
@@ -96,7 +96,7 @@ def test_root_becomes_a_user_of_its_own(opened, monkeypatch):
     users = {interpreter.run("import os\nprint(os.getuid(), os.getgid())").printed for interpreter in (first, second)}
     assert len(users) == 2
     assert not any(user.startswith("0 ") for user in users)
-    assert {"own user", "process limit"} <= first.held
+    assert {"own user", "process limit"} <= first.walls
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -155,8 +155,8 @@ def test_a_system_without_landlock_opens_nothing_at_all(opened, without_landlock
     for path in (tmp_path / "secret", tmp_path, "/", "/etc/passwd", os.__file__):
         ran = interpreter.run(f"import os\nprint(os.open({str(path)!r}, os.O_RDONLY))")
         assert ran.error.splitlines()[-1].startswith("PermissionError: [Errno 13]")
-    assert {"no opening", "seccomp"} <= interpreter.held
-    assert "landlock" not in interpreter.held
+    assert {"no opening", "seccomp"} <= interpreter.walls
+    assert "landlock" not in interpreter.walls
     assert interpreter.run("import heapq, statistics, datetime\nprint(statistics.mean([1, 3]))").printed == "2\n"
     assert interpreter.run("import numpy\nprint(numpy.linalg.det(numpy.eye(2)))").printed == "1.0\n"
     assert interpreter.run("import sqlite3").missing == "module sqlite3"
@@ -176,7 +176,7 @@ from orienteer.sandbox import CPythonInterpreter
 from orienteer.sandbox import Limits
 interpreter = CPythonInterpreter({}, Limits())
 print(interpreter.run("open('/etc/passwd')").error.splitlines()[-1])
-print("landlock" in interpreter.held, "no opening" in interpreter.held)
+print("landlock" in interpreter.walls, "no opening" in interpreter.walls)
 """
 
 

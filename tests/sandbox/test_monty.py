@@ -349,17 +349,17 @@ def test_the_worker_is_held_by_the_kernel_as_well(monty):
     fields = dict(line.split(":\t", 1) for line in status.splitlines())
     assert int(fields["CapEff"], 16) == int(fields["CapPrm"], 16) == int(fields["CapInh"], 16) == 0
     assert fields["NoNewPrivs"] == "1"
-    assert ("seccomp" in monty.held) == (launch_program(longest=1) is not None)
-    if "seccomp" in monty.held:
+    assert ("seccomp" in monty.walls) == (launch_program(longest=1) is not None)
+    if "seccomp" in monty.walls:
         assert fields["Seccomp"] == "2"
-    assert ("landlock" in monty.held) == (landlock_version() > 0)
+    assert ("landlock" in monty.walls) == (landlock_version() > 0)
     limits = Path(f"/proc/{worker_of(monty)}/limits").read_text()
-    assert ("limits" in monty.held) == bool(re.search(r"Max open files +0 +0 ", limits))
-    assert "lifeline" in monty.held
+    assert ("limits" in monty.walls) == bool(re.search(r"Max open files +0 +0 ", limits))
+    assert "lifeline" in monty.walls
     own = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
     assert own["Seccomp"] != "2" or os.environ.get("CI")  # who started it is not held
     monty.close()
-    assert monty.held == frozenset()
+    assert monty.walls == frozenset()
 
 
 @LINUX

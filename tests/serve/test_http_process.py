@@ -371,4 +371,4 @@ def test_workers_are_not_for_what_is_still_to_be_made(tmp_path, capsys):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# A\n\nText.\n")
     assert main(["serve", str(tmp_path / "notes"), "--workers", "2"]) == 2
-    assert "is no graph yet, and several workers serve only what is there" in capsys.readouterr().err
+    assert "is not a graph yet, and several workers serve only finished graphs" in capsys.readouterr().err

@@ -120,7 +120,7 @@ TRAIN = (
     (("sft", "c", *STUDENT), "there is no student at "),
     (("sft", "c", "--student", "empty", "-o", "t"), "empty holds no model (config.json)"),
     (("sft", "c", "--student", "questions.jsonl", "-o", "t"), "questions.jsonl is no model that can be trained"),
-    (("sft", "c", *STUDENT, "--recipe", "mine"), "there is no recipe 'mine'"),
+    (("sft", "c", *STUDENT, "--recipe", "mine"), "unknown recipe 'mine'"),
     (("sft", "c", *STUDENT, "--recipe", "broken.jsonl"), "broken.jsonl cannot be read"),
     (("sft", "c", *STUDENT, "--set", "colour=red"), "colour"),
     (("sft", "c", *STUDENT, "--set", "lora"), "lora"),

@@ -105,7 +105,7 @@ def test_a_recipe_that_cannot_be_followed_is_told(tmp_path, name, content, kind,
 
 
 def test_an_unknown_recipe_is_told_with_those_that_there_are():
-    with pytest.raises(BadOption, match="there is no recipe 'mine': name a TOML file, or one of ark-qwen3-4b"):
+    with pytest.raises(BadOption, match="unknown recipe 'mine': name a TOML file, or one of ark-qwen3-4b"):
         read_recipe(SftConfig, "mine", {})
     with pytest.raises(BadOption):
         read_recipe(SftConfig, "graphscout-qwen3-4b", {})

@@ -168,7 +168,7 @@ def test_a_template_that_drops_calls_is_refused_in_a_sentence(play):
 def test_a_template_that_rewrites_what_was_said_is_refused_in_a_sentence(play):
     rewriting = QWEN.replace("{{ message.content or '' }}", "{{ message.content or '' }}{{ messages | length }}")
     assert rewriting != QWEN
-    with pytest.raises(BadInput, match=r"^the student's chat template writes a conversation anew with each turn"):
+    with pytest.raises(BadInput, match=r"^the student's chat template rewrites a conversation with each turn"):
         parts_of_trajectory(play("ark", NATIVE, agents=1), Bytes(rewriting))
 
 

@@ -172,5 +172,5 @@ def test_a_file_is_held_to_the_hash_that_its_folder_lists(tmp_path, mark):
     (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  other.jsonl\n{sha}{mark}q.jsonl\n")
     assert read_questions(file).sha256 == sha
     (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}{mark}q.jsonl\n")
-    with pytest.raises(BadInput, match=f"q.jsonl has the sha256 {sha}, and SHA256SUMS beside it says 0000"):
+    with pytest.raises(BadInput, match=f"q.jsonl has the sha256 {sha}, and SHA256SUMS next to it says 0000"):
         read_questions(file)

@@ -6,7 +6,7 @@ import pytest
 
 from orienteer.errors import BadOption
 from orienteer.methods import METHODS
-from orienteer.serve import MOST_HITS, checked_k, served_budget, served_method, served_methods
+from orienteer.serve import served_budget, served_method, served_methods
 from orienteer.settings import Settings
 
 
@@ -33,13 +33,6 @@ def test_no_other_name_is_served_and_none_is_imported(name):
         served_method(name, served_methods())
     assert "this" not in sys.modules
     assert len(str(refused.value)) < 400
-
-
-def test_a_face_gives_so_many_hits():
-    assert [checked_k(k) for k in (0, 1, MOST_HITS)] == [0, 1, 200]
-    for k in (-1, MOST_HITS + 1):
-        with pytest.raises(BadOption, match=f"k is {k}: it must be 0 to 200"):
-            checked_k(k)
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_an_unknown_score_and_a_broken_file_are_errors(tmp_path):
     with pytest.raises(BadOption, match="B-Score"):
         judge_run(run, ScriptedModel(marks(1, 1, 1)), scores=["B-Score"])
     (tmp_path / JUDGED_FILE).write_text('{"id": 1}\n')
-    with pytest.raises(BadInput, match="judge anew"):
+    with pytest.raises(BadInput, match="judge again"):
         read_judgements(tmp_path)
 
 

@@ -148,7 +148,7 @@ def test_a_line_that_is_no_result_is_told(path):
 @pytest.mark.parametrize("text", ['{"id": "q0", "method": "bm25"}', '{"id": "q0", "method": "bm25", "usage": 3}'])
 def test_a_result_without_its_usage_is_told(path, text):
     (path / RUN_RESULTS).write_text(f"{text}\n")
-    with pytest.raises(BadInput, match="its usage is none"):
+    with pytest.raises(BadInput, match="its usage is invalid"):
         RunJournal(path)
 
 
@@ -167,7 +167,7 @@ def test_one_process_writes_at_a_time(path):
 
 
 def test_a_folder_without_a_run_is_told(tmp_path):
-    with pytest.raises(BadInput, match="is no run"):
+    with pytest.raises(BadInput, match="is not a run"):
         read_run(tmp_path)
     (tmp_path / RUN_MANIFEST).write_text('{"version": 2}')
     with pytest.raises(BadInput, match="not a manifest of this version"):

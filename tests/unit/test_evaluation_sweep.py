@@ -15,9 +15,9 @@ def test_a_method_carries_options_of_its_own_under_its_text():
     (variant,) = read("ark agents=1  max_steps=5")
     assert (variant.label, variant.method.name) == ("ark agents=1 max_steps=5", "ark")
     assert variant.options == {"agents": 1, "max_steps": 5}
-    assert variant.settled()["temperature"] == 0.7
+    assert variant.all_options()["temperature"] == 0.7
     (ten,) = read("bm25 k=10")
-    assert (ten.k, ten.options, ten.settled()) == (10, {}, {"k": 10})
+    assert (ten.k, ten.options, ten.all_options()) == (10, {}, {"k": 10})
     with pytest.raises(BadOption, match="k is '0'"):
         read("bm25 k=0")
     assert variant.agents == 1

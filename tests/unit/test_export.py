@@ -174,7 +174,9 @@ def test_a_dump_of_a_newer_version_or_without_a_part_or_a_node_is_refused(graph:
     export_graph(graph, "jsonl", dump)
     meta = json.loads((dump / "meta.json").read_text())
     (dump / "edges.jsonl").write_text('{"source": "gone", "type": "r", "target": "gone"}\n')
-    with pytest.raises(BadInput, match=r"edges\.jsonl, line 1: gone -> r -> gone has an end that is no node; export"):
+    with pytest.raises(
+        BadInput, match=r"edges\.jsonl, line 1: gone -> r -> gone has an end that is not a node; export"
+    ):
         import_graph([dump], tmp_path / "new")
     (dump / "edges.jsonl").unlink()
     with pytest.raises(BadInput, match=r"edges\.jsonl is missing"):
@@ -255,7 +257,7 @@ def test_columns_hold_numbers_where_their_values_are_numbers(tmp_path: Path) -> 
         ("nodes.csv", "id,", "name2,", "line 2: 'id' is missing; export the graph again"),
         ("edges.csv", "source,", "start,", "line 2: 'source' is missing; export the graph again"),
         ("meta.json", '"nodes": {', '"nodez": {', "does not say what the columns of nodes.csv hold"),
-        ("edges.csv", "c,hits,a", "c,hits,gone", "has an end that is no node"),
+        ("edges.csv", "c,hits,a", "c,hits,gone", "has an end that is not a node"),
     ],
 )
 def test_changed_tables_are_refused(part: str, before: str, after: str, message: str, graph: Graph, tmp_path: Path):

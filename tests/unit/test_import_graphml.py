@@ -498,7 +498,9 @@ def test_symmetric_types_and_labels_come_back_and_options_are_refused(tmp_path):
         validate_sources([out], options=ImportOptions(private=("x",)))
     whole = out.read_text()
     out.write_text(re.sub(r'<node id="b">.*</node>\n', "", whole))
-    with pytest.raises(BadInput, match=r"graph\.graphml, line \d+: a -> GiG -> b has an end that is no node; export"):
+    with pytest.raises(
+        BadInput, match=r"graph\.graphml, line \d+: a -> GiG -> b has an end that is not a node; export"
+    ):
         validate_sources([out])
     newer = re.sub(r'"version": \d+', '"version": 99', whole)
     out.write_text(newer)

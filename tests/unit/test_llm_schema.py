@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.llm import arguments_of, decode_json, meant_value, schema_faults
+from orienteer.llm import arguments_of, decode_json, read_value, schema_faults
 from orienteer.records import ToolCall, ToolSpec
 
 SEARCH = {
@@ -174,7 +174,7 @@ LENIENT = {
     ],
 )
 def test_arguments_are_taken_as_the_schema_means_them_with_a_note(given, taken):
-    read = meant_value({"name": "x", **given}, LENIENT)
+    read = read_value({"name": "x", **given}, LENIENT)
     assert read.value == {"name": "x", **taken}
     assert [type(value) for value in read.value.values()] == [type(value) for value in {"name": "x", **taken}.values()]
     assert read.notes
@@ -206,22 +206,22 @@ def test_arguments_are_taken_as_the_schema_means_them_with_a_note(given, taken):
 )
 def test_what_can_be_meant_in_several_ways_is_left_alone(given):
     value = {"name": "x", **given}
-    assert meant_value(value, LENIENT) == (value, ())
+    assert read_value(value, LENIENT) == (value, ())
     assert schema_faults(value, LENIENT)
 
 
 @given(JSON)
 def test_what_fits_is_never_read_in_another_way(value):
-    read = meant_value(value, SEARCH)
+    read = read_value(value, SEARCH)
     assert read.value == value or (schema_faults(value, SEARCH) and read.notes)
 
 
 def test_a_model_that_writes_everything_wrong_gets_one_short_note():
     given = {"name": "x", "k": "1", "weight": "2", "types": "a", "down": "true", "numbers": None, "inner": None}
-    assert meant_value(given, LENIENT).note == (
+    assert read_value(given, LENIENT).note == (
         'note: k, "1", was read as 1; weight, "2", was read as 2; types, "a", was read as ["a"]; and 2 more'
     )
-    assert meant_value({**given, "k": 1, "weight": 2, "types": ["a"], "down": True}, LENIENT).note == (
+    assert read_value({**given, "k": 1, "weight": 2, "types": ["a"], "down": True}, LENIENT).note == (
         "note: null was read as not given: numbers, inner"
     )
 

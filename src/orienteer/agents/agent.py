@@ -65,7 +65,7 @@ class Agent:
         self._speaks, self._names = dialect, NamesOfQuestion()
 
     def explore(self, begun: Trajectory, run: Run) -> Trajectory:
-        """Run to the end; where the model or a database fails, return the steps so far. Our own errors propagate."""
+        """Run to the end; if the model or a database fails, return the steps so far. Our own errors propagate."""
         talk, ending, session = self.begin(begun, run), self._ending, self._toolbox.session
         stopped_by: StoppedBy = "finish"
         error: str | None = None
@@ -117,7 +117,7 @@ class Agent:
         )
 
     def walk(self, talk: Conversation, run: Run) -> bool:
-        """Take turns until the course ends; return True where `should_stop` ended it early.
+        """Take turns until the course ends; return True if `should_stop` ended it early.
 
         Raises `BudgetExhausted`, `ModelError`.
         """
@@ -153,7 +153,7 @@ class Agent:
         return is_compact and manner_of(self._model).keeps_schema
 
     def _last_turn(self, talk: Conversation, run: Run) -> None:
-        """Ask for the answer, paid from the budget's reserve. Where the reserve is spent too, nothing is asked."""
+        """Ask for the answer, paid from the budget's reserve. If the reserve is spent too, nothing is asked."""
         last = self._ending.last
         if last is None or self._ending.is_reached:
             return
@@ -312,7 +312,7 @@ class AnswerLine(NamedTuple):
     """An answer, and how it was written."""
 
     text: str
-    """What the wrapper holds; empty where it holds nothing."""
+    """What the wrapper holds; empty if it holds nothing."""
     is_closed: bool
     """Whether its brace is closed."""
     is_last: bool
@@ -330,13 +330,13 @@ class AnswerLine(NamedTuple):
 
 
 def answer_in(text: str) -> str | None:
-    r"""Return the content of a reply's last `\answer{...}`, or None if there is none."""
+    r"""Return the content of a reply's last `\answer{...}`, or None."""
     line = read(text)
     return None if line is None else line.text
 
 
 def read(text: str) -> AnswerLine | None:
-    """Return the answer of a reply and its form, or None if there is none."""
+    """Return the answer of a reply and its form, or None."""
     spoken = _without_asides(text)
     for wrapper in reversed(list(_WRAPPER.finditer(spoken))[-_MOST:]):
         end = _closing(spoken, wrapper.end())

@@ -56,9 +56,9 @@ def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | Non
     """Return the result with an answer from its hits. The one call that it takes may use the run's reserve.
 
     Beside the hits the model sees what agents said when they ended the search, how many hits there are, and the notes.
-    Where passages are among the hits, the model reads every hit whole, as it reads other evidence.
+    If passages are among the hits, the model reads every hit whole, as it reads other evidence.
 
-    Without a hit nothing is spent. The answer is None, and the notes say why, where the model fails, the budget is
+    Without a hit nothing is spent. The answer is None, and the notes say why if the model fails, the budget is
     spent, or the search itself was cut short. `stopped_by` stays what ended the search.
     """
     if not result.hits:
@@ -81,7 +81,7 @@ def answer_from(
 ) -> Result:
     """Return the result with an answer from evidence, as `answer` does: first the reasoning, then a short answer.
 
-    The labels that these cite become ids of nodes. Where no piece of the evidence has room, there is no answer.
+    The labels that these cite become ids of nodes. If no piece of the evidence has room, there is no answer.
     """
     if evidence.left_out:
         pieces = evidence.left_out + len(evidence.labels)
@@ -148,7 +148,7 @@ class AnswerStream:
     """Reports the words of an answer to a run while they are written, exactly as the result will have them.
 
     What is not yet decided is held back: thoughts before the answer, a bracket that is still open, and what may be the
-    beginning of `Answer:`. Where the reading of what was told changes after all, as by a second `Answer:`, nothing more
+    beginning of `Answer:`. If the reading of what was told changes after all, as by a second `Answer:`, nothing more
     is told, and the whole answer puts it right.
     """
 

@@ -41,7 +41,7 @@ _MARKS = re.compile(
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 REPLY_TOKENS = 1_024
 """Room that a request leaves for its reply: a call takes some 50 tokens, a script of GraphScout's some 300."""
-# Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it.
+# Characters a token of replies that are mostly ids: if the context is known, none of them may go beyond it.
 _DENSEST = 2.75
 # Tokens of messages below which nothing more is left out: the prompt and the last result.
 _LEAST_ROOM = 512
@@ -85,7 +85,7 @@ class Native:
         return ModelRequest(tuple(_with_harmless_results(messages)), tuple(offered))
 
     def read(self, message: Message, *, turn: int) -> Read:
-        """Return the reply as it is, or with its calls in words."""
+        """Return the reply unchanged, or with its calls in words."""
         return read_calls(message, turn=turn) if self._reads_words else Read(message)
 
 
@@ -165,7 +165,7 @@ def dialect_for(model: LanguageModel) -> DialectName:
 def room_for(model: LanguageModel, tools: Sequence[ToolSpec], most_tokens: int | None) -> int | None:
     """Return the token limit for a request's messages, `most_tokens` or less, or None.
 
-    Where the model's context is known, the tools, which every request has, and a reply fit in beside them.
+    If the model's context is known, the tools, which every request has, and a reply fit in beside them.
     """
     known = manner_of(model).context_tokens
     if known is None:
@@ -185,8 +185,8 @@ def write_words(
 ) -> tuple[Message, ...]:
     """Return a conversation in Qwen's form: tools in the system message, calls and results between their marks.
 
-    `rules` say how tools are called, and hold a `line` for each: its JSON schema where no other is given. `write_reply`
-    writes an earlier reply with its calls: between marks where no other way is given.
+    `rules` say how tools are called, and hold a `line` for each: its JSON schema if no other is given. `write_reply`
+    writes an earlier reply with its calls: between marks if no other way is given.
 
     The thoughts of earlier replies are left out, for they take much room.
     """
@@ -202,7 +202,9 @@ def write_words(
         else:
             sent.append(Message(role=message.role, content=(write_reply or _in_marks)(message)))
     if tools:
-        listed = rules.format(tools="\n".join(map(line or _json_of, tools)))
+        schemas = ({"type": "function", "function": tool.model_dump()} for tool in tools)  # as Qwen's template has them
+        lines = map(line, tools) if line is not None else (json.dumps(each, ensure_ascii=False) for each in schemas)
+        listed = rules.format(tools="\n".join(lines))
         sent[0] = Message(role="system", content=f"{sent[0].content or ''}\n{listed}")
     return tuple(sent)
 
@@ -226,11 +228,6 @@ def _form(schema: Mapping[str, Any]) -> str:  # Any: a JSON schema
         return ""
     members = schema["items"].get("properties")
     return f": [{{{', '.join(members)}}}]" if members else ": [...]"
-
-
-def _json_of(tool: ToolSpec) -> str:
-    """Return the JSON schema of a tool, as Qwen's chat template writes it."""
-    return json.dumps({"type": "function", "function": tool.model_dump()}, ensure_ascii=False)
 
 
 def read_calls(message: Message, *, turn: int) -> Read:

@@ -129,7 +129,7 @@ class RunningQuestion:
         self._stop()
 
     def interrupt(self, *, patience: float) -> tuple[Trajectory, ...]:
-        """Close; return whole trajectories where the work ends within `patience` seconds, else the steps so far.
+        """Close; return whole trajectories if the work ends within `patience` seconds, else the steps so far.
 
         An agent that waits for its model ends only once the model has answered.
         """

@@ -68,7 +68,7 @@ class Difference(Record):
     methods: tuple[str, str]
     steps: tuple[int, int]
     first_step: int | None
-    """The first step, from 1, whose calls differ; None where none does."""
+    """The first step, from 1, whose calls differ; None if none does."""
     calls: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """The calls of that step in each."""
     both: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ def read(path: Path) -> tuple[Trajectory, ...]:
         except ValidationError as error:
             fault = error.errors()[0]
             place = ".".join(map(str, fault["loc"]))
-            raise BadInput(f"{path}, line {number}, is no trajectory: {place} {fault['msg']}") from error
+            raise BadInput(f"{path}, line {number}, is not a trajectory: {place} {fault['msg']}") from error
     if not trajectories:
         raise BadInput(f"{path} holds no trajectory: write one with: orienteer ask DIR QUESTION --trace {path}")
     return tuple(trajectories)
@@ -143,12 +143,12 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
     """Repeat each recorded call, in order, over the graph as it is now and without the model.
 
     Somebody else may have written the trajectory: code runs within the default limits, or within lower ones that it
-    names, and within higher ones only where its limits are trusted (`toolbox.lowered_limits`).
+    names, and within higher ones only if its limits are trusted (`toolbox.lowered_limits`).
 
     Evidence that a method gathered for another one is passed over, for its own trajectories tell how it was found. So
     are calls that were never run.
 
-    Raises `BadInput` where the trajectory used tools that do not exist here.
+    Raises `BadInput` if the trajectory used tools that do not exist here.
     """
     with closing(_toolbox(trajectory, graph, trusts_limits=trusts_limits)) as toolbox:
         for number, step in enumerate(trajectory.steps, 1):
@@ -163,7 +163,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
 
 
 def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:
-    """Compare trajectories pair by pair, in order. Raises `BadInput` where the two numbers differ."""
+    """Compare trajectories pair by pair, in order. Raises `BadInput` if the two numbers differ."""
     if len(first) != len(second):
         raise BadInput(f"the traces hold {len(first)} and {len(second)} trajectories: compare runs of as many agents")
     return tuple(_difference(a, b) for a, b in zip(first, second, strict=True))
@@ -191,7 +191,7 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
 
 
 def _toolbox(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool) -> Toolbox:
-    """Return the tools that a trajectory was offered. Raises `BadInput` where some of them do not exist here."""
+    """Return the tools that a trajectory was offered. Raises `BadInput` if some of them do not exist here."""
     if trajectory.toolbox is None:
         if trajectory.tools:
             raise BadInput(f"the trajectory does not name its toolbox: its tools are {_names(trajectory.tools)}")
@@ -227,7 +227,7 @@ class Finding(Record):
     step: int | None
     """The turn, from 1; None for what the trajectory lacks as a whole."""
     tool: str | None = None
-    """Which tool was called; None where the finding is about the reply itself."""
+    """Which tool was called; None if the finding is about the reply itself."""
     error: str | None = None
     """The kind of error of a call that failed, as its observation has it."""
     why: str
@@ -390,7 +390,7 @@ def _key(call: ToolCall) -> tuple[str, str]:
 class _Used:
     """Finds the results that a model did not use.
 
-    A result is used where something that it was the first to show is in what the model wrote later, in words, thoughts
+    A result is used if something that it was the first to show is in what the model wrote later, in words, thoughts
     or arguments: a node's id, a saved set, a word of the result that is no everyday word. What the last turn but one
     gave has been read for the ending.
     """
@@ -405,7 +405,11 @@ class _Used:
             seen = "\n".join(seen.text for seen in step.observations)
             self._known[-1] |= _words(f"{step.notice or ''}\n{written}")
             self._known.append(self._known[-1] | _words(seen))
-        looking = [number for number, step in enumerate(self._steps, 1) if _looks(step)]
+        looking = []  # turns with a result that is meant to be read
+        for number, step in enumerate(self._steps, 1):
+            answering = {call.id for call in step.reply.message.tool_calls if call.name in _ANSWERING}
+            if any(seen.error is None and seen.call_id not in answering for seen in step.observations):
+                looking.append(number)
         self._last_look = looking[-1] if looking and looking[-1] < len(self._steps) else None
 
     def is_unused(self, number: int, call: ToolCall, seen: Observed) -> bool:
@@ -416,12 +420,6 @@ class _Used:
         new = _words(seen.text) - self._known[number - 1]
         # A result that shows nothing new may have been a check: whether it was of use cannot be told.
         return bool(new) and new.isdisjoint(_words(later)) and not any(node in later for node in seen.nodes)
-
-
-def _looks(step: Step) -> bool:
-    """Return whether a turn got a result that is meant to be read."""
-    answering = {call.id for call in step.reply.message.tool_calls if call.name in _ANSWERING}
-    return any(seen.error is None and seen.call_id not in answering for seen in step.observations)
 
 
 def _written_in(step: Step) -> Iterator[str]:

@@ -72,7 +72,7 @@ class Workflow:
         check_limits(graph, question)
         self.graph, self.run, self.question = graph, run, question
         self.hits: tuple[Ranked, ...] = ()
-        """The ranking so far, which stays where a budget ends the course."""
+        """The ranking so far, which stays if a budget ends the course."""
         self.notes: list[str] = []
         """What went less well than it might have, for the result."""
         self.set_joins = 0
@@ -205,7 +205,7 @@ class Workflow:
     ) -> tuple[int, ...]:
         """Search the graph and return all rows found, best first, even those that the tool's reply has no room for.
 
-        `among` names a set to search in. `passages`, where the toolbox offers them, count for the meaning as much as
+        `among` names a set to search in. `passages` if the toolbox offers them, count for the meaning as much as
         the query.
         """
         graph, session = self.graph, self._toolbox.session
@@ -259,7 +259,7 @@ class Workflow:
     def fork(self, run: Run | None = None) -> Workflow:
         """Return a part of the course for another thread. It keeps a record of its own, and no saved sets of its own.
 
-        Its calls are claimed from `run` where one is given, else from the same run.
+        Its calls are claimed from `run` if one is given, else from the same run.
         """
         part = copy.copy(self)
         part.run = self.run if run is None else run

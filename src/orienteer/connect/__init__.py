@@ -9,8 +9,9 @@ __getattr__, __dir__, __all__ = face(
     {
         "bolt": "database_login, Server",
         "cluster": "Cluster, Failure as NodeFailure, KeptReplies, NodeProcess, ReplyKeeper",
-        "in_place.edges": "full_text_index",
-        "in_place.graph": "GraphInPlace",
+        "in_place.contents": "SeenColumn",
+        "in_place.edges": "EdgesInPlace, full_text_index, NamesInPlace, TextInPlace",
+        "in_place.graph": "GraphInPlace, PropertiesInPlace",
         "in_place.statements": "written_for_server",
         "opencypher.names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
         "push": "push_graph",

@@ -182,7 +182,7 @@ class Server:
 
 
 def database_login(*, environment: Mapping[str, str] | None = None) -> Login | None:
-    """Return who asks a database, as the environment says; None where it names nobody. Raises `BadOption`."""
+    """Return the user and password from the environment, or None. Raises `BadOption`."""
     environment = os.environ if environment is None else environment
     user, password = environment.get("NEO4J_USERNAME"), environment.get("NEO4J_PASSWORD")
     if user and not password:

@@ -26,7 +26,7 @@ _KEYS = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION"
 _AMAZON = "https://s3.amazonaws.com"
 
 
-class Listed(NamedTuple):
+class ListedFile(NamedTuple):
     """A file in a listing."""
 
     size: int
@@ -44,13 +44,15 @@ class Bucket(Objects):
         super().__init__(address, endpoint() or _AMAZON)
         self._store = _store_of(address, is_written=is_written)
 
-    def list(self) -> dict[str, Listed]:
+    def list(self) -> dict[str, ListedFile]:
         """Return all files by name."""
         import obstore
 
         with self._translating(""):
             pages = obstore.list(self._store)
-            return {entry["path"]: Listed(entry["size"], entry["last_modified"]) for page in pages for entry in page}
+            return {
+                entry["path"]: ListedFile(entry["size"], entry["last_modified"]) for page in pages for entry in page
+            }
 
     def put(self, name: str, content: bytes | Iterator[bytes]) -> None:
         """Write a file atomically."""

@@ -1,7 +1,7 @@
-"""A graph directory, put at an address: the files that it lacks there, and the pointer last.
+"""Pushes a graph directory to an address: the missing files, and the pointer last.
 
-Whoever reads the address sees the generation before or this one, whole. A push that ends early has cost what it sent:
-the next one finds it there. A file with a hash that the generation before has too is copied there without being sent.
+Readers see the previous generation or this one, complete. An interrupted push is resumed by the next one. A file that
+the previous generation has too, by its hash, is copied within the store.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from orienteer.connect.bucket import CHUNK, Bucket, Listed
+from orienteer.connect.bucket import CHUNK, Bucket, ListedFile
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, GraphBusy, NotAGraph, ObjectMissing, StoreFailed
 from orienteer.graph.builder import Progress
@@ -52,47 +53,51 @@ from orienteer.serve.cli.output import Output
 
 _AT_ONCE = 2 * CHUNK  # bytes: a larger file goes in parts
 _KEPT = timedelta(hours=1)
-"""What nothing names any more stays so long after its last file came: a reader or another push may be at it."""
+"""Unused folders stay this long after their last file came, for a reader or another push may use them."""
 _FOLDER = re.compile(f"{GENERATIONS}/{GENERATION.pattern}|{PIECES}/{GENERATION.pattern}/[a-z]+-[0-9a-f]{{8}}")
-"""The folders that a push makes: nothing else is ever removed."""
+"""The folders of a push; nothing else is ever removed."""
 
 
 class PushReport(Record):
-    """What a push did."""
+    """The result of a push."""
 
     address: str
     generation: str
     is_new: bool
-    """Whether the address had something else before."""
+    """The address had another generation before, or none."""
     files: int
     bytes: int
-    """Of the files of the graph, with the manifest."""
+    """The size of the graph with its manifest."""
     sent: int
     """Files that were sent."""
     sent_bytes: int
     copied: int
-    """Files that the store copied from the generation before."""
+    """Files that the store copied from the previous generation."""
     removed: int
-    """Files of generations that nothing names any more."""
+    """Files of unused generations."""
     seconds: float
 
 
 def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
-    """Put the current generation of a graph directory at an address.
+    """Push the current generation of a graph directory to an address.
 
-    Raises `BadOption` for an address that is only read, `BadInput` where it holds something else, `NotAGraph` for a
-    damaged graph, `GraphBusy` where another push was faster or the graph was replaced meanwhile, `StoreFailed`.
+    Raises `BadOption` for a read-only address, `BadInput` if it has other files, `NotAGraph` for a damaged graph,
+    `GraphBusy` if another push was faster or the graph was replaced meanwhile, `StoreFailed`.
     """
     if not address.is_bucket:
         raise BadOption(f"{address} is only read from: push to s3://BUCKET/NAME")
     began, target = monotonic(), Bucket(address, is_written=True)
     pointer = kept_at_addresses(read_pointer(path))
     files = _files(path, pointer)
-    before = _pointer_before(target)
+    before: PublishedPointer | None = None
+    with suppress(ObjectMissing):  # there is no graph yet
+        before = published_pointer(target)
     total = sum(record.bytes for record in files.values())
     report = partial(PushReport, address=str(address), generation=pointer.generation, files=len(files), bytes=total)
     there = target.list()
-    _check_ours(target, there, before)
+    others = [name for name in there if name == POINTER or not name.startswith((f"{GENERATIONS}/", f"{PIECES}/"))]
+    if before is None and others:  # nobody wants a graph among other files
+        raise BadInput(f"{address} holds {others[0]!r}, which is not of a graph: name a place with nothing in it")
     lacking = {name: record for name, record in files.items() if not _is_there(there.get(name), record)}
     is_new = before is None or before.pointer != pointer
     if not (is_new or lacking):
@@ -105,7 +110,10 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
         moved_together(moves, sent_bytes, stage=f"pushing {counted(len(moves), 'file')} to {address}, bytes", tell=tell)
     except FileNotFoundError as error:
         raise GraphBusy(f"{path} was replaced while it was pushed: push again") from error
-    _require_all(target, files)
+    there_now = target.list()
+    for name, record in files.items():
+        if not _is_there(there_now.get(name), record):  # another push may have removed it as unused
+            raise StoreFailed(f"{target.name(name)} is gone again: push again, and it is sent again")
     if is_new:
         target.put_over(POINTER, pointer.model_dump_json().encode(), None if before is None else before.content)
     removed = _removed(target, there, [pointer, *([before.pointer] if before is not None else [])])
@@ -120,7 +128,7 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
 
 
 def _files(path: Path, pointer: Pointer) -> dict[str, FileRecord]:
-    """Return all files of a graph but its pointer, by their names beneath it; the manifest comes last."""
+    """Return all files of a graph except its pointer, by their names in it; the manifest comes last."""
     try:
         manifest = read_manifest(path, pointer)
         name = f"{GENERATIONS}/{pointer.generation}/{MANIFEST}"
@@ -132,75 +140,50 @@ def _files(path: Path, pointer: Pointer) -> dict[str, FileRecord]:
         raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force", paths=[path]) from error
 
 
-def _pointer_before(target: Bucket) -> PublishedPointer | None:
-    """Return the pointer that an address has; None where it has none."""
-    try:
-        return published_pointer(target)
-    except ObjectMissing:
-        return None
-
-
-def _check_ours(target: Bucket, there: Collection[str], before: PublishedPointer | None) -> None:
-    """Raise `BadInput` for an address with no graph and other files: a graph among them is nobody's wish."""
-    others = [name for name in there if name == POINTER or not name.startswith((f"{GENERATIONS}/", f"{PIECES}/"))]
-    if before is None and others:
-        raise BadInput(f"{target.address} holds {others[0]!r}, which is no graph's: name a place with nothing in it")
-
-
-def _is_there(listed: Listed | None, record: FileRecord) -> bool:
-    """Tell whether a file is at the address: it came there whole or not at all, under a name of its own generation."""
+def _is_there(listed: ListedFile | None, record: FileRecord) -> bool:
+    """Return whether a file is at the address; stores write atomically, so that its size is proof enough."""
     return listed is not None and listed.size == record.bytes
 
 
 def _copied(
-    target: Bucket, lacking: Mapping[str, FileRecord], before: PublishedPointer | None, there: Mapping[str, Listed]
+    target: Bucket, lacking: Mapping[str, FileRecord], before: PublishedPointer | None, there: Mapping[str, ListedFile]
 ) -> set[str]:
-    """Copy the files that the generation before has too, and return their names."""
+    """Copy the files that the previous generation has too, and return their names."""
     if before is None or not lacking:
         return set()
     try:
         known = published_graph(target, before.pointer).files
-    except (NotAGraph, StoreFailed):  # it is damaged: this push mends that
+    except (NotAGraph, StoreFailed):  # it is damaged, and this push repairs it
         return set()
     named = {record.sha256: name for name, record in known.items() if _is_there(there.get(name), record)}
     copied: set[str] = set()
     for name, record in sorted(lacking.items(), key=lambda item: item[1].bytes):
         if record.bytes and record.sha256 in named:
             if not target.copy(named[record.sha256], name):
-                break  # the store cannot, or not files of this size: the rest is no smaller
+                break  # the store cannot copy files of this size, and the others are larger
             copied.add(name)
     return copied
 
 
 def _send(target: Bucket, path: Path, name: str, record: FileRecord, meter: Meter) -> None:
-    """Send a file, checked by its hash on the way: what is damaged never gets its name there."""
-    size_of(path / name)  # nothing is read through a link
-    parts = _checked(path / name, record, meter)
-    target.put(name, parts if record.bytes > _AT_ONCE else b"".join(parts))
+    """Send a file. Raises `NotAGraph` for a damaged one, which then does not appear at the address."""
+    size_of(path / name)  # links are refused
+
+    def checked() -> Iterator[bytes]:
+        digest = hashlib.sha256()
+        with (path / name).open("rb") as stream:
+            while part := stream.read(CHUNK):
+                digest.update(part)
+                meter.add(len(part))
+                yield part
+        if digest.hexdigest() != record.sha256:
+            raise damaged(path / name, CHANGED)
+
+    target.put(name, checked() if record.bytes > _AT_ONCE else b"".join(checked()))
 
 
-def _checked(file: Path, record: FileRecord, meter: Meter) -> Iterator[bytes]:
-    """Yield the parts of a file. Raises `NotAGraph` at its end where it is not what was written."""
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while part := stream.read(CHUNK):
-            digest.update(part)
-            meter.add(len(part))
-            yield part
-    if digest.hexdigest() != record.sha256:
-        raise damaged(file, CHANGED)
-
-
-def _require_all(target: Bucket, files: Mapping[str, FileRecord]) -> None:
-    """Raise `StoreFailed` unless the address has every file now: another push may have removed what it found idle."""
-    there = target.list()
-    for name, record in files.items():
-        if not _is_there(there.get(name), record):
-            raise StoreFailed(f"{target.name(name)} is gone again: push again, and it is sent again")
-
-
-def _removed(target: Bucket, there: Mapping[str, Listed], kept: Collection[Pointer]) -> int:
-    """Remove the files that came before this push and that nothing names any more, and return how many."""
+def _removed(target: Bucket, there: Mapping[str, ListedFile], kept: Collection[Pointer]) -> int:
+    """Remove unused files from before this push, and return their number."""
     folders = {f"{GENERATIONS}/{pointer.generation}" for pointer in kept}
     folders |= {folder_of_piece(pointer, piece) for pointer in kept for piece in pointer.pieces.values()}
     idle: dict[str, list[str]] = {}
@@ -213,7 +196,7 @@ def _removed(target: Bucket, there: Mapping[str, Listed], kept: Collection[Point
     try:
         if names:
             target.remove(names)
-    except StoreFailed:  # the graph is published all the same, and the next push tries again
+    except StoreFailed:  # the graph is published all the same, and the next push retries
         return 0
     return len(names)
 

@@ -23,7 +23,7 @@ from orienteer.ingest.formats.apoc import LABELS, labelled
 from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
 from orienteer.ingest.formats.graph_file import AttributedGraph
 from orienteer.ingest.formats.table import shown
-from orienteer.ingest.importer import ImportOptions, import_with
+from orienteer.ingest.importer import ImportOptions, imported
 from orienteer.ingest.report import EMPTY_ID, Ignored, Report, Tally
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, plainly
 from orienteer.ingest.tables.labels import Labels
@@ -313,7 +313,7 @@ def imported_database(
         about = {"address": str(server.address), "server": server.agent, "id": opened[0].id_property}
         return {"database": about | ({"changed_by": options.changed_by} if options.changed_by else {})}
 
-    report = import_with([], target, options=options, progress=tell, beside=origin, open_layout=open_layout)
+    report = imported([], target, options=options, progress=tell, beside=origin, open_layout=open_layout).report
     return ImportedDatabase(report, opened[0])
 
 

@@ -1,4 +1,4 @@
-"""`import --update` of a database: changes are read, or everything if they cannot be found.
+"""`import --update` of a database: reads the changes, or everything if these are unknown.
 
 A property tells which nodes and edges are new or changed. Counts tell what went: if there are fewer nodes than
 expected, all their ids are read, and if the number of edges of a type differs, all edges of that type.
@@ -116,7 +116,7 @@ def update_database(
 
 
 def _other_than_before(manifest: Manifest, server: Server, options: ImportOptions, target: Path) -> str:
-    """Return how the source or the options that made a graph differ from these; empty if they do not."""
+    """Return the difference from the source or the options that made a graph; empty if there is none."""
     address = manifest.provenance.get("database", {}).get("address")
     if address is None:
         return f"{target} was made of files, and not of {server.address}"
@@ -284,7 +284,10 @@ class _MarkUpdate:
         now, changes = self._edge_changes(change, numbers)
         nodes_now = self._nodes_now(change, numbers)
         check_edge_count(changes, manifest)
-        self._check_names()
+        names = self._database.edge_names
+        weights = [name for name in names if EDGE_RANKS.get(plainly(name), ("", 0))[0] == "weight"]
+        if len(weights) > 1 and not {*weights} <= {*self._marks.edge_names}:  # an import would take the better one
+            raise FullImportRequired(f"edges have a weight by {weights[-1]!r} now, besides {weights[0]!r}")
         self._check_node_types(change, counts)
         marks_after = self._marks.model_copy(
             update={
@@ -538,13 +541,6 @@ class _MarkUpdate:
         if not missing <= self._contents.keys():
             raise FullImportRequired("it changed while it was read")
         return dict(zip(np.flatnonzero(is_wanted).tolist(), map(self._contents.__getitem__, wanted), strict=True))
-
-    def _check_names(self) -> None:
-        """Raise `FullImportRequired` if a second property now may give edges a weight: the better one does."""
-        names = self._database.edge_names
-        weights = [name for name in names if EDGE_RANKS.get(plainly(name), ("", 0))[0] == "weight"]
-        if len(weights) > 1 and not {*weights} <= {*self._marks.edge_names}:
-            raise FullImportRequired(f"edges have a weight by {weights[-1]!r} now, besides {weights[0]!r}")
 
     def _partial(self, change: NodeChange, now: EdgeRows) -> tuple[str, ...]:
         """Return the types marked partial. Raises `FullImportRequired` if one is gone: a full import says how."""

@@ -117,7 +117,7 @@ class TypeTests(ABC):
                 node = self.write(expression.right.arguments[0])
                 check_graph_kind("labels()", node, "node")
                 return self.is_there(node)
-        operator, left, right = _turned(expression, is_only_label=not self._domain)
+        operator, left, right = _type_first(expression, is_only_label=not self._domain)
         if not _is_type(left) or operator not in ("=", "<>", "IN"):
             return None
         items = [self.scope.constant(item) for item in right.items] if isinstance(right, syntax.ListOf) else None
@@ -132,7 +132,7 @@ class TypeTests(ABC):
             types = frozenset(triple.type for word in wanted for triple in names.edge_triples(str(word)))
         else:
             types = frozenset(node_type for word in wanted for node_type in names.node_types(str(word)))
-        condition = self.compares_type(self.write(_typed(left)), types)
+        condition = self.compares_type(self.write(_typed_argument(left)), types)
         return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
 
     def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
@@ -166,7 +166,7 @@ class TypeTests(ABC):
         return Value(self.type_text(value), ValueKind(f"{what} type"))
 
 
-def _turned(expression: syntax.Binary, *, is_only_label: bool) -> tuple[str, Expression, Expression]:
+def _type_first(expression: syntax.Binary, *, is_only_label: bool) -> tuple[str, Expression, Expression]:
     """Return a comparison with the type on its left side, if either side is a type."""
     operator, left, right = expression.operator, expression.left, expression.right
     if operator == "IN" and _is_labels(right):
@@ -191,7 +191,7 @@ def _is_type(expression: Expression) -> bool:
     return isinstance(expression, syntax.FunctionCall) and expression.name in TYPE_CALLS
 
 
-def _typed(expression: Expression) -> Expression:
+def _typed_argument(expression: Expression) -> Expression:
     """Return the node or edge in an expression for its type."""
     while not isinstance(expression, syntax.FunctionCall) or expression.name not in (*TYPE_CALLS, "labels"):
         assert isinstance(expression, syntax.Item | syntax.FunctionCall)

@@ -31,14 +31,14 @@ def check_kind(what: str, value: Value, wanted: str) -> None:
     if not matches_kind(kind, wanted):
         hint = ": write toString() around it" if wanted == "text" and kind.is_number else ""
         hint = ": write x IN list, or any(x IN list WHERE x = ...)" if kind.name == "list" else hint
-        raise BadQuery(f"{what} takes {'an' if wanted == 'edge' else 'a'} {wanted}, not {kind.shown}{hint}")
+        raise BadQuery(f"{what} takes {'an' if wanted == 'edge' else 'a'} {wanted}, not {kind.description}{hint}")
 
 
 def check_graph_kind(what: str, value: Value, wanted: str) -> None:
     """Raise `BadQuery` unless a value is known to be a node, an edge or a path: other values may crash the engine."""
     if value.kind.name != wanted:
         raise BadQuery(
-            f"{what} takes {'an' if wanted == 'edge' else 'a'} {wanted} of a pattern, not {value.kind.shown}"
+            f"{what} takes {'an' if wanted == 'edge' else 'a'} {wanted} of a pattern, not {value.kind.description}"
         )
 
 
@@ -53,7 +53,7 @@ def check_place(source: Value, at: Value) -> None:
 def condition_of(value: Value) -> str:
     """Return the text of a condition. Raises `BadQuery` for a value that cannot be true or false."""
     if value.kind.name not in ("boolean", "", "null"):
-        raise BadQuery(f"{value.kind.shown} is not a condition: compare it with something")
+        raise BadQuery(f"{value.kind.description} is not a condition: compare it with something")
     return value.text
 
 
@@ -89,7 +89,7 @@ def check_compared(operator: str, left: Value, right: Value) -> None:
             raise BadQuery(f"nodes and edges have no order: compare properties, as in a.id {operator} b.id")
         for one, another in ((kind, other), (other, kind)):
             if one.name in ("node", "edge") and another.name not in (one.name, "", "null"):
-                fault = f"{operator} compares {one.shown} with {another.shown}"
+                fault = f"{operator} compares {one.description} with {another.description}"
                 raise BadQuery(f"{fault}: write .id or .name after the node")
         return
     # Two numbers, two texts, or two values of the same kind can be equal.
@@ -97,7 +97,7 @@ def check_compared(operator: str, left: Value, right: Value) -> None:
     if kind.name and other.name and "null" not in (kind.name, other.name) and not are_alike:
         raise BadQuery(_advice(operator, kind, other, right))
     if operator not in ("=", "<>") and (kind.name in ("map", "path", "list") or other.name in ("map", "path", "list")):
-        raise BadQuery(f"{kind.shown} has no order: {operator} cannot compare it")
+        raise BadQuery(f"{kind.description} has no order: {operator} cannot compare it")
 
 
 def check_text_condition(operator: str, left: Value, right: Value, pattern: object) -> None:
@@ -114,7 +114,7 @@ def check_text_condition(operator: str, left: Value, right: Value, pattern: obje
 
 
 def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> str:
-    what = f"{operator} compares {kind.shown} with {other.shown}, which is never true"
+    what = f"{operator} compares {kind.description} with {other.description}, which is never true"
     if kind.name == "list":
         return f"{what}: write {right.text} IN list"
     if kind.is_text and other.is_number:

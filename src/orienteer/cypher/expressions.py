@@ -207,7 +207,13 @@ def _bracketed(reader: TokenReader) -> Expression:
 def _list(reader: TokenReader) -> Expression:
     reader.expect("[", "of a list")
     if reader.is_variable() and reader.is_word("IN", ahead=1):
-        return _comprehension(reader)
+        variable = reader.variable()
+        reader.expect_word("IN", "in a list comprehension")
+        source = read_expression(reader)
+        where = read_expression(reader) if reader.takes_word("WHERE") else None
+        result = read_expression(reader) if reader.takes("|") else None
+        reader.expect("]", "after a list comprehension")
+        return syntax.Comprehension(variable, source, where, result)
     items: list[Expression] = []
     for _ in reader.items("]", "in a list"):
         items.append(read_expression(reader))
@@ -228,16 +234,6 @@ def _pattern_comprehension(reader: TokenReader, items: list[Expression]) -> Expr
     result = read_expression(reader)
     reader.expect("]", "after [(a)-[..]->(b) | b.name")
     return syntax.PatternComprehension(pattern.paths[0], where, result)
-
-
-def _comprehension(reader: TokenReader) -> Expression:
-    variable = reader.variable()
-    reader.expect_word("IN", "in a list comprehension")
-    source = read_expression(reader)
-    where = read_expression(reader) if reader.takes_word("WHERE") else None
-    result = read_expression(reader) if reader.takes("|") else None
-    reader.expect("]", "after a list comprehension")
-    return syntax.Comprehension(variable, source, where, result)
 
 
 def _case(reader: TokenReader) -> Expression:

@@ -114,7 +114,7 @@ def kind_of_aggregate(name: str, value: Value) -> ValueKind:
     if name in ("sum", "avg"):
         check_kind(f"{name}()", value, "number")
     elif value.kind.name in ("list", "map", "node", "edge", "path"):
-        raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.shown}")
+        raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.description}")
     return FLOAT if name == "avg" else value.kind
 
 
@@ -140,7 +140,7 @@ def _check_date(arguments: Sequence[Value]) -> None:
 def _check_size(arguments: Sequence[Value]) -> None:
     kind = arguments[0].kind
     if kind.name not in ("list", "") and not kind.is_text:
-        raise BadQuery(f"size() takes a list or a text, not {kind.shown}; of a pattern: COUNT {{ ... }}")
+        raise BadQuery(f"size() takes a list or a text, not {kind.description}; of a pattern: COUNT {{ ... }}")
 
 
 def _same(arguments: Sequence[Value]) -> ValueKind:

@@ -39,7 +39,7 @@ class ValueKind:
         return self.name in ("text", "node type", "edge type")
 
     @property
-    def shown(self) -> str:
+    def description(self) -> str:
         """The kind for an error message."""
         return {"integer": "a number", "float": "a number", "boolean": "true or false", "edge": "an edge"}.get(
             self.name, f"a {self.name}" if self.name else "a value"
@@ -102,7 +102,7 @@ def common(kinds: list[ValueKind], where: str) -> ValueKind:
     if all(kind.is_text for kind in definite):
         return TEXT
     if len({kind.name for kind in definite}) > 1:
-        shown = " and ".join(dict.fromkeys(kind.shown for kind in definite))
+        shown = " and ".join(dict.fromkeys(kind.description for kind in definite))
         raise BadQuery(f"{where} mixes {shown}: return them apart, or make all texts with toString()")
     types = frozenset[str]().union(*(kind.types for kind in definite))
     items = [kind.item for kind in definite if kind.item is not None]

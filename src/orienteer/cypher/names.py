@@ -87,7 +87,7 @@ def viewed_schema(schema: Schema, view: View) -> Schema:
         if len(triples) == 1:  # all its edges join the same two types, which become part of the name
             words = [nodes[triples[0].source], *words, nodes[triples[0].target]]
         edges[edge_type] = "_".join(words).upper()
-    labels = {**_apart(nodes), **_apart(edges)}
+    labels = {**_unambiguous(nodes), **_unambiguous(edges)}
     if view.label is not None and not (view.label.isprintable() and 0 < len(view.label) <= _LONGEST_LABEL):
         raise BadOption(
             f"The label {view.label[:40]!r} cannot be read: it needs 1 to {_LONGEST_LABEL} printable characters."
@@ -103,7 +103,7 @@ def _underscored(name: str) -> str:
     return "_".join("".join(character if character.isalnum() else " " for character in name).split()) or name
 
 
-def _apart(names: dict[str, str]) -> dict[str, str]:
+def _unambiguous(names: dict[str, str]) -> dict[str, str]:
     """Return the view's name of each type, or its own name if the view's would be ambiguous."""
     counts = Counter(key for name, shown in names.items() for key in {shown.casefold(), name.casefold()})
     return {name: shown if counts[shown.casefold()] == 1 else name for name, shown in names.items()}
@@ -132,7 +132,7 @@ class Identifiers:
             first = self._ids[int(of_type[0])] if len(of_type) else ""
             for separator in _SEPARATORS:
                 length = len(name) + len(separator)
-                if _plain(first[:length]) == _plain(f"{name}{separator}") and len(first) > length:
+                if _spaced(first[:length]) == _spaced(f"{name}{separator}") and len(first) > length:
                     self.prefixes[name] = first[:length]
                     break
         identified = self._node_types[np.fromiter(self._by_row, np.int64, len(self._by_row))]
@@ -174,7 +174,7 @@ def identifiers(graph: GraphArrays, view: View) -> Identifiers:
     return graph.once(("identifiers", view.identifier), lambda: Identifiers(graph, view))
 
 
-def _plain(text: str) -> str:
+def _spaced(text: str) -> str:
     return text.casefold().replace("_", " ").replace("-", " ")
 
 
@@ -274,7 +274,7 @@ class NameMap:
             return Value(f"({base.text}).{quoted(key)}", item, parts=base.parts)
         if kind.name not in ("node", "edge"):
             hint = ": name one of them, as in list[0].name" if kind.name == "list" else ""
-            raise BadQuery(f"{kind.shown} has no property {key!r}{hint}")
+            raise BadQuery(f"{kind.description} has no property {key!r}{hint}")
         owner = base if base.text.isidentifier() else base._replace(text=f"({base.text})")
         own = key.casefold()
         if kind.name == "node" and own in _OWN and key not in self.catalog.node_columns:
@@ -286,7 +286,7 @@ class NameMap:
 
     def node_types(self, name: str) -> frozenset[str]:
         """Return the node types with a name. Raises `UnknownType`."""
-        types = _look_up(name, self._node_words)
+        types = _look_up(name, self._type_words[0])
         if not types:
             raise self._unknown("node type", name, list(self.schema.node_types))
         return types
@@ -296,7 +296,7 @@ class NameMap:
 
         Raises `UnknownType`.
         """
-        if types := _look_up(name, self._edge_words):
+        if types := _look_up(name, self._type_words[1]):
             return frozenset(triple for triple in self.triples if triple.type in types)
         triples = self._joining.get(_bare(name), frozenset())
         if not triples:
@@ -304,14 +304,9 @@ class NameMap:
         return triples
 
     @cached_property
-    def _node_words(self) -> list[Mapping[str, frozenset[str]]]:
-        """The node types by each name that a query may use."""
-        return self._words(self.schema.node_types)
-
-    @cached_property
-    def _edge_words(self) -> list[Mapping[str, frozenset[str]]]:
-        """The edge types by each name that a query may use."""
-        return self._words(self.schema.edge_types)
+    def _type_words(self) -> tuple[list[Mapping[str, frozenset[str]]], list[Mapping[str, frozenset[str]]]]:
+        """The node types, and the edge types, by each name that a query may use."""
+        return self._words(self.schema.node_types), self._words(self.schema.edge_types)
 
     def _words(self, types: Iterable[str]) -> list[Mapping[str, frozenset[str]]]:
         """Return the types by name on three levels: exact, case-folded, and letters and digits only."""
@@ -362,7 +357,7 @@ class NameMap:
         properties = [*_OWN] if what == "node" else []
         properties += [name for name, column in columns.items() if types & set(column.types) and name not in properties]
         has = f"{self._list(types)} has: {', '.join(properties[:_MOST_SHOWN]) or 'none'}."
-        own = _known(key, columns)
+        own = _matching(key, columns)
         if own is not None:
             column = columns[own]
             if not types & set(column.types):
@@ -371,7 +366,7 @@ class NameMap:
                     f"it belongs to {self._list(column.types)}. {has}"
                 )
             return column
-        missing = _known(key, left_out)
+        missing = _matching(key, left_out)
         if missing is not None:
             raise UnknownProperty(
                 f"The property {key!r} is not in the copy that Cypher reads: {left_out[missing]}. "
@@ -404,7 +399,7 @@ def _near(name: str, names: Iterable[str]) -> list[str]:
     return list(meanings.values())[:3]
 
 
-def _known(key: str, names: Mapping[str, object]) -> str | None:
+def _matching(key: str, names: Mapping[str, object]) -> str | None:
     if key in names:
         return key
     same = [word for word in names if word.casefold() == key.casefold()]

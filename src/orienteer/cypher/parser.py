@@ -149,7 +149,7 @@ def _count(reader: TokenReader, what: str) -> int | Parameter:
     if token.kind == "parameter":
         reader.parameters.add(token.value)
         return Parameter(token.value)
-    raise BadQuery(f"{what} takes a whole number or a parameter, not {token.shown}")
+    raise BadQuery(f"{what} takes a whole number or a parameter, not {token.description}")
 
 
 # The patterns of one clause as nodes and edges with their possible types, for any engine.
@@ -264,7 +264,7 @@ class PatternReader(ABC):
             node = PatternNode(scope.fresh(), types, True, asked=wanted, name=name)
         else:
             if before.kind.name not in ("node", ""):
-                raise BadQuery(f"{name!r} is {before.kind.shown}, not a node: give the node another name")
+                raise BadQuery(f"{name!r} is {before.kind.description}, not a node: give the node another name")
             types = before.kind.types or frozenset(scope.names.schema.node_types)
             node = PatternNode(before.text, types if wanted is None else types & wanted, False, name=name)
             if wanted is not None and not types <= wanted:

@@ -277,7 +277,7 @@ class Scope:
     def take_apart(self, source: Value, variable: str) -> str:
         """Introduce the variable of an UNWIND; return its name. Raises `BadQuery` for a value that is not a list."""
         if source.kind.name not in ("list", "", "null"):
-            raise BadQuery(f"UNWIND takes a list apart, not {source.kind.shown}")
+            raise BadQuery(f"UNWIND takes a list apart, not {source.kind.description}")
         if variable in self.variables:
             raise BadQuery(f"the variable {variable!r} is there already: give what UNWIND takes out another name")
         item = Value(self.fresh(), source.kind.item or UNKNOWN, parts=source.parts)

@@ -65,7 +65,7 @@ def order_of(
         for order in clause.order:
             value = write(with_columns(order.expression, columns))
             if value.kind.name in ("node", "edge", "path", "map", "list"):
-                raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
+                raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.description}: name a property")
             parts.append(f"{value.text}{' DESC' if order.descending else ''}")
     return f" ORDER BY {', '.join(parts)}"
 

@@ -47,7 +47,7 @@ class CypherToken(NamedTuple):
     end: int
 
     @property
-    def shown(self) -> str:
+    def description(self) -> str:
         """The token for an error message."""
         return "the end" if self.kind == "end" else repr(self.value[:40])
 
@@ -80,7 +80,7 @@ def _token(text: str, at: int) -> CypherToken:
     if match := _TEXT.match(text, at):
         return CypherToken("text", _unescaped(match[0][1:-1]), at, match.end())
     if match := _NAME.match(text, at):
-        return CypherToken("name", _plain(match[0][1:-1].replace("``", "`")), at, match.end())
+        return CypherToken("name", _checked_text(match[0][1:-1].replace("``", "`")), at, match.end())
     if text[at] == "$":
         match = _WORD.match(text, at + 1) or re.compile(r"\d+", re.ASCII).match(text, at + 1)
         if match is None:
@@ -125,7 +125,7 @@ def _refused(text: str, at: int) -> BadQuery:
 
 
 def _unescaped(text: str) -> str:
-    def meant(match: re.Match[str]) -> str:
+    def unescape(match: re.Match[str]) -> str:
         escape = match[1]
         if len(escape) > 1:
             code = int(escape[1:], 16)
@@ -136,10 +136,10 @@ def _unescaped(text: str) -> str:
             raise BadQuery(f"the escape \\{escape} in a text is not known: write \\\\ for a backslash")
         return _ESCAPED[escape]
 
-    return _plain(_ESCAPE.sub(meant, text))
+    return _checked_text(_ESCAPE.sub(unescape, text))
 
 
-def _plain(text: str) -> str:
+def _checked_text(text: str) -> str:
     """Return a text unchanged. Raises `BadQuery` for a lone surrogate, or a NUL, which ends a text in C."""
     if "\0" in text:
         raise BadQuery("a text or a name holds the character U+0000: leave it out")
@@ -232,7 +232,7 @@ class TokenReader:
         if is_variable:
             return token.value
         hint = f"; write `{token.value}` if it is a name" if token.kind == "word" else ""
-        raise BadQuery(f"a {what} is expected, not {token.shown}{hint}")
+        raise BadQuery(f"a {what} is expected, not {token.description}{hint}")
 
     def is_variable(self) -> bool:
         """Return whether the next token may be a variable's name."""
@@ -244,7 +244,7 @@ class TokenReader:
         token = self.next()
         if token.kind in ("name", "word"):
             return token.value
-        raise BadQuery(f"a name of a {what} is expected, not {token.shown}")
+        raise BadQuery(f"a name of a {what} is expected, not {token.description}")
 
     def text(self, start: CypherToken) -> str:
         """Return the statement's text from a token up to here."""
@@ -271,4 +271,4 @@ class TokenReader:
         token = self.peek()
         line = self.source.count("\n", 0, token.start) + 1
         column = token.start - self.source.rfind("\n", 0, token.start)
-        return BadQuery(f"{why} before {token.shown} (line {line}, column {column})")
+        return BadQuery(f"{why} before {token.description} (line {line}, column {column})")

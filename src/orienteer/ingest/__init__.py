@@ -97,6 +97,7 @@ __getattr__, __dir__, __all__ = face(
         "formats.xml_stream": "Names as XmlNames",
         "graph": "Graph",
         "importer": "import_graph, ImportOptions, validate as validate_sources",
+        "layouts": "KnownLayout",
         "provenance": "is_stale, skipped_groups, stamps_of",
         "remote.address": "address_of",
         "remote.objects": "Content",
@@ -105,6 +106,7 @@ __getattr__, __dir__, __all__ = face(
         "sources": "graph_at, graph_directory",
         "tables.cells": "prefixed as prefixed_texts",
         "tables.columns": "Columns as ColumnSpec, EDGE_NAMES, ENDS as END_NAMES, NODE_NAMES",
+        "tables.labels": "Labels",
         "tables.mapping": (
             "ColumnLink, IGNORED as IGNORED_ROLE, link_of, PLAIN as PLAIN_ROLES, PROPERTY as PROPERTY_ROLE"
         ),

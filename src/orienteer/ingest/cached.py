@@ -1,4 +1,4 @@
-"""Graphs in the cache: where each lies, and how it goes, by a person or with the folder that it was made of."""
+"""Graphs in the cache: their paths, and their removal by a person or after their sources are gone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 
 
 def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
-    """Return where the graph of some files lies in the cache: a readable name, what chose them, a hash of the path."""
+    """Return the path of a source's graph in the cache: a readable name, the selection, a hash of the path."""
     full = path.resolve()
     plain = re.sub(r"[^\w.-]+", "_", full.name).encode("utf-8", "replace")
     name = plain[:_LONGEST].decode("utf-8", "ignore") or "graph"
@@ -49,9 +49,9 @@ def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
 
 
 def up_to_date(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:
-    """Return a graph as it is, and that of some files from the cache; None if it has to be made, or made again.
+    """Return the path of a graph, or of a source's graph in the cache; None if that has to be built or rebuilt.
 
-    Raises `NotAGraph` if there is nothing, `BadInput` if files of a graph are chosen, or cannot be read.
+    Raises `NotAGraph` if the path does not exist, `BadInput` for a selection of a graph's files, or unreadable files.
     """
     if is_graph(path):
         require_all_files(path, selection)
@@ -67,23 +67,23 @@ def up_to_date(path: Path, *, cache: Path, selection: Selection = ALL) -> Path |
 
 
 def require_all_files(path: Path, selection: Selection) -> None:
-    """Raise `BadInput` if only some files of a graph are chosen."""
+    """Raise `BadInput` if a selection chooses files of a graph."""
     if selection.is_given:
         raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
 
 
 def cached_manifest(target: Path) -> Manifest | None:
-    """Return the manifest of a graph in the cache, None if it has to be made again."""
+    """Return the manifest of a graph in the cache, or None if it has to be rebuilt."""
     if not is_graph(target):
         return None
     try:
         return read_manifest(target, read_pointer(target))
-    except (NotAGraph, OSError):  # a damaged cache is no one's loss
+    except (NotAGraph, OSError):  # a damaged cache is rebuilt
         return None
 
 
 def cached_graphs(path: Path, graphs: Collection[Path]) -> list[Path]:
-    """Return those of some graphs in the cache that were made of a source, one for each selection of its files."""
+    """Return the graphs of a source among graphs in the cache, one for each selection of its files."""
     ending = f"-{_hash(path.resolve())}"
     return [graph for graph in graphs if graph.name.endswith(ending)]
 
@@ -93,33 +93,33 @@ def _hash(path: Path) -> str:
 
 
 def is_cached(folder: Path) -> bool:
-    """Return whether a folder is a graph that was made in the cache, by its name."""
+    """Return whether a folder is a graph with the name of one in the cache."""
     return _CACHED.fullmatch(folder.name) is not None and is_graph(folder)
 
 
 def remove_cached(folder: Path) -> None:
-    """Remove a folder of the cache; from a graph only the files that we write, so that anybody else's stay."""
+    """Remove a folder of the cache; from a graph only our own files, so that other files stay."""
     if not is_graph(folder):
         shutil.rmtree(folder)
         return
     for name in (GENERATIONS, PIECES):
         remove(no_link(folder / name), GENERATION)
-        with suppress(OSError):  # there is none, or it holds something else
+        with suppress(OSError):  # it does not exist, or has other files
             (folder / name).rmdir()
     remove(folder, DEBRIS)
     for name in (LOCK, ORIGIN):
         (folder / name).unlink(missing_ok=True)
-    (folder / POINTER).unlink()  # last: if removal breaks off before, this still is a graph, and is removed next time
+    (folder / POINTER).unlink()  # last: after an interruption it still is a graph, and is removed next time
     with suppress(OSError):
         folder.rmdir()
 
 
 def drop_orphans(cache: Path) -> Iterator[Path]:
-    """Remove the graphs of the cache whose sources are all gone, with every text in them; yield where they came from.
+    """Remove the graphs of the cache whose sources are all gone, with their texts; yield the paths of the sources.
 
-    A graph from an address was made elsewhere, and stays. Where the nearest folder above it that is there is empty, a
-    source may lie on a disk that is not mounted, and its graph stays. The cache is looked through once in an
-    hour at the most: a look reads a record of each graph.
+    Graphs from an address were made elsewhere, and stay. If the nearest existing folder above a source is empty, its
+    disk may not be mounted, and the graph stays. The cache is checked at most once an hour, for that reads a record of
+    each graph.
     """
     folder, looked = cache / "graphs", cache / "locks" / _LOOKED
     with suppress(OSError):
@@ -132,12 +132,12 @@ def drop_orphans(cache: Path) -> Iterator[Path]:
             continue
         try:
             sources = sources_of(read_manifest(graph, read_pointer(graph)))
-        except (NotAGraph, OSError):  # being made, or damaged: whoever asks for it makes it anew
+        except (NotAGraph, OSError):  # it is being built, or damaged, and then rebuilt at the next question
             continue
         if not sources or not all(_is_gone(source) for source in sources):
             continue
         with suppress(GraphBusy, OSError), locked(cache / "locks" / f"{graph.name}.lock", busy="another process"):
-            if all(_is_gone(source) for source in sources):  # by now too
+            if all(_is_gone(source) for source in sources):  # still, now that it is locked
                 remove_cached(graph)
                 yield sources[0]
 

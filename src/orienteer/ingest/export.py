@@ -1,4 +1,4 @@
-"""A graph -> files that other programs read, and that import gives back exactly: JSON lines, CSV, Parquet, GraphML."""
+"""Exports a graph as JSON lines, CSV, Parquet or GraphML, which an import reads back exactly."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import json
 import math
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,36 +16,43 @@ from typing import Any, Literal, NamedTuple, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.format import is_link
 from orienteer.graph.store import Graph
 from orienteer.ingest import portable
-from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect
-from orienteer.ingest.formats.files import stem, suffix
-from orienteer.ingest.formats.parquet import Parquet
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Reader, refusing
-from orienteer.ingest.portable import JSON, PROPERTY, TABLES, Dump, finished, from_json, is_json
-from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.portable import (
+    FLAT_EDGE_FIELDS,
+    FLAT_NODE_FIELDS,
+    JSON,
+    MIXED,
+    NUMBER,
+    PROPERTY,
+    TABLES,
+    TEXT,
+    TEXTS,
+    TRUTH,
+    WHOLE,
+    is_json,
+)
 from orienteer.records import Edge, JsonValue, Node
 from orienteer.version import __version__
 
 Target = Literal["jsonl", "graphml", "csv", "parquet"]
 
 ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped."""
+"""Characters that XML 1.0 excludes, even escaped."""
 PARTS = frozenset(
     {portable.META, portable.NODES, portable.EDGES}
     | {f"{name}.{form}" for name in ("nodes", "edges") for form in portable.FORMS}
 )
-"""Files of an export that is a folder."""
+"""Files of an export folder."""
 GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 
 
 def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> None:
-    """Write the graph as a folder of JSON lines, CSV or Parquet, or as one GraphML file, whole or not at all.
+    """Write the graph as a folder of JSON lines, CSV or Parquet, or as one GraphML file, atomically.
 
-    Raises `BadInput` if the path is taken and `force` was not given, or what lies there is no earlier export.
+    Raises `BadInput` if the path exists and `force` is not set, or if it is not an earlier export.
     """
     writers: Mapping[str, Callable[[Graph, Path], None]] = {"jsonl": _write_jsonl, "graphml": _write_graphml} | {
         form: partial(_write_tables, form=form) for form in portable.FORMS
@@ -74,15 +80,15 @@ def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> No
 
 
 def _is_replaceable(folder: Path) -> bool:
-    """Say whether a folder holds nothing but an earlier export: files of its names, no links and no folders."""
+    """Return whether a folder has nothing but an earlier export: files of its names, no links and no folders."""
     paths = list(folder.iterdir())
     is_ours = all(path.name in PARTS and path.is_file() and not is_link(path) for path in paths)
     has_tables = any(path.suffix.removeprefix(".") in portable.FORMS for path in paths)
-    return is_ours and (not has_tables or portable.recognize([folder]) is not None)  # others name tables so, too
+    return is_ours and (not has_tables or portable.recognize([folder]) is not None)  # tables of others have such names
 
 
 def meta_of(graph: Graph) -> dict[str, Any]:
-    """Return what an export says of the graph as a whole."""
+    """Return the metadata of an export."""
     schema = graph.schema
     return {
         "format": portable.KIND,
@@ -101,36 +107,29 @@ def meta_of(graph: Graph) -> dict[str, Any]:
 
 def _write_jsonl(graph: Graph, folder: Path) -> None:
     folder.mkdir()
-    meta = json.dumps(meta_of(graph), ensure_ascii=False, indent=1)
-    (folder / portable.META).write_text(meta + "\n", encoding="utf-8")
-    _lines(folder / portable.NODES, (_node(graph.node(node_id)) for node_id in graph.node_ids()))
-    edges = graph.iter_edges()
-    rows = ({"source": edge.source, "type": edge.type, "target": edge.target, **edge.extras} for edge in edges)
-    _lines(folder / portable.EDGES, rows)
+    _write_meta(folder, meta_of(graph))
+    nodes = (
+        {
+            "id": node.id,
+            "type": node.type,
+            "name": node.name,
+            "text": node.text,
+            "aliases": list(node.aliases),
+            "properties": dict(node.properties),
+        }
+        for node in map(graph.node, graph.node_ids())
+    )
+    edges = (
+        {"source": edge.source, "type": edge.type, "target": edge.target, **edge.extras} for edge in graph.iter_edges()
+    )
+    for name, rows in ((portable.NODES, nodes), (portable.EDGES, edges)):
+        with (folder / name).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _write_tables(graph: Graph, folder: Path, *, form: str) -> None:
-    folder.mkdir()
-    meta = meta_of(graph) | {portable.TABLES: write(graph, folder, form)}
-    written = json.dumps(meta, ensure_ascii=False, indent=1)
-    (folder / portable.META).write_text(written + "\n", encoding="utf-8")
-
-
-def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _node(node: Node) -> dict[str, Any]:
-    return {
-        "id": node.id,
-        "type": node.type,
-        "name": node.name,
-        "text": node.text,
-        "aliases": list(node.aliases),
-        "properties": dict(node.properties),
-    }
+def _write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
+    text = json.dumps(meta, ensure_ascii=False, indent=1)
+    (folder / portable.META).write_text(text + "\n", encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------------------- GraphML
@@ -139,11 +138,11 @@ Fields = dict[str, JsonValue]
 
 
 class _FieldKey(NamedTuple):
-    """How a field is declared."""
+    """The declaration of a field."""
 
     id: str
     is_json: bool
-    """Values are JSON; a text that is no JSON stands as it is."""
+    """Values are JSON; a text that is not JSON is written as it is."""
 
 
 NODE_FIELDS = frozenset({"type", "name", "text", "aliases"})
@@ -151,9 +150,9 @@ EDGE_FIELDS = frozenset({"type", "text", "weight", "symmetric"})
 
 
 def _write_graphml(graph: Graph, path: Path) -> None:
-    """Write GraphML in a stream. A first pass collects the fields, for the file declares them at its top.
+    """Write GraphML as a stream. A first pass collects the fields, which the head of the file declares.
 
-    Descriptions, which other programs pass over, say what import needs to give the graph back.
+    Descriptions, which other programs ignore, contain the metadata for an exact import.
     """
     symmetric = graph.schema.symmetric
     node_kinds: dict[str, str] = {}
@@ -180,12 +179,9 @@ def _write_graphml(graph: Graph, path: Path) -> None:
 
 
 def _node_fields(node: Node) -> Fields:
-    fields: Fields = {"type": node.type, "name": node.name}
-    if node.text:
-        fields["text"] = node.text
-    if node.aliases:
-        fields["aliases"] = list(node.aliases)
-    return fields | _own(node.properties, NODE_FIELDS)
+    fields = node_row(node, NODE_FIELDS)
+    del fields["id"]  # it is an attribute
+    return fields
 
 
 def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
@@ -193,19 +189,11 @@ def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
     fields.pop("properties", None)  # each is a field of its own, below
     if edge.type in symmetric:
         fields["symmetric"] = True
-    return fields | _own(edge.properties, EDGE_FIELDS)
-
-
-def _own(properties: Mapping[str, JsonValue], taken: frozenset[str]) -> Fields:
-    """Return properties under names that no field of ours has."""
-    return {
-        PROPERTY + name if name in taken or name.startswith(PROPERTY) else name: value
-        for name, value in properties.items()
-    }
+    return fields | _renamed(edge.properties, EDGE_FIELDS)
 
 
 def _widen(kinds: dict[str, str], fields: Fields) -> None:
-    """Note the GraphML type of each field: the narrowest that holds all its values."""
+    """Note the GraphML type of each field: the narrowest one for all its values."""
     for name, value in fields.items():
         kind = _kind(value)
         kind_before = kinds.setdefault(name, kind)
@@ -250,48 +238,40 @@ def _legal(text: str) -> str:
     return ILLEGAL.sub("\ufffd", text)
 
 
-# A graph as two flat tables, nodes and edges: how the fields of records are written in columns, and read back exactly.
+# A graph as two flat tables, nodes and edges, which are read back exactly.
 #
-# A column is of the narrowest kind that holds all its values, so that other programs find numbers where there are
-# numbers. Where one column has values of several kinds, lists or empty texts, its cells are JSON; a text that no JSON
-# could be taken for stands there as it is. `meta.json` beside the tables says the kind of every column.
+# A column has the narrowest kind for all its values, so that other programs find numbers as numbers. The cells of a
+# column with several kinds, lists or empty texts are JSON; a text that cannot be taken for JSON is written as it is.
+# `meta.json` has the kind of every column.
 
 
-AGAIN = "export the graph again"
 Row = dict[str, JsonValue]
-FLAT_NODE_FIELDS, FLAT_EDGE_FIELDS = (
-    ("id", "type", "name", "text", "aliases"),
-    ("source", "type", "target", "text", "weight"),
-)
-"""Columns that every table of nodes, and of edges, has first; a property of such a name has another one."""
-TEXT, WHOLE, NUMBER, MIXED, TRUTH, TEXTS = "text", "whole", "number", "mixed", "truth", "texts"
-"""Kinds of columns: texts, none empty; whole numbers; numbers with a fraction; both, none of the second being whole;
-true or false; lists of texts, none empty."""
 EXACT = 2**53
-"""Whole numbers up to here are exact as numbers with a fraction."""
+"""Integers up to here are exact as floats."""
 Kinds = dict[str, str]
 
 
-def node_row(node: Node) -> Row:
-    """Return a node as a row; what it lacks is left out."""
+def node_row(node: Node, reserved: Collection[str] = FLAT_NODE_FIELDS) -> Row:
+    """Return a node as a row without empty fields; properties with `reserved` names are renamed."""
     row: Row = {"id": node.id, "type": node.type, "name": node.name}
     if node.text:
         row["text"] = node.text
     if node.aliases:
         row["aliases"] = list(node.aliases)
-    return row | _flat_fields(node.properties, FLAT_NODE_FIELDS)
+    return row | _renamed(node.properties, reserved)
 
 
 def edge_row(edge: Edge) -> Row:
     """Return an edge as a row."""
     row: Row = {"source": edge.source, "type": edge.type, "target": edge.target, **edge.extras}
     row.pop("properties", None)
-    return row | _flat_fields(edge.properties, FLAT_EDGE_FIELDS)
+    return row | _renamed(edge.properties, FLAT_EDGE_FIELDS)
 
 
-def _flat_fields(properties: Mapping[str, JsonValue], taken: Sequence[str]) -> Row:
+def _renamed(properties: Mapping[str, JsonValue], reserved: Collection[str]) -> Row:
+    """Return properties, with a prefix to names that are reserved, empty, or begin with the prefix."""
     return {
-        PROPERTY + name if name in taken or name.startswith(PROPERTY) or not name else name: value
+        PROPERTY + name if name in reserved or name.startswith(PROPERTY) or not name else name: value
         for name, value in properties.items()
     }
 
@@ -322,11 +302,11 @@ def _flat_kind(value: JsonValue) -> str:
 
 
 FRACTION = "fraction"
-"""A number with a fraction that is not whole; only while kinds are found."""
+"""The kind of a float with a fraction; it occurs only while kinds are collected."""
 
 
 def _wider(first: str, second: str) -> str:
-    """Return the kind that holds the values of both."""
+    """Return the narrowest kind for the values of both."""
     both = {first, second}
     if both <= {NUMBER, FRACTION}:
         return NUMBER
@@ -340,77 +320,9 @@ def cell_of(value: JsonValue, kind: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _value(cell: Any, kind: str) -> Any:  # Any: whatever a file format can hold
-    """Return the value of a cell that is filled: of a text file a text, of Parquet what its column holds."""
-    if kind == TEXT or (kind == JSON and not isinstance(cell, str)):
-        return str(cell)
-    value = from_json(cell) if isinstance(cell, str) else cell
-    return int(value) if kind == MIXED and isinstance(value, float) and value.is_integer() else value
-
-
-@dataclass(frozen=True, slots=True)
-class FlatDump:
-    """A folder of such tables that `export` wrote."""
-
-    dump: Dump
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Return its three files."""
-        return self.dump.files
-
-    def read(self, builder: GraphBuilder) -> Labels:
-        """Read the tables into the builder, and return the labels of types. Raises `BadInput` for changed ones."""
-        _, nodes, edges = self.files
-        for rows, lines in self._rows(nodes, NODE_ROWS):
-            for row, line in zip(rows, lines, strict=True):
-                self._require(row, FLAT_NODE_FIELDS[:3], nodes, line)
-                node_id, kind, name = (str(row.pop(field)) for field in FLAT_NODE_FIELDS[:3])
-                text, aliases = row.pop("text", ""), row.pop("aliases", ())
-                properties = _properties(row)
-                builder.add_node(Node(node_id, kind, name, str(text), tuple(map(str, aliases)), properties))
-        for rows, lines in self._rows(edges, EDGE_ROWS):
-            for row, line in zip(rows, lines, strict=True):
-                self._require(row, FLAT_EDGE_FIELDS[:3], edges, line)
-            ends = {field: [str(row.pop(field)) for row in rows] for field in FLAT_EDGE_FIELDS[:3]}
-            extras = [_extras(row) for row in rows]
-            some = extras if any(extras) else None
-            builder.add_edges(EdgeBatch(ends["source"], ends["type"], ends["target"], some, str(edges), lines))
-        return finished(self.dump.meta, builder.edges)
-
-    def _rows(self, path: Path, rows: int) -> Iterator[tuple[list[dict[str, Any]], Sequence[int]]]:  # Any: JSON
-        """Return the rows of a table by their columns, without the cells that say nothing."""
-        tables = self.dump.meta[TABLES]
-        kinds = tables.get(stem(path))
-        if not isinstance(kinds, dict):
-            raise BadInput(f"{self.files[0]} does not say what the columns of {path.name} hold; {AGAIN}")
-        reader: Reader = Parquet() if suffix(path) == ".parquet" else DelimitedText(FieldDialect(",", True))
-        for batch in reader.batches(path, rows=rows, drop=refusing(path, AGAIN), header=True):
-            filled = (
-                {name: cell for name, cell in row.items() if cell is not None and cell != ""} for row in batch.rows()
-            )
-            yield (
-                [{name: _value(cell, str(kinds.get(name, TEXT))) for name, cell in row.items()} for row in filled],
-                (batch.lines),
-            )
-
-    def _require(self, row: Mapping[str, Any], fields: Sequence[str], path: Path, line: int) -> None:  # Any: JSON
-        missing = next((field for field in fields if field not in row), None)
-        if missing is not None:
-            raise BadInput(f"{path}, line {line}: {missing!r} is missing; {AGAIN}")
-
-
-def _properties(row: Mapping[str, Any]) -> dict[str, JsonValue]:  # Any: JSON
-    return {name.removeprefix(PROPERTY): value for name, value in row.items()}
-
-
-def _extras(row: dict[str, Any]) -> dict[str, JsonValue]:  # Any: JSON
-    extras: dict[str, JsonValue] = {field: row.pop(field) for field in FLAT_EDGE_FIELDS[3:] if field in row}
-    return extras | ({"properties": _properties(row)} if row else {})
-
-
-def write(graph: Graph, folder: Path, form: str) -> dict[str, Kinds | str]:
-    """Write the two tables as CSV or Parquet. Return what `meta.json` says of them. Raises `MissingExtra`."""
+def _write_tables(graph: Graph, folder: Path, *, form: str) -> None:
+    """Write the two tables as CSV or Parquet. Raises `MissingExtra`."""
+    folder.mkdir()
     nodes = lambda: (node_row(graph.node(node_id)) for node_id in graph.node_ids())  # noqa: E731
     edges = lambda: map(edge_row, graph.iter_edges())  # noqa: E731
     facts: dict[str, Kinds | str] = {"format": form}
@@ -419,7 +331,7 @@ def write(graph: Graph, folder: Path, form: str) -> dict[str, Kinds | str]:
         facts[name] = kinds
         writer = _write_csv if form == "csv" else _write_parquet
         writer(folder / f"{name}.{form}", rows(), kinds)
-    return facts
+    _write_meta(folder, meta_of(graph) | {TABLES: facts})
 
 
 def _write_csv(path: Path, rows: Iterable[Row], kinds: Kinds) -> None:

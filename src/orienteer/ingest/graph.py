@@ -1,4 +1,4 @@
-"""`Graph` as people hold it: a graph of the store, with the ways from Python's objects to it and back."""
+"""The public `Graph`: a graph of the store, with conversions from and to Python objects."""
 
 from __future__ import annotations
 
@@ -16,15 +16,21 @@ from orienteer.graph import store
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.from_records import write_records
 from orienteer.graph.properties import json_value, node_id
-from orienteer.graph.store import Graph as StoreGraph
 from orienteer.ingest import export, portable
-from orienteer.ingest.export import FLAT_EDGE_FIELDS as EDGE_FIELDS
-from orienteer.ingest.export import FLAT_NODE_FIELDS as NODE_FIELDS
 from orienteer.ingest.export import meta_of
 from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
 from orienteer.ingest.formats.graph_file import AttributedGraph
 from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.portable import PROPERTY, ExportedGraph
+from orienteer.ingest.portable import (
+    FLAT_EDGE_FIELDS,
+    FLAT_NODE_FIELDS,
+    MIXED,
+    NUMBER,
+    PROPERTY,
+    TRUTH,
+    WHOLE,
+    ExportedGraph,
+)
 from orienteer.ingest.remote.address import may_be_address
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, ends, plainly
@@ -43,8 +49,8 @@ class Graph(store.Graph):
         >>> len(graph), "language:rust" in graph
         (169, True)
 
-    A node is named by its id, or by a name or an alias that it alone bears. What the graph gives back names nodes by
-    their ids. `graph.arrays` is the same graph by rows, for methods and tools of your own.
+    A node is given by its id, or by a unique name or alias. Results name nodes by their ids. `graph.arrays` is the same
+    graph by rows, for your own methods and tools.
     """
 
     @classmethod
@@ -54,29 +60,26 @@ class Graph(store.Graph):
             >>> Graph.open("languages")
             Graph('languages', 169 nodes, 504 edges)
 
-        A graph at an address is pulled into the cache, once, and brought up to date by each call; the extra `s3` does
-        it. An open graph stays at its generation.
+        A graph at an address is pulled into the cache and updated by each call, with the extra `s3`. An open graph
+        stays at its generation. `embedder` opens the embedder of queries by its name, if the graph has vectors; the
+        default knows Orienteer's own embedders.
 
-        `embedder` opens the embedder of queries by its name, where the graph has vectors; without it, Orienteer's own
-        are known.
-
-        Raises `NotAGraph` where there is no graph at `path`, or a damaged one; `StoreFailed` where its store does not
-        answer; `BadOption` for an address with a password in it, and for what is no path; `MissingExtra`. `compiled`
-        was removed.
+        Raises `NotAGraph` if there is no graph at `path`, or a damaged one, `StoreFailed` if its store does not answer,
+        `BadOption` for an address with a password, and for anything but a path, `MissingExtra`. `compiled` was removed.
         """
         if compiled:
             raise BadOption("compiled=True: compiled searches were removed; leave it out, results are the same")
         if not isinstance(path, str | Path):
             raise BadOption(f"path is {path!r}: give the path of a graph directory, or an address")
         if may_be_address(path):
-            from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer
+            from orienteer.ingest.sources import graph_directory  # local graphs do not need the importer
 
             path = graph_directory(Path(path), cache=read_settings().cache)
         return super().open(path, embedder=embedder)
 
     @classmethod
     def from_networkx(cls, network: Any, *, path: str | Path | None = None, force: bool = False) -> Self:
-        """Make a graph of a `network`, any graph of networkx, and open it.
+        """Make and open a graph from a `network`, any graph of networkx.
 
             >>> import networkx
             >>> network = networkx.DiGraph()
@@ -86,17 +89,16 @@ class Graph(store.Graph):
             >>> graph_of_two.node("Ada").type, next(graph_of_two.iter_edges()).properties
             ('person', {'since': 1999})
 
-        Attributes are known by the names that columns of tables have. Keys of parallel edges are their types where they
-        are texts, and edges without direction are of symmetric types. `path` and `force` are those of `from_records`.
+        Attributes have the meaning of table columns with their names. Keys of parallel edges are types if they are
+        texts, and undirected edges have symmetric types. `path` and `force` are those of `from_records`.
 
-        Raises `BadOption` for what is no network, `BadInput` for an attribute that JSON cannot hold.
+        Raises `BadOption` for anything but a network, `BadInput` for an attribute that JSON cannot represent.
         """
-
         return cls._made(lambda target: write_network(target, network, force=force), path)
 
     @classmethod
     def from_frames(cls, nodes: Any, edges: Any = None, *, path: str | Path | None = None, force: bool = False) -> Self:
-        """Make a graph of two data frames, `nodes` and `edges`, and open it.
+        """Make and open a graph from two data frames, `nodes` and `edges`.
 
             >>> import pandas
             >>> people = pandas.DataFrame({"id": [1, 2], "name": ["Ada", "Ben"], "born": [1961, None]})
@@ -105,18 +107,17 @@ class Graph(store.Graph):
             >>> graph_of_two.node("Ada").properties, graph_of_two.node("Ben").properties
             ({'born': 1961.0}, {})
 
-        They are frames of pandas or polars, or hand out their columns as Arrow does (`__arrow_c_stream__`). Columns are
-        known by the names that they have in tables; others are properties. Without `edges` no nodes are joined; if
-        `nodes` is None, they are the ends of the edges. `path` and `force` are those of `from_records`.
+        They are frames of pandas or polars, or support Arrow's interface (`__arrow_c_stream__`). Columns have the
+        meaning of table columns with their names; others are properties. Without `edges` there are none; if `nodes` is
+        None, the nodes are the ends of the edges. `path` and `force` are those of `from_records`.
 
-        Raises `BadOption` for what is no frame, `BadInput` for frames without ids or ends, and as `from_records` does.
+        Raises `BadOption` for anything but a frame, `BadInput` for frames without ids or ends, and as `from_records`.
         """
-
         return cls._made(lambda target: write_frames(target, nodes, edges, force=force), path)
 
     @classmethod
     def from_csv(cls, folder: str | Path, *, path: str | Path | None = None, force: bool = False) -> Self:
-        """Make a graph of a `folder` of tables, or of any other source that `orienteer import` reads, and open it.
+        """Make and open a graph from a `folder` of tables, or from any other source of `orienteer import`.
 
             >>> Path("tables").mkdir()
             >>> _ = Path("tables", "nodes.csv").write_text("id,name,type\\n1,Ada,person\\n2,Ben,person\\n")
@@ -124,11 +125,10 @@ class Graph(store.Graph):
             >>> Graph.from_csv("tables").neighbors("Ada").total
             1
 
-        What is left out is logged as a warning. `path` and `force` are those of `from_records`.
+        Dropped rows and skipped files are logged as warnings. `path` and `force` are those of `from_records`.
 
-        Raises `BadInput` for sources that are no graph, `BadOption` for what is no path.
+        Raises `BadInput` for sources that are not a graph, `BadOption` for anything but a path.
         """
-
         return cls._made(lambda target: write_sources(target, folder, force=force), path)
 
     def to_networkx(self) -> Any:
@@ -138,13 +138,19 @@ class Graph(store.Graph):
             >>> network.nodes["language:rust"]["name"], network.number_of_edges()
             ('Rust', 504)
 
-        `type`, `name`, `text`, `aliases`, `weight` and properties are attributes; `from_networkx` gives the graph back.
-        A property that is named as one of the former is `property.NAME`.
+        `type`, `name`, `text`, `aliases`, `weight` and properties are attributes; `from_networkx` reads them back. A
+        property with one of these names is `property.NAME`.
 
-        Raises `UsageError` where networkx is not installed.
+        Raises `UsageError` if networkx is not installed.
         """
-
-        return network_of(self)
+        network = _package("networkx", "to_networkx").MultiDiGraph(**{META: meta_of(self)})
+        for name in self.node_ids():
+            row = export.node_row(self.node(name))
+            network.add_node(row.pop("id"), **row)
+        for edge in self.iter_edges():
+            fields = export.edge_row(edge)
+            network.add_edge(fields.pop("source"), fields.pop("target"), **fields)
+        return network
 
     def to_frames(self) -> tuple[Any, Any]:
         """Return the nodes and the edges as two data frames of pandas.
@@ -153,13 +159,24 @@ class Graph(store.Graph):
             >>> len(nodes), len(edges), list(edges.columns[:3])
             (169, 504, ['source', 'type', 'target'])
 
-        Properties are columns; one that is named as a column of ours is `property.NAME`. `from_frames` gives the graph
-        back.
+        Properties are columns; one with the name of another column is `property.NAME`. `from_frames` reads them back.
 
-        Raises `UsageError` where pandas is not installed.
+        Raises `UsageError` if pandas is not installed.
         """
-
-        return frames_of(self)
+        pandas = _package("pandas", "to_frames")
+        tables = (
+            ([export.node_row(self.node(name)) for name in self.node_ids()], FLAT_NODE_FIELDS),
+            ([export.edge_row(edge) for edge in self.iter_edges()], FLAT_EDGE_FIELDS),
+        )
+        frames = []
+        for rows, fields in tables:
+            columns = {
+                name: pandas.Series([row.get(name) for row in rows], dtype=_DTYPES.get(kind, "object"))
+                for name, kind in export.kinds_of(rows, fields).items()
+            }
+            frames.append(pandas.DataFrame(columns))
+            frames[-1].attrs[META] = meta_of(self)
+        return frames[0], frames[1]
 
     def _repr_html_(self) -> str:
         tables = [(table.header, table.rows) for table in self._tables]
@@ -187,23 +204,23 @@ class Graph(store.Graph):
         ]
 
 
-# Graphs of networkx and tables of data frames, to a graph of ours and back.
+# Graphs of networkx and data frames.
 #
-# A network is read as the file is that networkx would write of it: the same names of attributes are known. A frame has
-# the columns that a table has. None of the packages is loaded before an object of one is at hand, or asked for.
+# A network is read like the file that networkx would write, a frame like a table. The packages are loaded only for
+# their own objects.
 
 
 logger = logging.getLogger(__name__)
 
 META = "orienteer"
-"""The attribute of a network, or of a frame, that holds what we say of the graph as a whole."""
+"""The attribute of a network, or of a frame, with the metadata of the graph."""
 NETWORK = Path("the network")
-"""What messages call a network, which has no file."""
+"""The path of a network in messages."""
 Rows = Iterator[dict[str, Any]]  # Any: whatever a frame holds
 
 
 def write_sources(path: Path, source: str | Path, *, force: bool = False) -> None:
-    """Publish a graph of a folder of tables, as `orienteer import` does, and log what is left out."""
+    """Publish a graph of a folder of tables, as `orienteer import` does, and log dropped rows and skipped files."""
     if not isinstance(source, str | Path):
         raise BadOption(f"folder is {source!r}: give the path of a folder of tables, or of a table")
     report = import_graph([Path(source)], path, options=ImportOptions(force=force))
@@ -220,7 +237,7 @@ def write_sources(path: Path, source: str | Path, *, force: bool = False) -> Non
 
 
 def write_network(path: Path, network: Any, *, force: bool = False) -> None:  # Any: networkx has no types
-    """Publish a graph of a network. Raises `BadOption` for anything else, `BadInput` for values that cannot be kept."""
+    """Publish a graph of a network. Raises `BadOption` for anything else, `BadInput` for values that JSON excludes."""
     if not all(hasattr(network, name) for name in ("nodes", "edges", "graph", "is_directed", "is_multigraph")):
         raise BadOption(f"{network!r} is no graph of networkx: give a Graph, DiGraph, MultiGraph or MultiDiGraph of it")
     tally = Tally()
@@ -253,7 +270,7 @@ class NetworkReader(GraphReader):
         self.edge_names = dict.fromkeys(str(key) for _, _, attributes in network.edges(data=True) for key in attributes)
 
     def elements(self) -> Iterator[NodeElement | EdgeElement]:
-        """Read the nodes, then the edges; keys of parallel edges are their types where they are texts."""
+        """Yield the nodes, then the edges; keys of parallel edges are types if they are texts."""
         network = self._network
         for self.place, (node, attributes) in enumerate(network.nodes(data=True), 1):
             self.add_node(_named(node), self._fields(attributes), self.place)
@@ -278,18 +295,6 @@ def _named(node: Any) -> str:  # Any: a node of networkx can be anything
     return str(node) if name is None else name
 
 
-def network_of(graph: StoreGraph) -> Any:  # Any: networkx has no types
-    """Return the graph as a `MultiDiGraph`. Raises `UsageError` where networkx is not installed."""
-    network = _package("networkx", "to_networkx").MultiDiGraph(**{META: meta_of(graph)})
-    for name in graph.node_ids():
-        row = export.node_row(graph.node(name))
-        network.add_node(row.pop("id"), **row)
-    for edge in graph.iter_edges():
-        fields = export.edge_row(edge)
-        network.add_edge(fields.pop("source"), fields.pop("target"), **fields)
-    return network
-
-
 # ---------------------------------------------------------------------------------------------------- data frames
 
 
@@ -302,7 +307,7 @@ class FrameRows(NamedTuple):
 
 
 def write_frames(path: Path, nodes: Any, edges: Any, *, force: bool = False) -> None:  # Any: frames of any package
-    """Publish a graph of two frames. Raises `BadOption` for no frames, `BadInput` for frames that hold no graph."""
+    """Publish a graph of two frames. Raises `BadOption` without frames, `BadInput` for frames without ids or ends."""
     if nodes is None and edges is None:
         raise BadOption("nodes and edges are both None: give a data frame of one of them at least")
     edge_rows = [] if edges is None else list(_edge_rows(frame := frame_of(edges, "edges")))
@@ -317,7 +322,7 @@ def write_frames(path: Path, nodes: Any, edges: Any, *, force: bool = False) -> 
 
 
 def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
-    """Return a frame of pandas or polars, or whatever hands out its columns as Arrow does, as rows."""
+    """Return the rows of a frame of pandas or polars, or of any object with Arrow's interface."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         meta = frame.attrs.get(META)
@@ -343,8 +348,8 @@ def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
 
 
 def _node_rows(frame: FrameRows) -> Rows:
-    """Return the rows of a frame of nodes as records. Raises `BadInput` where no column has ids."""
-    ours = _renamed(frame.columns, NODE_FIELDS, NODE_RANKS)
+    """Yield the rows of a frame of nodes as records. Raises `BadInput` if no column has ids."""
+    ours = _renamed(frame.columns, FLAT_NODE_FIELDS, NODE_RANKS)
     if "id" not in ours.values():
         raise BadInput(f"nodes has no column of ids; its columns are {', '.join(frame.columns)}: name one of them id")
     for row in frame.rows:
@@ -355,7 +360,7 @@ def _node_rows(frame: FrameRows) -> Rows:
 
 
 def _edge_rows(frame: FrameRows) -> Rows:
-    """Return the rows of a frame of edges as records. Raises `BadInput` where no column has an end."""
+    """Yield the rows of a frame of edges as records. Raises `BadInput` if no column has an end."""
     source, target = ends(frame.columns, Columns())
     if source is None or target is None:
         raise BadInput(
@@ -363,7 +368,7 @@ def _edge_rows(frame: FrameRows) -> Rows:
             f"{', '.join(frame.columns)}: name two of them source and target"
         )
     ours = {source: "source", target: "target"}
-    ours |= _renamed([name for name in frame.columns if name not in ours], EDGE_FIELDS, EDGE_RANKS)
+    ours |= _renamed([name for name in frame.columns if name not in ours], FLAT_EDGE_FIELDS, EDGE_RANKS)
     for row in frame.rows:
         record = _record(row, ours)
         record["type"] = DEFAULT_TYPE if record.get("type") is None else str(record["type"])
@@ -371,7 +376,7 @@ def _edge_rows(frame: FrameRows) -> Rows:
 
 
 def _renamed(names: Sequence[str], fields: Sequence[str], ranks: Mapping[str, tuple[str, int]]) -> dict[str, str]:
-    """Return the field of each column that is one: by its own name, else by the best of the known names."""
+    """Return the fields of columns: those with a field's own name, else the best of the known names."""
     ours = {name: name for name in names if name in fields}
     ranked = sorted((ranks[plainly(name)][1], name) for name in names if plainly(name) in ranks)
     for _, name in ranked:
@@ -382,7 +387,7 @@ def _renamed(names: Sequence[str], fields: Sequence[str], ranks: Mapping[str, tu
 
 
 def _record(row: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str, Any]:  # Any: whatever a frame holds
-    """Return a row as a record: what is missing is left out, what is no field is a property."""
+    """Return a row as a record without missing values; other columns than fields are properties."""
     record: dict[str, Any] = {}
     properties: dict[str, Any] = {}
     for name, value in row.items():
@@ -395,31 +400,7 @@ def _record(row: Mapping[str, Any], ours: Mapping[str, str]) -> dict[str, Any]: 
     return {**record, "properties": properties}
 
 
-def frames_of(graph: StoreGraph) -> tuple[Any, Any]:  # Any: pandas has no types here
-    """Return the nodes and the edges as two frames of pandas. Raises `UsageError` where pandas is not installed."""
-    pandas = _package("pandas", "to_frames")
-    tables = (
-        ([export.node_row(graph.node(name)) for name in graph.node_ids()], NODE_FIELDS),
-        ([export.edge_row(edge) for edge in graph.iter_edges()], EDGE_FIELDS),
-    )
-    frames = []
-    for rows, fields in tables:
-        kinds = export.kinds_of(rows, fields)
-        columns = {
-            name: pandas.Series([row.get(name) for row in rows], dtype=_DTYPES.get(kind, "object"))
-            for name, kind in kinds.items()
-        }
-        frames.append(pandas.DataFrame(columns))
-        frames[-1].attrs[META] = meta_of(graph)
-    return frames[0], frames[1]
-
-
-_DTYPES = {
-    export.WHOLE: "Int64",
-    export.NUMBER: "float64",
-    export.MIXED: "float64",
-    export.TRUTH: "boolean",
-}
+_DTYPES = {WHOLE: "Int64", NUMBER: "float64", MIXED: "float64", TRUTH: "boolean"}
 
 
 def _package(name: str, method: str) -> Any:  # Any: an optional package

@@ -1,4 +1,4 @@
-"""Other people's tables, and folders and files that are known as a whole, -> a graph directory and a report."""
+"""Imports tables, and files and folders in known layouts, as a graph directory with a report."""
 
 from __future__ import annotations
 
@@ -52,32 +52,32 @@ SOME = 10
 
 
 class ImportOptions(Options):
-    """A person's options about the sources; none is needed if files and columns have known names."""
+    """Options of an import; none is needed if files and columns have known names."""
 
     force: bool = False
-    """Replace a graph that stands at the target."""
+    """Replace a graph at the target."""
     strict: bool = False
-    """Fail where any row would be dropped or merged."""
+    """Fail if any row would be dropped or merged."""
     nodes: tuple[Path | TableSpec, ...] = ()
-    """Tables of nodes: a path takes the place of all that are recognised, a `TableSpec` adds one to them."""
+    """Tables of nodes: a path replaces all recognised tables, a `TableSpec` adds one."""
     edges: tuple[Path | TableSpec, ...] = ()
     """Tables of edges, likewise."""
     mapping: Path | None = None
-    """A file of mappings that says how each table is read, as `validate` drafts it."""
+    """A file with the mapping of each table, as `validate` drafts it."""
     columns: Mapping[str, str] = {}
     """Column by role: id, name, text, aliases, type, node_type, edge_type, source, target, weight."""
     labels: Path | None = None
     """A table of codes, their labels, and further words."""
     private: tuple[str, ...] = ()
-    """Columns, or keys of objects in columns, that are stored nowhere."""
+    """Columns, or keys of objects in columns, that are never stored."""
     explode: Mapping[str, str] = {}
     """Edge type by list column: each member becomes a node and an edge to it."""
     partial: tuple[str, ...] = ()
-    """Types of nodes or edges of which the graph holds only some: counts over them say so."""
+    """Types of nodes or edges that are incomplete in the graph: counts over them say so."""
     changed_by: str = ""
-    """A property of a database that rises whenever a node or an edge changes: `update_database` reads by it."""
+    """A property of a database that rises whenever a node or an edge changes, for `update_database`."""
     language: str = "en"
-    """The language of names and texts that RDF has in several languages."""
+    """The preferred language of RDF's names and texts."""
 
 
 def import_graph(
@@ -87,38 +87,24 @@ def import_graph(
     options: ImportOptions | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Make a graph of tables and publish it at the target; without a target only report the outcome.
+    """Import tables and publish the graph at the target; without a target only report.
 
-    A file of a folder that cannot be read is left out, and told first, unless it is the only one. Raises `BadInput`,
-    and leaves nothing behind, if a source cannot be read as a graph.
+    An unreadable file of a folder is skipped and reported first, unless it is the only one. Raises `BadInput`, and
+    leaves nothing behind, if a source cannot be read as a graph.
     """
-    return import_with(sources, target, options=options or ImportOptions(), progress=progress)
+    return imported(sources, target, options=options or ImportOptions(), progress=progress).report
 
 
 Beside = Callable[[GraphBuilder, Sequence[Ignored]], Mapping[str, Any]]  # Any: JSON
-"""Adds what lies beside tables to a graph that is being made of them, given the files that are no part of it so far;
-returns what its provenance says of it."""
-
-
-def import_with(
-    sources: Sequence[Path],
-    target: Path | None,
-    *,
-    options: ImportOptions,
-    progress: Progress | None = None,
-    beside: Beside | None = None,
-    open_layout: OpenLayout | None = None,
-) -> Report:
-    """Make a graph of tables as `import_graph` does, and of what lies beside them; with `open_layout` of that alone."""
-    return imported(sources, target, options=options, progress=progress, beside=beside, open_layout=open_layout).report
+"""Adds documents to a graph of tables that is being built, given the files that are not part of it so far; returns
+entries for its provenance."""
 
 
 class Imported(NamedTuple):
-    """An import that was made."""
+    """A finished import."""
 
     report: Report
     importer: Importer
-    """How its sources were read."""
 
 
 def imported(
@@ -130,7 +116,7 @@ def imported(
     beside: Beside | None = None,
     open_layout: OpenLayout | None = None,
 ) -> Imported:
-    """Make a graph as `import_with` does."""
+    """Import tables as `import_graph` does, and documents by `beside`; with `open_layout` that source alone."""
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
@@ -151,9 +137,9 @@ def imported(
 
 
 def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path]) -> bool:
-    """Return whether a file lies in a folder that was given, beside other tables that are not among `others`.
+    """Return whether a file is in a given folder with tables that are not among `others`.
 
-    The only table that is named as one of nodes, or of edges, is no file to do without.
+    The only table with a name for nodes, or for edges, is indispensable.
     """
     inside = [file for source in sources if source.is_dir() for file in listing(source)]
     rest = [file for file in inside if file not in (path, *others) and (is_candidate(file) or is_database(file))]
@@ -169,12 +155,15 @@ def _imported(
     progress: Progress | None,
     beside: Beside | None,
 ) -> Report:
-    """Make a graph of all but the unreadable files. Raises `UnreadableFile` for one more, `BadInput`."""
+    """Import all but the unreadable files. Raises `UnreadableFile` for a further one, `BadInput`."""
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
         if options.strict and importer.guesses:
-            raise BadInput(_guessed(importer.guesses))
+            raise BadInput(
+                f"--strict: these were guessed: {'; '.join(importer.guesses)}. Settle them: write them down with "
+                "orienteer validate --write-mapping FILE, change what is wrong, and import with --mapping FILE."
+            )
         provenance = importer.provenance
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
             for line in rendered(importer.mapping):
@@ -202,14 +191,14 @@ def _imported(
 def validate(
     sources: Sequence[Path], *, options: ImportOptions | None = None, progress: Progress | None = None
 ) -> Report:
-    """Return the report that an import would give. Writes nothing that stays."""
+    """Return the report of an import, without writing anything that stays."""
     return import_graph(sources, None, options=options, progress=progress)
 
 
 def holds_graph(path: Path) -> bool:
-    """Return whether a path is a graph in a known layout, or has tables that are named as nodes and edges are.
+    """Return whether a path is a graph in a known layout, or has tables with names for nodes and edges.
 
-    Reads names of columns, hardly any rows: tables that only their values can tell do not count.
+    Names of columns are read, but hardly any rows: tables that are recognised by their values do not count.
     """
     columns = Columns()
     try:
@@ -222,14 +211,14 @@ def holds_graph(path: Path) -> bool:
 
 
 class TypeNames(NamedTuple):
-    """The types of a graph that is being made."""
+    """The types of a graph that is being built."""
 
     edges: frozenset[str]
     nodes: frozenset[str]
 
 
 class Importer:
-    """One import: how each file is read, and what is counted on the way."""
+    """One import: the plan for each file, and the counts."""
 
     def __init__(
         self,
@@ -240,7 +229,7 @@ class Importer:
         *,
         as_before: Collection[Path] = (),
     ) -> None:
-        """Tell how the sources are read; of files that are `as_before` as little as `assignment.plan` says."""
+        """Plan the import; files that are `as_before` are hardly read, see `assignment.plan`."""
         self._sources, self._options = sources, options
         self.columns = Columns(options.columns, options.private, options.explode)
         self.tally = Tally(hides_rows=bool(self._options.private))
@@ -278,7 +267,7 @@ class Importer:
 
     @property
     def mapping(self) -> tuple[FileMapping, ...]:
-        """Return how each file is read, those that are left aside among them."""
+        """Return the mapping of each file, including ignored files."""
         if self.layout:
             why = "a graph of its own, read as a whole"
             return tuple(FileMapping(file=str(path), kind="both", why=why) for path in self.layout.files)
@@ -289,12 +278,12 @@ class Importer:
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """Return what the values of tables told, where names did not."""
+        """Return the decisions that come from values instead of names."""
         return self.plan.guesses
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files that the graph is made of."""
+        """Return the files of the graph."""
         named = (self._options.labels, self._options.mapping)
         by_hand = tuple(path for path in named if path is not None)
         return (*(self.layout.files if self.layout else self.plan.files), *by_hand)
@@ -309,7 +298,7 @@ class Importer:
                 mirror.clean(builder.edges, self.tally, directed=self.plan.directed)
 
     def name_types(self, edge_types: Collection[str], node_types: Collection[str]) -> TypeNames:
-        """Read the labels of the types that came, and return these; raises `BadInput` if labels by hand fit none."""
+        """Read labels for the types of the graph, and return the types. Raises `BadInput` for a table without any."""
         types = TypeNames(frozenset(edge_types), frozenset(node_types))
         with memory_told(", ".join(map(str, self.files[:SHOWN]))):
             self._read_labels(types)
@@ -317,7 +306,7 @@ class Importer:
         return types
 
     def _call_nodes_by_folder(self, types: TypeNames) -> None:
-        """Have nodes of which no table tells a type called by their folder as well: `disease` in `disease_ontology`."""
+        """Use the folder's name as a further label of nodes without a type: `disease` in `disease_ontology`."""
         folders = [source for source in self._sources if source.is_dir()]
         if types.nodes == {DEFAULT_TYPE} and len(folders) == 1 == len(self._sources):
             thing = thing_in(folders[0].resolve().name)
@@ -340,7 +329,7 @@ class Importer:
                 self.ignored.append(Ignored(file=str(table.path), reason=reason))
 
     def partial(self, types: TypeNames) -> tuple[str, ...]:
-        """Return the types that are marked partial. Raises `BadInput` for one that no node and no edge has."""
+        """Return the types marked partial. Raises `BadInput` for an unknown type."""
         there = types.edges | types.nodes
         for name in self._options.partial:
             if name not in there:
@@ -349,7 +338,7 @@ class Importer:
 
     @property
     def provenance(self) -> dict[str, Any]:  # Any: JSON
-        """Return what the graph tells of what it was made of, but for files that were not read."""
+        """Return the provenance of the graph without skipped files."""
         given = given_paths(self._sources, self._options)
         described = describe_import(given, self.files, written_options(self._options))
         described["mapping"] = [mapping.model_dump(mode="json") for mapping in self.mapping]
@@ -358,16 +347,16 @@ class Importer:
 
     @property
     def left_out(self) -> tuple[Ignored, ...]:
-        """Return the files that are no part of the graph, without those that clearly accompany tables."""
+        """Return the files that are not part of the graph, without mere companions of tables."""
         return (*self.unreadable, *(file for file in self.ignored if file.is_telling))
 
     @property
     def not_read(self) -> list[dict[str, Any]]:  # Any: JSON
-        """Return the files that are no part of the graph by reason, as its provenance has them."""
+        """Return the skipped files by reason, for the provenance."""
         return [group._asdict() for group in bounds.grouped(self.left_out, self._sources)]
 
     def report(self, builder: GraphBuilder, types: TypeNames) -> Report:
-        """Say what came of it."""
+        """Return the report."""
         edges = builder.edges
         counts = np.bincount(edges.type[edges.keep], minlength=len(edges.type_names)).tolist()
         nodes = np.bincount(edges.node_type, minlength=len(edges.node_type_names)).tolist()
@@ -401,15 +390,8 @@ def _specs(tables: Sequence[Path | TableSpec]) -> list[TableSpec]:
 
 
 def given_paths(sources: Sequence[Path], options: ImportOptions) -> list[Path]:
-    """Return what a person named to be read."""
+    """Return the sources and the named tables."""
     return [*sources, *(spec.path for spec in _specs((*options.nodes, *options.edges)))]
-
-
-def _guessed(guesses: Sequence[str]) -> str:
-    return (
-        f"--strict: these were guessed: {'; '.join(guesses)}. Settle them: write them down with orienteer validate "
-        "--write-mapping FILE, change what is wrong, and import with --mapping FILE."
-    )
 
 
 def written_options(options: ImportOptions) -> dict[str, Any]:
@@ -429,34 +411,32 @@ def written_options(options: ImportOptions) -> dict[str, Any]:
     return {name: value for name, value in written.items() if value}
 
 
-# Folders and files that are known as a whole: dumps, graph files, RDF, benchmarks, what other tools write.
+# Files and folders in known layouts: dumps, graph files, RDF, benchmarks, the output of other tools.
 
 
 OpenLayout = Callable[[Columns, Tally], Layout]
-"""Opens a source that is no file, given what a person says of columns and where to count what is left out."""
+"""Opens a source that is not a file, given the roles of columns and a tally for dropped rows."""
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
-    """Return the layout of the one source, or None if it is read table by table.
+    """Return the layout of the only source, or None if it is read table by table.
 
-    Raises `BadInput` for a source that does not exist, `BadOption` for an option about columns that has no meaning.
+    Raises `BadInput` for a missing source, `BadOption` for an option about columns without meaning there.
     """
     missing = next((source for source in sources if not source.exists()), None)
     if missing is not None:
         raise BadInput(f"{missing} does not exist: name a folder of tables, a table, or the file of a graph")
     unnamed = next((source for source in sources if not is_unicode(str(source))), None)
     if unnamed is not None:
-        raise BadInput(f"{shown(unnamed)} has a name that is no UTF-8: rename it")
+        raise BadInput(f"{shown(unnamed)} has a name that is not UTF-8: rename it")
     dump = portable.recognize(sources)
     if dump is not None:
-        from orienteer.ingest.export import FlatDump
-
-        return FlatDump(dump) if dump.tables else dump
-    # Whoever opens a graph needs none of them.
+        return dump
+    # Opening a graph needs none of them.
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
     from orienteer.ingest.formats.rdf import files
 
-    if len(sources) == 1 and not columns.roles:  # who names columns wants tables as they are
+    if len(sources) == 1 and not columns.roles:  # roles of columns are for plain tables
         knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
         if knowledge is not None:
             _check(sources[0], columns, takes_fields=False)

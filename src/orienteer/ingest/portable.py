@@ -1,6 +1,6 @@
-"""Our own exports, read back exactly: a folder with meta.json, nodes.jsonl and edges.jsonl, or one GraphML file.
+"""Reads our own exports exactly: a folder of JSON lines or flat tables, or one GraphML file.
 
-Their fields mean what they say: nothing is guessed, nothing cleaned, parallel edges stay.
+Nothing is guessed, nothing cleaned, parallel edges stay.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch, EdgeTable
 from orienteer.ingest.bounds import parsed
 from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
-from orienteer.ingest.formats.files import require
+from orienteer.ingest.formats.files import require, stem
 from orienteer.ingest.formats.jsonl import JsonLines
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, refusing
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, Reader, refusing
 from orienteer.ingest.tables.labels import Labels
 from orienteer.records import JsonValue, Node
 
@@ -27,18 +27,27 @@ KIND = "orienteer-dump"
 VERSION = 1
 META, NODES, EDGES = "meta.json", "nodes.jsonl", "edges.jsonl"
 TABLES = "tables"
-"""What the meta data say of flat tables, where those are in place of JSON lines: their format, their columns' kinds."""
+"""The key of the metadata for flat tables instead of JSON lines: their format, their columns' kinds."""
 FORMS = ("csv", "parquet")
 """The formats of flat tables."""
 PROPERTY = "property."
-"""What stands before the name of a property that a field of ours has too."""
+"""The prefix of a property with the name of a field."""
 JSON = "JSON"
-"""What stands in the description of a key whose values are JSON; a text that is no JSON stands for itself."""
+"""The description of a key with JSON values; a text that is not JSON is a text."""
+FLAT_NODE_FIELDS, FLAT_EDGE_FIELDS = (
+    ("id", "type", "name", "text", "aliases"),
+    ("source", "type", "target", "text", "weight"),
+)
+"""The first columns of every table of nodes, and of edges; a property with such a name is renamed."""
+TEXT, WHOLE, NUMBER, MIXED, TRUTH, TEXTS = "text", "whole", "number", "mixed", "truth", "texts"
+"""Kinds of columns: non-empty texts; integers; floats; integers and floats with a fraction; booleans; lists of
+non-empty texts."""
+_AGAIN = "export the graph again"
 
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A folder that `export` wrote."""
+    """An export folder."""
 
     folder: Path
     meta: dict[str, Any]  # Any: JSON
@@ -57,23 +66,74 @@ class Dump:
         return form if form in FORMS else ""
 
     def read(self, builder: GraphBuilder) -> Labels:
-        """Read the dump into the builder, and return its labels."""
-        nodes, edges = self.folder / NODES, self.folder / EDGES
-        for batch in _batches(nodes, NODE_ROWS):
-            for row, line in zip(batch.rows(), batch.lines, strict=True):
-                builder.add_node(_node(row, nodes, line))
-        for batch in _batches(edges, EDGE_ROWS):
-            builder.add_edges(_edge_batch(batch, edges))
+        """Read the dump into the builder, and return its labels. Raises `BadInput` if it was edited."""
+        _, nodes, edges = self.files
+        if self.tables:
+            self._read_tables(nodes, edges, builder)
+        else:
+            for batch in _batches(nodes, NODE_ROWS):
+                for row, line in zip(batch.rows(), batch.lines, strict=True):
+                    builder.add_node(_node(row, nodes, line))
+            for batch in _batches(edges, EDGE_ROWS):
+                builder.add_edges(_edge_batch(batch, edges))
         return finished(self.meta, builder.edges)
+
+    def _read_tables(self, nodes: Path, edges: Path, builder: GraphBuilder) -> None:
+        for rows, _ in self._rows(nodes, NODE_ROWS, FLAT_NODE_FIELDS[:3]):
+            for row in rows:
+                node_id, kind, name = (str(row.pop(field)) for field in FLAT_NODE_FIELDS[:3])
+                text, aliases = row.pop("text", ""), row.pop("aliases", ())
+                builder.add_node(Node(node_id, kind, name, str(text), tuple(map(str, aliases)), _properties(row)))
+        for rows, lines in self._rows(edges, EDGE_ROWS, FLAT_EDGE_FIELDS[:3]):
+            ends = {field: [str(row.pop(field)) for row in rows] for field in FLAT_EDGE_FIELDS[:3]}
+            extras = []
+            for row in rows:
+                extra: dict[str, JsonValue] = {field: row.pop(field) for field in FLAT_EDGE_FIELDS[3:] if field in row}
+                extras.append(extra | ({"properties": _properties(row)} if row else {}))
+            some = extras if any(extras) else None
+            builder.add_edges(EdgeBatch(ends["source"], ends["type"], ends["target"], some, str(edges), lines))
+
+    def _rows(
+        self, path: Path, rows: int, required: Sequence[str]
+    ) -> Iterator[tuple[list[dict[str, Any]], Sequence[int]]]:  # Any: JSON
+        """Yield the rows of a table, without empty cells, and their lines."""
+        from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect  # JSON lines need neither
+        from orienteer.ingest.formats.parquet import Parquet
+
+        kinds = self.meta[TABLES].get(stem(path))
+        if not isinstance(kinds, dict):
+            raise BadInput(f"{self.folder / META} does not say what the columns of {path.name} hold; {_AGAIN}")
+        reader: Reader = Parquet() if self.tables == "parquet" else DelimitedText(FieldDialect(",", True))
+        for batch in reader.batches(path, rows=rows, drop=refusing(path, _AGAIN), header=True):
+            filled = [
+                {
+                    name: _value(cell, str(kinds.get(name, TEXT)))
+                    for name, cell in row.items()
+                    if cell is not None and cell != ""
+                }
+                for row in batch.rows()
+            ]
+            for row, line in zip(filled, batch.lines, strict=True):
+                if missing := [field for field in required if field not in row]:
+                    raise BadInput(f"{path}, line {line}: {missing[0]!r} is missing; {_AGAIN}")
+            yield filled, batch.lines
+
+
+def _value(cell: Any, kind: str) -> Any:  # Any: whatever a file format can hold
+    """Return the value of a non-empty cell: a text of a CSV file, any value of a Parquet file."""
+    if kind == TEXT or (kind == JSON and not isinstance(cell, str)):
+        return str(cell)
+    value = from_json(cell) if isinstance(cell, str) else cell
+    return int(value) if kind == MIXED and isinstance(value, float) and value.is_integer() else value
 
 
 def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
-    """Mark symmetric edge types; return the labels of types. Raises `BadInput` for an edge that leads to no node."""
+    """Mark symmetric edge types; return the labels of types. Raises `BadInput` for an edge to a missing node."""
     dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
     if len(dangling):
         row = int(dangling[0])
         (file, line), edge = edges.origin(row), " -> ".join(edges.ids(row))
-        raise BadInput(f"{file}, line {line}: {edge} has an end that is no node; export the graph again")
+        raise BadInput(f"{file}, line {line}: {edge} has an end that is not a node; export the graph again")
     edges.symmetric.update(meta.get("symmetric", ()))
     also_called = {name: tuple(words) for name, words in meta.get("also_called", {}).items()}
     text_types, partial = tuple(meta.get("text_types", ())), tuple(meta.get("partial", ()))
@@ -81,7 +141,7 @@ def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
 
 
 def recognize(sources: Sequence[Path]) -> Dump | None:
-    """Return the dump where the one source is one. Raises `BadInput` for a newer version or a lost part."""
+    """Return the dump if the only source is one. Raises `BadInput` for a newer version or a missing part."""
     if len(sources) != 1 or not (sources[0] / META).is_file():
         return None
     try:
@@ -133,12 +193,12 @@ def _edge_batch(batch: Batch, path: Path) -> EdgeBatch:
 
 
 def is_json(text: str) -> bool:
-    """Say whether a text could be taken for a value in JSON."""
+    """Return whether a text could be taken for JSON."""
     return from_json(text) is not text or text[:1] in tuple('"[{')
 
 
 def from_json(text: str) -> Any:  # Any: JSON
-    """Return the value that a text spells as JSON, else the very text."""
+    """Return the value of a JSON text, or the text itself if it is not JSON."""
     try:
         return parsed(text)
     except ValueError:
@@ -146,7 +206,7 @@ def from_json(text: str) -> Any:  # Any: JSON
 
 
 class ExportedGraph:
-    """Takes the elements of one GraphML file."""
+    """Takes the elements of an exported GraphML file or network."""
 
     def __init__(self, path: Path, meta: Mapping[str, Any], builder: GraphBuilder) -> None:  # Any: JSON
         if meta.get("version") != VERSION:
@@ -157,7 +217,7 @@ class ExportedGraph:
         self._waiting: list[EdgeElement] = []
 
     def add_node(self, element: NodeElement) -> None:
-        """Take a node. Raises `BadInput` if the file was changed, and `DuplicateNode`."""
+        """Add a node. Raises `BadInput` if the file was edited, and `DuplicateNode`."""
         fields = dict(element.fields)
         try:
             node_type, name = str(fields.pop("type")), str(fields.pop("name"))
@@ -167,13 +227,13 @@ class ExportedGraph:
         self._builder.add_node(Node(element.id, node_type, name, text, tuple(aliases), _properties(fields)))
 
     def add_edge(self, element: EdgeElement) -> None:
-        """Take an edge, whose nodes were taken before."""
+        """Add an edge, after its nodes."""
         self._waiting.append(element)
         if len(self._waiting) == EDGE_ROWS:
             self._flush()
 
     def finish(self) -> Labels:
-        """Mark what is symmetric, and return the labels."""
+        """Mark symmetric edge types, and return the labels of types."""
         self._flush()
         return finished(self._meta, self._builder.edges)
 
@@ -196,11 +256,12 @@ class ExportedGraph:
 
 
 def _extras(fields: Fields) -> dict[str, JsonValue]:
-    """Return what an edge carries besides its type."""
+    """Return the text, weight and properties of an edge."""
     rest = {name: value for name, value in fields.items() if name not in ("type", "symmetric")}
     extras: dict[str, JsonValue] = {name: rest.pop(name) for name in ("text", "weight") if name in rest}
     return extras | ({"properties": _properties(rest)} if rest else {})
 
 
 def _properties(fields: Fields) -> dict[str, JsonValue]:
+    """Return fields as properties, without the prefix."""
     return {name.removeprefix(PROPERTY): value for name, value in fields.items()}

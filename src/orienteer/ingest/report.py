@@ -1,4 +1,4 @@
-"""The report of an import: what came in, and what was left out, with reasons and the first rows of each."""
+"""The report of an import: its counts, and what was dropped, with reasons and the first rows of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.records import Record
 
 SHOWN = 3
-"""Places that are shown of each reason."""
+"""Rows that are shown for each reason."""
 
 MEANING: Mapping[str, str] = {
     "dangling": "an edge to a missing node",
@@ -33,7 +33,7 @@ MEANING: Mapping[str, str] = {
 
 
 class RowPlace(Record):
-    """A row of a source file. `line` is the row's number where the format has no lines."""
+    """A row of a source file. `line` is the row's number if the format has no lines."""
 
     file: str
     line: int
@@ -41,7 +41,7 @@ class RowPlace(Record):
 
 
 class Cut(Record):
-    """The rows that were left out for one reason."""
+    """The rows that were dropped or merged for one reason."""
 
     reason: str
     count: int
@@ -49,16 +49,16 @@ class Cut(Record):
 
 
 class Ignored(Record):
-    """A file beside the sources that was not read as nodes or edges."""
+    """A file in the source folder that was not read as nodes or edges."""
 
     file: str
     reason: str
     is_telling: bool = Field(default=True, exclude=True)
-    """Whether somebody may have meant it to be read: a README beside the tables is told of only on demand."""
+    """It may have been meant as a source; other files, such as a README, are listed only on demand."""
 
 
 class Report(Record):
-    """What an import, or a validation, found."""
+    """The result of an import, or of a validation."""
 
     nodes: int
     edges: int
@@ -66,21 +66,21 @@ class Report(Record):
     edge_types: dict[str, int]
     symmetric: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
-    """Types of nodes and edges of which only some are there."""
+    """Types of nodes and edges that are incomplete."""
     labels: dict[str, str] = {}
     dropped: tuple[Cut, ...] = ()
     merged: tuple[Cut, ...] = ()
     private: dict[str, int] = {}
-    """Values that were left out, by column."""
+    """Counts of values that were left out, by column."""
     unreadable: tuple[Ignored, ...] = ()
-    """Files of a folder that could not be read and are left out, each with the reason."""
+    """Files of a folder that could not be read, with the reasons."""
     ignored: tuple[Ignored, ...] = ()
     mapping: tuple[FileMapping, ...] = ()
     """How each file was read."""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     peak_bytes: int | None = None
-    """The most memory that the process ever held; None if the system does not tell."""
+    """The peak memory of the process; None if the system does not report it."""
 
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the report as text for people."""
@@ -110,7 +110,7 @@ EMPTY_ID, BAD_ENCODING = "empty id", "bad encoding"
 
 
 class Tally:
-    """Counts the rows that an import leaves out, and remembers where the first of them stand."""
+    """Counts the rows that an import drops or merges, and keeps the places of the first ones."""
 
     def __init__(self, *, hides_rows: bool = False) -> None:
         self._hides_rows = hides_rows
@@ -120,16 +120,16 @@ class Tally:
         self.notes: list[str] = []
 
     def drop(self, reason: str, first: Sequence[RowPlace], count: int = 1) -> None:
-        """Count rows that could not be used; `first` holds the places of the first of them.
+        """Count rows that could not be used; `first` has the places of the first ones.
 
-        Where columns are private, a row that could not be read is told by its place alone.
+        If columns are private, the content of an unreadable row is hidden.
         """
         if self._hides_rows and reason in (EMPTY_ID, BAD_ENCODING):
             first = [place.model_copy(update={"value": "(not shown: some columns are private)"}) for place in first]
         _add(self._dropped, reason, first, count)
 
     def dropping(self, file: str) -> Drop:
-        """Return what a reader of this file tells of each row that it cannot use."""
+        """Return a callback for a reader of this file, for each row that it cannot use."""
 
         def drop(reason: str, line: int, value: str) -> None:
             self.drop(reason, [RowPlace(file=file, line=line, value=value)])
@@ -137,7 +137,7 @@ class Tally:
         return drop
 
     def merge(self, reason: str, first: Sequence[RowPlace], count: int = 1) -> None:
-        """Count rows that say what another row has said."""
+        """Count rows that repeat another row."""
         _add(self._merged, reason, first, count)
 
     def leave_out(self, column: str) -> None:
@@ -146,17 +146,17 @@ class Tally:
 
     @property
     def dropped(self) -> tuple[Cut, ...]:
-        """Return what was dropped, by reason."""
+        """Return the dropped rows by reason."""
         return _cuts(self._dropped)
 
     @property
     def merged(self) -> tuple[Cut, ...]:
-        """Return what was merged, by reason."""
+        """Return the merged rows by reason."""
         return _cuts(self._merged)
 
 
 def peak_bytes() -> int | None:
-    """Return the most memory that this process has held, None if the system does not tell."""
+    """Return the peak memory of this process, or None if the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows

@@ -23,7 +23,7 @@ from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.documents.so_far import HearInterim, Interim
 from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
-from orienteer.ingest.importer import ImportOptions, holds_graph, import_with
+from orienteer.ingest.importer import ImportOptions, holds_graph, imported
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
 from orienteer.ingest.remote.address import address_of
 from orienteer.ingest.remote.pull import pulled, sound_copy_of
@@ -43,11 +43,11 @@ class FoundGraph(NamedTuple):
 
     path: Path
     is_new: bool = False
-    """It was made in the cache just now, so that nobody has been told what it lacks."""
+    """It was built in the cache just now, so that its skipped files have not been reported yet."""
 
 
 def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:
-    """Return the graph directory for a path as `graph_at` does, for all files of a folder, however large."""
+    """Return the graph directory for a path as `graph_at` does, with all files of a folder, however large."""
     return graph_at(path, cache=cache, progress=progress).path
 
 
@@ -60,13 +60,12 @@ def graph_at(
     confirm: Callable[[str], None] | None = None,
     hear: HearInterim | None = None,
 ) -> FoundGraph:
-    """Return the graph for a path, made of tables or documents in the cache at first use and on change.
+    """Return the graph for a path; from tables or documents it is built in the cache at first use and on change.
 
-    A graph at an address is pulled into the cache, and brought up to date whenever it is asked for. Each selection of
-    files has a graph of its own. `confirm` is called before a large folder is read for the first
-    time, with what would be read; it raises where that is not meant. `hear` is told of graphs that answer meanwhile:
-    the one before, where the sources have changed, else what has been read of documents so far. Raises `NotAGraph` if
-    there is nothing, `BadInput` where the sources cannot be read.
+    A graph at an address is pulled into the cache, and updated at each call. Each selection of files has its own graph.
+    `confirm` is called with a description before a large folder is read for the first time; it raises to decline.
+    `hear` receives graphs that answer meanwhile: the previous one if the sources have changed, else partial graphs of
+    documents. Raises `NotAGraph` if the path does not exist, `BadInput` if the sources cannot be read.
     """
     if (address := address_of(path)) is not None:
         require_all_files(path, selection)
@@ -84,31 +83,31 @@ def graph_at(
 
 
 def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:
-    """Return the graph of a path as `graph_at` does where it need not be made; None where it must be. Raises as that.
+    """Return the graph of a path as `graph_at` does, or None if it has to be built. Raises as that.
 
-    Of sources nothing is read: they are compared with what is known of them.
+    Sources are not read, only compared with the provenance of the graph.
     """
     if (address := address_of(path)) is not None:
         require_all_files(path, selection)
-        return sound_copy_of(address, cache=cache)  # however old: what answers meanwhile is a graph of that address
+        return sound_copy_of(address, cache=cache)  # however old: it answers until a newer one is pulled
     return up_to_date(path, cache=cache, selection=selection)
 
 
 def may_hold_sources(path: Path, selection: Selection = ALL) -> bool:
-    """Return whether there is a file that may be read, by its name; nothing is opened."""
+    """Return whether there is a file with a readable name; nothing is opened."""
     files = FolderWalk(path, selection) if path.is_dir() else (path,)
     return any(kind_of(file) is not None or _may_hold_graph(file) for file in files)
 
 
 def confirm_large(path: Path, confirm: Callable[[str], None], *, cache: Path, selection: Selection = ALL) -> None:
-    """Call `confirm` as `graph_at` does: where a large folder would be read for the first time."""
+    """Call `confirm` as `graph_at` does, if a large folder would be read for the first time."""
     target = cached_path(path, cache=cache, selection=selection)
     if not is_graph(target) and (much := _excess(path, selection)):
         confirm(f"{path} holds {much}: reading all of it takes a while")
 
 
 def _logged(stage: str, count: int) -> None:
-    """Log what a person at a terminal would be told, and no progress."""
+    """Log the messages for a terminal, without progress."""
     if not count:
         logger.warning("%s", stage)
 
@@ -118,16 +117,16 @@ def _silent(stage: str, count: int) -> None:
 
 
 class _Listener(NamedTuple):
-    """Who hears how the making of a graph goes."""
+    """The callbacks of a build."""
 
     tell: Progress
     hear: HearInterim | None
 
 
 def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, listener: _Listener) -> FoundGraph:
-    """Return the graph at the target, made anew where the sources have changed, by this process or another."""
+    """Return the graph at the target, rebuilt by this process or another one if the sources have changed."""
     tell = listener.tell
-    make_cache_folder(cache, "graphs")  # a cache that cannot be written is told as that
+    make_cache_folder(cache, "graphs")  # its error explains a read-only cache
     locks = make_cache_folder(cache, "locks")
     is_waiting = False
     while True:
@@ -154,12 +153,12 @@ def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, lis
 
 
 def _excess(path: Path, selection: Selection) -> str | None:
-    """Return how many files a folder has, or bytes, where they are many; None else. Looks no further than that."""
+    """Return a description of the size of a large source, or None; stops once it is known to be large."""
     files = size = 0
     for file in FolderWalk(path, selection) if path.is_dir() else (path,):
         try:
             status = file.stat()
-        except OSError:  # it is told when it is read
+        except OSError:  # reading it explains the error
             continue
         if kind_of(file) is None or not stat.S_ISREG(status.st_mode):
             continue
@@ -172,7 +171,7 @@ def _excess(path: Path, selection: Selection) -> str | None:
 
 
 def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -> str:
-    """Make the graph of some tables or documents, and say in one line what was made."""
+    """Build the graph of tables or documents; return a one-line summary."""
     progress = listener.tell
     if _is_of_documents(path, selection):
         return _build(path, target, selection, listener)
@@ -181,7 +180,7 @@ def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -
     beside = DocumentsBeside(path, selection, progress) if path.is_dir() else None
     options = ImportOptions(force=True)
     try:
-        report = import_with([path], target, options=options, progress=progress, beside=beside)
+        report = imported([path], target, options=options, progress=progress, beside=beside).report
     except UnclearTables as error:
         try:
             told = _build(path, target, selection, listener)
@@ -194,12 +193,12 @@ def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -
 
 
 BACKGROUND = "minilm"
-"""The embedder whose vectors are made in the background: of these nobody has to be told that they are made again."""
+"""The embedder whose vectors are made in the background, so that their loss need not be reported."""
 AS_A_GRAPH = "orienteer validate {} says how to make one of them"
 
 
 def _build(path: Path, target: Path, selection: Selection, listener: _Listener) -> str:
-    """Make a graph of documents, and say in one line what was made."""
+    """Build a graph of documents; return a one-line summary."""
     from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
 
     before = cached_manifest(target)
@@ -213,10 +212,10 @@ def _build(path: Path, target: Path, selection: Selection, listener: _Listener) 
 
 
 def _is_of_documents(path: Path, selection: Selection) -> bool:
-    """Return whether a path is a document, or a folder with documents in it that is no graph in tables.
+    """Return whether a path is a document, or a folder with documents that is not a graph in tables.
 
-    Tables beside documents are read as documents, for nothing is lost then, unless their names say that they are a
-    graph. A README, and a text that is a table by its first lines, are no documents that anybody asks about.
+    Tables among documents are read as documents, for nothing is lost then, unless their names are those of a graph. A
+    README, and a text whose first lines are a table, do not count as documents.
     """
     if not path.is_dir():
         return not _may_hold_graph(path) or (kind_of(path) != "table" and not holds_graph(path))
@@ -226,7 +225,7 @@ def _is_of_documents(path: Path, selection: Selection) -> bool:
 
 
 def _may_hold_graph(file: Path) -> bool:
-    """Return whether a file may be a table or hold a graph, by its name."""
+    """Return whether a file may be a table or have a graph, by its name."""
     return kind_of(file) == "table" or suffix(file) in _GRAPHS
 
 
@@ -234,7 +233,7 @@ _GRAPHS = frozenset((*GRAPHS, *RDF, *DATABASES, ".sif"))
 
 
 def _require_whole(path: Path, selection: Selection) -> None:
-    """Raise `BadInput` where files of a graph in tables are left out, for a part of a graph is another graph."""
+    """Raise `BadInput` if a selection omits files of a graph in tables: a part of it would be another graph."""
     chosen = set(FolderWalk(path, selection))
     if missing := [file for file in FolderWalk(path) if _may_hold_graph(file) and file not in chosen]:
         raise BadInput(
@@ -244,7 +243,7 @@ def _require_whole(path: Path, selection: Selection) -> None:
 
 
 def _summary(report: Report, path: Path) -> str:
-    """Return one line with the counts and the dropped rows: nobody who asks a question sees the report."""
+    """Return the counts and the dropped rows in one line, for questions do not show the report."""
     dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
     rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
     return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"

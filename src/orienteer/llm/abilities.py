@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -17,8 +16,8 @@ from orienteer.records import Dialect, Manner, Record, Usage
 Outcome: TypeAlias = Literal["kept", "ignored", "refused", "unknown"]
 """The result of a request for an ability: done, silently ignored, answered by an error, or inconclusive."""
 
+# In the cache; it has a file for each server and model.
 _FOLDER = "servers"
-"""In the cache; it has a file for each server and model."""
 _DIALECT_WORDS: dict[Dialect | None, str] = {
     None: "calls are asked for natively",
     "schema": "calls are forced by a JSON schema, for tools are not heeded",
@@ -109,22 +108,30 @@ def keep(abilities: Abilities, cache: Path) -> Path:
 def recall(cache: Path, url: str, model: str) -> Abilities | None:
     """Return the stored abilities of a server and model, or None if there are none of this version."""
     try:
-        abilities = Abilities.model_validate_json(_path(cache, url, model).read_bytes())
-        datetime.fromisoformat(abilities.probed)
-    except (OSError, ValidationError, ValueError, BadOption):  # a broken cache is no cache
+        abilities = _read(_path(cache, url, model))
+    except BadOption:  # another user may write there
         return None
-    return abilities if (abilities.url, abilities.model) == (url, model) else None
+    return abilities if abilities is not None and (abilities.url, abilities.model) == (url, model) else None
 
 
 def recall_all(cache: Path) -> dict[tuple[str, str], Abilities]:
     """Return all stored abilities, by address and model."""
-    known: dict[tuple[str, str], Abilities] = {}
-    for file in sorted((cache / _FOLDER).glob("*.json")):
-        with suppress(OSError, ValidationError):
-            abilities = Abilities.model_validate_json(file.read_bytes())
-            if (sound := recall(cache, abilities.url, abilities.model)) is not None:
-                known[sound.url, sound.model] = sound
-    return known
+    try:
+        read = [(file, _read(file)) for file in sorted(cache_folder(cache, _FOLDER).glob("*.json"))]
+    except BadOption:  # another user may write there
+        return {}
+    known = {(abilities.url, abilities.model): (file, abilities) for file, abilities in read if abilities is not None}
+    return {key: abilities for key, (file, abilities) in known.items() if _path(cache, *key) == file}
+
+
+def _read(path: Path) -> Abilities | None:
+    """Return the abilities in a file, or None: a broken cache is no cache."""
+    try:
+        abilities = Abilities.model_validate_json(path.read_bytes())
+        datetime.fromisoformat(abilities.probed)
+    except (OSError, ValidationError, ValueError):
+        return None
+    return abilities
 
 
 def _path(cache: Path, url: str, model: str) -> Path:

@@ -76,6 +76,9 @@ class _Account:
     """Claimed calls that are not settled yet."""
     spent: Usage = Usage()
     last: Usage = Usage()
+    keeps_answer: bool = False
+    """The last call of the reserve is for the answer, not for an agent's last turn."""
+    is_stopped: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -95,7 +98,9 @@ class Allowance:
         random_seed: int = 0,
         listener: Callable[[News], None] | None = None,
         reserve: int = 1,
+        keeps_answer: bool = False,
     ) -> None:
+        """With `keeps_answer` the last call of the reserve waits for `allow_answer`."""
         if reserve < 0:
             raise BadOption(f"the number of reserved calls must be 0 or more, is {reserve}")
         self.budget = budget if budget is not None else Budget()
@@ -103,7 +108,7 @@ class Allowance:
         self._listener = listener
         self.hears_parts = False
         """Whether the listener receives an answer while it is written."""
-        self._account = _Account(reserve)
+        self._account = _Account(reserve, keeps_answer=keeps_answer and reserve > 0)
         self._is_share = False
         self._final_claims = 0  # that this share may take out of the reserve
         self._started = time.monotonic()
@@ -115,13 +120,17 @@ class Allowance:
         return self._random_seed
 
     def check(self) -> None:
-        """Claim one call. Raises `BudgetExhausted` if it would need the reserve of the last turns.
+        """Claim one call. Raises `BudgetExhausted` if it would need the reserve, or after `stop`.
 
         Raises `ModelError` if the server does not report what is limited.
         """
         account = self._account
         with account.lock:
+            if account.is_stopped:
+                raise BudgetExhausted("interrupted", "stopped by whoever asked")
             if self._final_claims:
+                if account.keeps_answer:
+                    self._refuse_unless_left(1)
                 self._refuse_unless_left(None)
                 self._final_claims -= 1
                 account.reserve = max(0, account.reserve - 1)
@@ -137,6 +146,19 @@ class Allowance:
     def without_reserve(self) -> Run:
         """Return this run without its reserve, for a part such as a retriever within a method."""
         return self._share(0)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the question was stopped."""
+        return self._account.is_stopped
+
+    def stop(self) -> None:
+        """Refuse every further call, so that agents end with their steps kept."""
+        self._account.is_stopped = True
+
+    def allow_answer(self) -> None:
+        """Give the call that was kept for the answer to the next last turn."""
+        self._account.keeps_answer = False
 
     def _share(self, final_claims: int) -> Allowance:
         share = copy(self)  # with the same account
@@ -167,7 +189,12 @@ class Allowance:
             return self._account.spent.model_copy(update={"seconds": self._elapsed()})
 
     def seconds_left(self) -> float | None:
-        """Return the seconds left, which may be negative; None without a limit."""
+        """Return the seconds left, which may be negative; None without a limit.
+
+        It is 0 after `stop`: tools that the last message called are not run either.
+        """
+        if self._account.is_stopped:
+            return 0.0
         return None if self.budget.seconds is None else self.budget.seconds - self._elapsed()
 
     def _elapsed(self) -> float:

@@ -264,8 +264,8 @@ def _size(message: Message) -> int:
 Check: TypeAlias = Callable[[JsonValue], Sequence[str]]
 """Returns the faults of a reply beyond its schema, a sentence each."""
 
+# Characters of a fault: it repeats the model's names, of any length, and is paid for.
 _LONGEST_FAULT = 2_000
-"""Characters of a fault: it repeats the model's names, of any length, and is paid for."""
 
 
 class Exchange(NamedTuple):

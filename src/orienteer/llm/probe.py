@@ -37,22 +37,22 @@ _TOOLS = (
 _TWO_CALLS = "What is the weather in Oslo, and what is it in Rome? Call weather twice now, once for each city."
 _NO_CALL = "Say hello."
 _LONG = "Write 60 random digits, separated by spaces, and nothing else."
+# The limit of the replies that should be cut: 60 digits take more.
 _SHORT_TOKENS = 16
-"""The limit of the replies that should be cut: 60 digits take more."""
+# The limit of the replies that should be calls: two of them take some 60; a model that thinks first takes more.
 _CALL_TOKENS = 400
-"""The limit of the replies that should be calls: two of them take some 60; a model that thinks first takes more."""
 _SEEDS = (7, 7, 8)
+# Statuses of servers for abilities that they lack; llama-cpp-python fails with 500 over `tool_choice`.
 _REFUSALS = (400, 404, 422, 500, 501)
-"""Statuses of servers for abilities that they lack; llama-cpp-python fails with 500 over `tool_choice`."""
 _PAGE_SECONDS = 5.0
+# The pages where llama.cpp, LM Studio and Ollama report the context that they run a model with.
 _OWN_PAGES = (
     ("props", "default_generation_settings"),
     ("api/v0/models", "data"),
     ("api/ps", "models"),
 )
-"""The pages where llama.cpp, LM Studio and Ollama report the context that they run a model with."""
+# Its names in LM Studio, vLLM, OpenRouter and Ollama, Groq, llama.cpp.
 _CONTEXTS = ("loaded_context_length", "max_model_len", "context_length", "context_window", "n_ctx")
-"""Its names in LM Studio, vLLM, OpenRouter and Ollama, Groq, llama.cpp."""
 
 
 class Probe:
@@ -72,7 +72,7 @@ class Probe:
         for seed in _SEEDS:
             sampling = Sampling(temperature=1.0, max_tokens=_SHORT_TOKENS, random_seed=seed)
             request = ChatRequest.of(self._model.name, (Message(role="user", content=_LONG),), sampling=sampling)
-            plain.append(self._taken(request))
+            plain.append(self._reply_to(request))
         first, again, other = (reply.raw.text for reply in plain)
         if "seed" in self._lacks:
             seed_outcome: Outcome = "refused"
@@ -80,9 +80,9 @@ class Probe:
             seed_outcome = "unknown"
         else:
             seed_outcome = "kept" if first == again else "ignored"
-        offered = self._asked(_TWO_CALLS, tools=True)
-        required = self._asked(_NO_CALL, tools=True, tool_choice="required")
-        held = self._asked(_NO_CALL, tools=False)
+        offered = self._reply_if_accepted(_TWO_CALLS, tools=True)
+        required = self._reply_if_accepted(_NO_CALL, tools=True, tool_choice="required")
+        held = self._reply_if_accepted(_NO_CALL, tools=False)
         return Abilities(
             url=self._model.base_url,
             model=self._model.name,
@@ -90,7 +90,7 @@ class Probe:
             tools=_calls(offered, 1),
             parallel_calls=_calls(offered, 2) if offered is not None and offered.message.tool_calls else "unknown",
             required_tools=_calls(required, 1),
-            json_schema=_held(held),
+            json_schema=_follows_schema(held),
             length_limit=_limited(plain[0]),
             logprobs=self._given("logprobs", plain[0].raw.logprobs),
             token_ids=self._given("return_token_ids", plain[0].raw.token_ids),
@@ -101,7 +101,7 @@ class Probe:
             spent=self._usage,
         )
 
-    def _taken(self, request: ChatRequest) -> Answered:
+    def _reply_to(self, request: ChatRequest) -> Answered:
         """Return the reply to a request, sent each time without the parameter that was refused. Raises `ModelError`."""
         while True:
             body = body_of(request, lacks=self._lacks, wants_tokens=True)
@@ -117,7 +117,7 @@ class Probe:
                 raise self._model.server.failure(reply)
             self._lacks |= {lacking}
 
-    def _asked(self, words: str, *, tools: bool, **more: str) -> Answered | None:
+    def _reply_if_accepted(self, words: str, *, tools: bool, **more: str) -> Answered | None:
         """Return the reply to a request with tools, or with their calls as a schema; None if it is refused."""
         request = ChatRequest.of(
             self._model.name,
@@ -189,7 +189,7 @@ def _calls(reply: Answered | None, number: int) -> Outcome:
     return "unknown" if reply.truncated else "ignored"
 
 
-def _held(reply: Answered | None) -> Outcome:
+def _follows_schema(reply: Answered | None) -> Outcome:
     """Return whether a reply is an object of the schema and nothing else."""
     if reply is None:
         return "refused"

@@ -157,16 +157,7 @@ class Recording:
         if path.exists():
             raise BadOption(f"{path} exists; a recording starts with a new file: remove it, or name another")
         self._model, self._replies = model, ReplyFile(path)
-
-    @property
-    def name(self) -> str:
-        """The name of the recorded model."""
-        return self._model.name
-
-    @property
-    def price(self) -> Price | None:
-        """What the recorded model costs."""
-        return self._model.price
+        self.name, self.price = model.name, model.price
 
     @property
     def manner(self) -> Manner:
@@ -215,17 +206,8 @@ class RecordedModel:
         names = sorted({request.model for request in self._requests})
         if len(names) != 1:
             raise BadInput(f"{path} must hold the replies of one model, holds those of {', '.join(names) or 'none'}")
-        self._name = names[0]
-
-    @property
-    def name(self) -> str:
-        """The name of the model that was recorded."""
-        return self._name
-
-    @property
-    def price(self) -> Price | None:
-        """None: a recording has the costs of its calls, but no price."""
-        return None
+        self.name = names[0]
+        self.price: Price | None = None  # a recording has the costs of its calls, but no price
 
     @property
     def manner(self) -> Manner:
@@ -284,18 +266,9 @@ class ScriptedModel:
     def __init__(
         self, policy: Policy, name: str = "scripted", *, usage: Usage | None = None, price: Price | None = None
     ) -> None:
-        self._policy, self._name, self._price = policy, name, price
+        self._policy = policy
+        self.name, self.price = name, price
         self._usage = usage if usage is not None else Usage(calls=1)
-
-    @property
-    def name(self) -> str:
-        """The name it was given."""
-        return self._name
-
-    @property
-    def price(self) -> Price | None:
-        """The price that it was given, for tests of budgets of money."""
-        return self._price
 
     def chat(
         self,

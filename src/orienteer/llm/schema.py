@@ -2,8 +2,8 @@
 
 Understood: type, enum, const, properties, required, additionalProperties, items, minItems, maxItems, maxLength,
 minimum, maximum, anyOf, oneOf. Any other keyword that would restrict a value is refused, because a rule that is
-silently ignored is worse than none. One thing is stricter than the standard: 5.0 is not an integer. `meant` reads what
-models write all the same: 5.0 and "5" for an integer, one text for a list of texts.
+silently ignored is worse than none. One thing is stricter than the standard: 5.0 is not an integer. Models write 5.0
+and "5" for an integer all the same, and one text for a list of texts: `read_value` reads what they mean.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _KINDS: dict[type, str] = {
     list: "array",
     dict: "object",
 }
+# Levels of lists and objects; our tools take at most three.
 _DEEPEST = 64
-"""Levels of lists and objects; our tools take at most three."""
 _TOO_DEEP = f"it nests too deeply: at most {_DEEPEST} levels are read"
+# That are named; a value may be wrong in a million places.
 _MOST_FAULTS = 12
-"""That are named; a value may be wrong in a million places."""
+# Characters of a value that a message repeats.
 _SHOWN = 80
-"""Characters of a value that a message repeats."""
 _MOST_NOTES = 3
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
+# Signs of a text with several items, or of a broken list.
 _SEVERAL = re.compile(r"[,;\n\[{]")
-"""Signs of a text with several items, or of a broken list."""
 
 
 def object_of(properties: Mapping[str, JsonSchema], *, optional: Sequence[str] = ()) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str
     return tuple(islice(_faults(value, schema, path), _MOST_FAULTS))
 
 
-class Meant(NamedTuple):
+class ReadValue(NamedTuple):
     """A value as its schema means it."""
 
     value: Any  # Any: JSON
@@ -95,28 +95,28 @@ class Meant(NamedTuple):
         return f"note: {'; '.join(self.notes[:_MOST_NOTES])}{more}" if self.notes else ""
 
 
-def meant(value: JsonValue, schema: JsonSchema, *, path: str = "") -> Meant:
+def read_value(value: JsonValue, schema: JsonSchema, *, path: str = "") -> ReadValue:
     """Return a value as its schema means it, if there is one way to read it; else unchanged.
 
     `{"k": "2", "types": "film", "where": null}` is `{"k": 2, "types": ["film"]}` where k is an integer, types a list of
     texts and where may be left out. Not read: "two", "film, person", 2.5 for an integer, 1 for true, 7 for a text.
     """
     if not faults(value, schema):
-        return Meant(value)
+        return ReadValue(value)
     if isinstance(value, dict):
-        return _object_meant(value, schema, path)
+        return _read_object(value, schema, path)
     if isinstance(value, list):
-        items = [meant(item, schema.get("items", {}), path=f"{path}[{place}]") for place, item in enumerate(value)]
-        return Meant([item.value for item in items], tuple(note for item in items for note in item.notes))
+        items = [read_value(item, schema.get("items", {}), path=f"{path}[{place}]") for place, item in enumerate(value)]
+        return ReadValue([item.value for item in items], tuple(note for item in items for note in item.notes))
     forms = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
     readings = {short_json(reading): reading for form in forms for reading in _readings(value, form)}
     if len(readings) != 1:
-        return Meant(value)
+        return ReadValue(value)
     ((shown, reading),) = readings.items()
-    return Meant(reading, (f"{_at(path)}, {short_json(value)}, was read as {shown}",))
+    return ReadValue(reading, (f"{_at(path)}, {short_json(value)}, was read as {shown}",))
 
 
-def _object_meant(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) -> Meant:
+def _read_object(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) -> ReadValue:
     properties, required = schema.get("properties", {}), schema.get("required", ())
     parts: dict[str, JsonValue] = {}
     notes: list[str] = []
@@ -126,11 +126,11 @@ def _object_meant(value: Mapping[str, JsonValue], schema: JsonSchema, path: str)
         if part is None and name in properties and name not in required and faults(part, form):
             not_given.append(_below(path, name))
             continue
-        parts[name], more = meant(part, form, path=_below(path, name))
+        parts[name], more = read_value(part, form, path=_below(path, name))
         notes += more
     if not_given:
         notes.append(f"null was read as not given: {', '.join(not_given)}")
-    return Meant(parts, tuple(notes))
+    return ReadValue(parts, tuple(notes))
 
 
 def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
@@ -162,7 +162,7 @@ def _lists(text: str) -> Iterator[JsonValue]:
         yield items
 
 
-def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> Meant:
+def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> ReadValue:
     """Return the arguments of a call, an object. Raises `ValueError`, worded for the model, if they are wrong."""
     specs = {tool.name: tool for tool in tools}
     if call.name not in specs:
@@ -175,13 +175,13 @@ def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> Meant:
         raise ValueError(f"The arguments of {call.name} are not JSON: {error}.") from error
     if not isinstance(arguments, dict):
         raise ValueError(f"The arguments of {call.name} must be a JSON object, not {call.arguments[:80]}.")
-    return arguments_meant(call.name, arguments, specs[call.name].parameters)
+    return read_arguments(call.name, arguments, specs[call.name].parameters)
 
 
-def arguments_meant(tool: str, arguments: Mapping[str, JsonValue], parameters: JsonSchema) -> Meant:
+def read_arguments(tool: str, arguments: Mapping[str, JsonValue], parameters: JsonSchema) -> ReadValue:
     """Return the arguments of a tool as its parameters mean them. Raises `ValueError`, worded for the model."""
     schema = {"type": "object", **parameters}
-    read = meant(dict(arguments), schema)
+    read = read_value(dict(arguments), schema)
     if wrong := faults(read.value, schema):
         raise ValueError(f"The arguments of {tool} are wrong: {'; '.join(wrong)}.")
     return read

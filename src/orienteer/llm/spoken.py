@@ -19,8 +19,8 @@ _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
 _CALLS = "calls"
 _OPENING = re.compile(r'\{\s*"calls"\s*:\s*\[\s*$')
+# Calls in a forced reply; a small model would go on until it is cut off.
 _MOST_FORCED = 4
-"""Calls in a forced reply; a small model would go on until it is cut off."""
 _WORDS: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"words": {"type": "string"}},
@@ -73,11 +73,7 @@ def as_calls(calls: Iterable[ToolCall]) -> str:
 
 def number_of_calls(text: str) -> int:
     """Return the number of calls, sound or not, in an object of calls; 0 for any other text."""
-    try:
-        value = decode(text)
-    except ValueError:
-        return 0
-    calls = value.get(_CALLS) if isinstance(value, dict) else None
+    calls = _json_object(text).get(_CALLS)
     return len(calls) if isinstance(calls, list) else 0
 
 
@@ -88,12 +84,17 @@ def before_calls(text: str) -> str:
 
 def words_in(text: str) -> str | None:
     """Return the words of a reply that is an object of words, or None."""
+    members = _json_object(text)
+    words = members.get("words") if len(members) == 1 else None
+    return words if isinstance(words, str) else None
+
+
+def _json_object(text: str) -> dict[str, JsonValue]:
     try:
         value = decode(text)
     except ValueError:
-        return None
-    words = value.get("words") if isinstance(value, dict) and len(value) == 1 else None
-    return words if isinstance(words, str) else None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def in_words(

@@ -125,7 +125,7 @@ class Transport(httpx2.BaseTransport):
             reply_headers = httpx2.Headers(reply.headers)
             # The words of a refusal are no part of an answer.
             on_bytes = request.extensions.get("on_bytes") if reply.status == 200 else None
-            body = _whole(reply.iter_stream(), reply_headers, show(str(url)), on_bytes)
+            body = _body(reply.iter_stream(), reply_headers, show(str(url)), on_bytes)
         finally:
             reply.close()
         for name in ("content-encoding", "content-length", "transfer-encoding"):
@@ -203,9 +203,7 @@ def _rest(timeout: float | None, late: type[httpcore2.TimeoutException]) -> floa
     return timeout if left == math.inf else left if timeout is None else min(timeout, left)
 
 
-def _whole(
-    parts: Iterable[bytes], headers: httpx2.Headers, url: str, on_bytes: Callable[[bytes], None] | None
-) -> bytes:
+def _body(parts: Iterable[bytes], headers: httpx2.Headers, url: str, on_bytes: Callable[[bytes], None] | None) -> bytes:
     """Return a body, unpacked, and call `on_bytes` with each piece of it.
 
     Raises `ModelError` beyond the largest size, or for a packing other than gzip.

@@ -17,8 +17,8 @@ Way: TypeAlias = Literal["tools", "schema", "text"]
 """How a call is asked for: as a tool call, as JSON by a schema, in words."""
 Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is read
 
+# More than any model reads or writes in one call: a larger count of a server is not believed.
 _MOST_TOKENS = 1 << 24
-"""More than any model reads or writes in one call: a larger count of a server is not believed."""
 _TOKENS = ("return_token_ids", "logprobs")  # the first is vLLM's
 STREAM = "stream"
 """The parameter that asks for a reply while it is written."""
@@ -148,7 +148,7 @@ def _raw(body: Body, choice: Body) -> Raw:
 
 
 def _text(sent: object) -> str | None:
-    return _whole(sent) if isinstance(sent, str) else None
+    return _sound(sent) if isinstance(sent, str) else None
 
 
 _Number = TypeVar("_Number", int, float)
@@ -190,7 +190,7 @@ def _calls(sent: object, *, turn: int) -> tuple[ToolCall, ...]:
         arguments = function.get("arguments")
         if not isinstance(arguments, str):  # a few servers send them parsed, against the protocol
             arguments = json.dumps({} if arguments is None else arguments, ensure_ascii=False)
-        calls[call_id] = ToolCall(id=_whole(call_id), name=_whole(function["name"]), arguments=_whole(arguments))
+        calls[call_id] = ToolCall(id=_sound(call_id), name=_sound(function["name"]), arguments=_sound(arguments))
     return tuple(calls.values())
 
 
@@ -212,7 +212,7 @@ def plausible(tokens: object) -> int | None:
     return tokens if 0 <= tokens < _MOST_TOKENS else None
 
 
-def _whole(text: str) -> str:
+def _sound(text: str) -> str:
     """Return the text with halves of surrogate pairs replaced; a reply that is cut inside an emoji ends in one."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -6,7 +6,7 @@ Deviations:
 1. The prompt is our own words for what B.4.2 lists; it says besides what the sandbox's Python lacks, how many calls
    there are, which types are held in part, and that what nodes say is data. Its examples are made from the graph, and
    run. In the code `find(text)` is there beside `cypher`; without a view the retriever's reply is ours.
-2. The paper gives no limit of calls for its solver; ours is its quizzer's, 10. Where it is reached without an answer
+2. The paper gives no limit of calls for its solver; ours is its quizzer's, 10. If it is reached without an answer
    one last turn asks for it.
 3. Cypher is answered by our engine: read-only, guarded, and with errors that name the nearest label, type or property.
    A graph has its own ids, types and directions; `view` gives it those of the paper's graphs.
@@ -63,7 +63,7 @@ class GraphScout:
             self.mode = "dense" if graph.arrays.searcher.has_vectors else "lexical"
         graph.arrays.searcher(self.mode)  # without vectors it is told before a model is paid
         if self.config.has_code and self.config.directed:
-            Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
+            Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType` if one of these is none
         tools = self._tools()
         self._toolbox, self._specs = tools.toolbox.spec, tools.toolbox.specs
         self._tier, self._marks = tools.code.tier if tools.code else None, tools.marks
@@ -160,20 +160,16 @@ class GraphScout:
     def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
         """Return the hits with notes, none if the database of a graph in place has gone away."""
         try:
-            reasons, notes = self._reasons(trajectory)
+            shown = _shown_nodes(self._graph, trajectory.steps)
+            linked = self._linker.link(trajectory.answer or "", shown)
+            named = dict.fromkeys(linked.rows, "named in the answer")
+            reasons = named | {row: why for row, why in shown.items() if row not in named}
+            notes = [f"the answer names what is not a node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
             return present_all(self._graph, question, reasons), notes
         except DatabaseAway:
             if trajectory.stopped_by != "error":
                 raise
             return (), []
-
-    def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
-        """Return the rows of the ranking, each with its reason, and notes on parts of the answer that name no node."""
-        shown = _shown_nodes(self._graph, trajectory.steps)
-        linked = self._linker.link(trajectory.answer or "", shown)
-        named = dict.fromkeys(linked.rows, "named in the answer")
-        notes = [f"the answer names what is not a node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
-        return named | {row: why for row, why in shown.items() if row not in named}, notes
 
     def _plainly(self, result: Result, question: Question, run: Run) -> Result:
         """Return the result with the hits of one search by the question's words."""

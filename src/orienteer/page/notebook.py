@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -48,15 +49,15 @@ class Table(NamedTuple):
     """The id of each row's node, if rows are about nodes."""
 
 
+@dataclass(eq=False, repr=False)
 class GraphAtHand:
     """A reference to a graph for neighbours, while the graph is open. All are equal, and a copy has no graph."""
 
-    def __init__(self, graph: object | None = None, neighbours: Neighbours | None = None) -> None:
-        self._graph = None if graph is None else weakref.ref(graph)  # a result must not keep a graph open
-        self._neighbours = neighbours
+    graph: weakref.ref[Any] | None = None  # Any: a graph; a result must not keep it open
+    neighbours: Neighbours | None = None
 
     def __bool__(self) -> bool:
-        return self._graph is not None and self._graph() is not None
+        return self.graph is not None and self.graph() is not None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GraphAtHand)  # results are equal by their content
@@ -74,12 +75,12 @@ class GraphAtHand:
         node, offset = wanted.get("node"), wanted.get("offset")
         if not isinstance(node, str) or not isinstance(offset, int):
             return None
-        graph = None if self._graph is None else self._graph()
+        graph = None if self.graph is None else self.graph()
         nothing = {"node": node, "nodes": [], "edges": [], "total": 0, "offset": offset}
-        if graph is None or self._neighbours is None:
+        if graph is None or self.neighbours is None:
             return {**nothing, "error": "the graph is closed: ask again, and display the new result"}
         try:
-            return {**nothing, **self._neighbours(graph, node, offset), "error": None}
+            return {**nothing, **self.neighbours(graph, node, offset), "error": None}
         except Error as error:
             return {**nothing, "error": str(error)}
 

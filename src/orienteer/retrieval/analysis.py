@@ -78,7 +78,7 @@ def open_analyzer(graph: Graph, analysis: Analysis, model: LanguageModel | None 
         return NameAnalyzer(graph)
     if model is None:
         raise BadOption(
-            "analysis is 'model', and there is no model: name one (--model, model=, ORIENTEER_MODEL or "
+            "analysis is 'model', and no model is given: name one (--model, model=, ORIENTEER_MODEL or "
             "orienteer.toml), or take analysis 'names'"
         )
     return ModelAnalyzer(graph, model)

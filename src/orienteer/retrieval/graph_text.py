@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orienteer.graph.reserved import CONTENTS
 from orienteer.graph.store import Graph
@@ -113,7 +113,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def indented(text: str) -> list[str]:
-    """Return the lines of a text, indented: none of them can be mistaken for one of ours."""
+    """Return the lines of a text, indented, so that none looks like a line of ours."""
     return [f"  {line}" for line in plain_lines(text)]
 
 
@@ -177,27 +177,22 @@ class Presentation:
         self._graph, self._query = graph, query
 
     def __call__(self, row: int, *, score: float, votes: int | None = None, why: str = "") -> Ranked:
-        """Return a node as a hit with the part of its text that shows best why it fits the query."""
-        arrays = self._graph.arrays
-        if arrays.is_made_of_documents:
-            return self._passage(row, score=score, votes=votes, why=why)
-        return Ranked(
-            id=arrays.ids[row],
-            type=arrays.type_at(row),
-            name=arrays.names[row],
-            score=score,
-            votes=votes,
-            why=why,
-            text=snippet(arrays.texts[row], self._weights, arrays.tokenizer.terms_of),
-        )
+        """Return a node as a hit with the part of its text that shows best why it fits the query.
 
-    def _passage(self, row: int, *, score: float, votes: int | None, why: str) -> Ranked:
-        """Return a passage with the sentences or rows that fit best, and their place in its file."""
+        For a passage that is its best sentences or rows, with their place in its file.
+        """
         arrays = self._graph.arrays
-        properties, text = arrays.properties.of(row), arrays.texts[row]
-        header = header_lines(properties, text)
-        part = excerpt(text, self._terms, header=header)
-        best = text.count("\n", 0, part.best)
+        text = arrays.texts[row]
+        part: dict[str, Any]  # Any: fields of a hit
+        if arrays.is_made_of_documents:
+            properties = arrays.properties.of(row)
+            header = header_lines(properties, text)
+            best = excerpt(text, self._terms, header=header)
+            line = text.count("\n", 0, best.best)
+            source = _source(properties, line=line, row=line - header if header else None)
+            part = {"text": best.text, "span": best.span, "marks": best.marks, "source": source}
+        else:
+            part = {"text": snippet(text, self._weights, arrays.tokenizer.terms_of)}
         return Ranked(
             id=arrays.ids[row],
             type=arrays.type_at(row),
@@ -205,10 +200,7 @@ class Presentation:
             score=score,
             votes=votes,
             why=why,
-            text=part.text,
-            span=part.span,
-            marks=part.marks,
-            source=_source(properties, line=best, row=best - header if header else None),
+            **part,
         )
 
     @cached_property

@@ -1,6 +1,6 @@
 """Names to nodes: mentions in a text, the nodes that each may mean, and the choice among them, a caller's policy.
 
-`C++` means the node that is called so; where there is none, `c++`, else `C`, for punctuation counts least. A mention
+`C++` means the node that is called so; if there is none, `c++`, else `C`, for punctuation counts least. A mention
 may also be the id of a node.
 """
 
@@ -59,7 +59,7 @@ class Policy:
 
 
 def link(graph: Graph, mention: str, policy: Policy, shown: Collection[int] = ()) -> list[int]:
-    """Return the rows that a mention means, best first; where some of them were shown before, only those."""
+    """Return the rows that a mention means, best first; if some of them were shown before, only those."""
     for name in filter(None, dict.fromkeys(form(mention) for form in policy.forms)):
         viewed = () if policy.identifiers is None else policy.identifiers.rows(name)
         if rows := list(viewed) or called(graph, name):
@@ -70,7 +70,7 @@ def link(graph: Graph, mention: str, policy: Policy, shown: Collection[int] = ()
 def called(graph: Graph, name: str) -> list[int]:
     """Return the rows of exactly this id, name, alias or identifier: the id first, then names, then the others.
 
-    Case never counts; punctuation counts only where some name is spelled just so.
+    Case never counts; punctuation counts only if some name is spelled just so.
     """
     by_id = graph.arrays.ids.find(name)
     nodes = sorted(graph.arrays.name_index.called(name), key=lambda node: (node.kind, node.row))
@@ -115,7 +115,7 @@ def word_shares(index: TextIndex, words: Iterable[Sequence[str]], rows: Rows, un
     """Return the share of the words that each node holds, rare words counting more: (n,), from 0 to 1.
 
     `rows` is (n,), ascending. Each word is a sequence of terms, any of which counts as the word. Its weight is the idf
-    of its rarest term, or `unknown` where no node has any of them.
+    of its rarest term, or `unknown` if no node has any of them.
     """
     weights, whole = np.zeros(len(rows)), 0.0
     for terms in words:
@@ -230,7 +230,7 @@ class AnswerLinker:
         self._graph, self._policy = graph, Policy(_FORMS, _MOST_OF_A_NAME, identifiers)
 
     def link(self, answer: str, shown: Collection[int] = ()) -> LinkedAnswer:
-        """Return the rows that an answer names, in its order, those shown before first where a name has several."""
+        """Return the rows that an answer names, in its order, those shown before first if a name has several."""
         parts = _PARTS.split(answer)[: 2 * _MOST_PARTS]  # names stand at the even places, what joins them at the odd
         rows: dict[int, None] = {}
         missing: list[str] = []

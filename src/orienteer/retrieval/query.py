@@ -21,7 +21,7 @@ from orienteer.records import Edge, Node, Question, Trajectory
 from orienteer.retrieval.evidence import Evidence, Scored
 
 AUTO = "auto"
-"""The mode of retrievers: hybrid where the graph has vectors, else by words."""
+"""The mode of retrievers: hybrid if the graph has vectors, else by words."""
 Part: TypeAlias = Literal["all", "text", "graph"]
 """Parts of evidence: all of it, what is semantic, what is relational (002, figures 2 and 7)."""
 ANSWER_TOKENS = 24_000
@@ -46,7 +46,7 @@ class Query:
     answer_types: tuple[str, ...] = ()
     """Node types that the answer may have. MiniRAG's answer types."""
     trajectories: tuple[Trajectory, ...] = field(default=(), compare=False)
-    """The model calls that analyzed it this time; none where the analysis was remembered."""
+    """The model calls that analyzed it this time; none if the analysis was remembered."""
     k: int = 20
     """At most so many passages, or nodes in a graph without passages. GraphSearch takes 30 (002, section 4.1)."""
     node_types: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Analyzer(Protocol):
     """Finds names, themes and answer types in a text, by the graph's names or by a model."""
 
     def analyze(self, text: str, run: Run) -> Query:
-        """Return the query. Raises `BudgetExhausted`, `ModelError` where a model is asked."""
+        """Return the query. Raises `BudgetExhausted`, `ModelError` if a model is asked."""
 
 
 class KnowledgeBase(Protocol):
@@ -90,7 +90,7 @@ class KnowledgeBase(Protocol):
     def gather(self, query: Query, run: Run) -> Evidence:
         """Return the evidence for a query; empty evidence has a reason.
 
-        Raises `BudgetExhausted` and `ModelError` where it asks the server of an embedder or a model.
+        Raises `BudgetExhausted` and `ModelError` if it asks the server of an embedder or a model.
         """
 
 
@@ -134,7 +134,7 @@ class Spaces:
         types = graph.arrays.types.nodes
         self.has_passages = any(name in PASSAGES for name in types)
         self.searcher = graph.arrays.searcher(self.mode, telling=telling and self.has_passages)
-        """Ranks rows for a text; of passages by its telling words alone where it says so."""
+        """Ranks rows for a text; of passages by its telling words alone if it says so."""
         self.entities = self._of([name for name in types if name not in RESERVED])
         self.facts, self.communities = self._of([FACT]), self._of([COMMUNITY])
         others = ~(self.facts | self.communities)

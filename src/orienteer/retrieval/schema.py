@@ -92,12 +92,8 @@ class Wording:
             f"Every node has the label {quoted(self.view.label)} beside its type: (n:{quoted(self.view.label)}). {both}"
         )
 
-    def node_type(self, name: str) -> str:
-        """Return the name of a node type in Cypher."""
-        return name if self.view is None else self.schema.label(name)
-
-    def edge_type(self, name: str) -> str:
-        """Return the name of an edge type in Cypher, as `type(r)` returns it."""
+    def label(self, name: str) -> str:
+        """Return the name of a node type or an edge type in Cypher, as `type(r)` returns it."""
         return name if self.view is None else self.schema.label(name)
 
     def identifier(self, row: int) -> str:
@@ -106,11 +102,11 @@ class Wording:
 
     def node(self, variable: str, name: str, conditions: str = "") -> str:
         """Return the pattern for a node of a type."""
-        return f"({variable}:{quoted(self.node_type(name))}{conditions})"
+        return f"({variable}:{quoted(self.label(name))}{conditions})"
 
     def edge(self, triple: Triple, direction: Direction = "out") -> str:
         """Return the pattern for an edge, seen from its source or, for `in`, from its target."""
-        bare = f"-[:{quoted(self.edge_type(triple.type))}]-"
+        bare = f"-[:{quoted(self.label(triple.type))}]-"
         if triple.type in self.schema.symmetric:
             return bare
         return f"{bare}>" if direction == "out" else f"<{bare}"
@@ -173,7 +169,7 @@ def _counted(wording: Wording, walk: _Walk) -> str:
 def _anchor_pattern(
     wording: Wording, variable: str, node_type: str, row: int, *, parameter: str = "name"
 ) -> tuple[str, dict[str, str]]:
-    """Return the pattern for a node that is given by its name, or by its id where the name is long, and its value."""
+    """Return the pattern for a node that is given by its name, or by its id if the name is long, and its value."""
     name = wording.graph.arrays.names[row]
     key, value = ("name", name) if len(name) <= _LONGEST_NAME else ("id", wording.identifier(row))
     return wording.node(variable, node_type, f" {{{key}: ${parameter}}}"), {parameter: value}
@@ -184,7 +180,7 @@ def _any_type(wording: Wording, step: _Step) -> str:
     ends = {step.near, step.far}
     types = [triple.type for triple in triples_by_size(wording.graph) if {triple.source, triple.target} == ends]
     several = dict.fromkeys((step.triple.type, *types))
-    return ":" + "|".join(quoted(wording.edge_type(name)) for name in islice(several, _ALTERNATIVES))
+    return ":" + "|".join(quoted(wording.label(name)) for name in islice(several, _ALTERNATIVES))
 
 
 class _Step(NamedTuple):
@@ -290,7 +286,7 @@ def _node_types(wording: Wording) -> Iterator[str]:
     names = types_by_size(wording.graph)
     for name in names[:MOST_TYPES]:
         count = f"{wording.graph.schema.node_types[name]:,}{partly(wording.graph, name)}"
-        yield f"- {quoted(one_line(wording.node_type(name)))}: {count}"
+        yield f"- {quoted(one_line(wording.label(name)))}: {count}"
     if len(names) > MOST_TYPES:
         yield f"- {len(names) - MOST_TYPES} rarer ones"
 
@@ -305,16 +301,16 @@ def _properties(wording: Wording, catalog: Catalog) -> Iterator[str]:
         ]
         more = f", {len(own) - _PROPERTIES} more" if len(own) > _PROPERTIES else ""
         if own:
-            yield f"- {quoted(one_line(wording.node_type(name)))}: {', '.join(own[:_PROPERTIES])}{more}"
+            yield f"- {quoted(one_line(wording.label(name)))}: {', '.join(own[:_PROPERTIES])}{more}"
 
 
 def _edge_types(wording: Wording) -> Iterator[str]:
     triples = triples_by_size(wording.graph)
     for triple in triples[:MOST_TRIPLES]:
-        called = wording.edge_type(triple.type)
+        called = wording.label(triple.type)
         label = wording.graph.schema.label(triple.type)
         meaning = f" [{one_line(label)}]" if wording.view is None and label != called else ""
-        source, target = (one_line(quoted(wording.node_type(end))) for end in (triple.source, triple.target))
+        source, target = (one_line(quoted(wording.label(end))) for end in (triple.source, triple.target))
         count = f"{wording.graph.schema.edges[triple]:,}{partly(wording.graph, triple.type)}"
         yield f"- ({source}){one_line(wording.edge(triple))}({target}){meaning}: {count}"
     if len(triples) > MOST_TRIPLES:

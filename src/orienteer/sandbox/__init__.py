@@ -22,7 +22,7 @@ __getattr__, __dir__, __all__ = face(
             "WRITE"
         ),
         "monty": "MontyInterpreter",
-        "tiers": "CPythonInterpreter, Interpreter, Limits, open_interpreter, unheld as missing_walls",
+        "tiers": "CPythonInterpreter, Interpreter, Limits, open_interpreter, missing_walls",
         "workers": (
             "DeadlinePassed, launched as launched_confined, NotReady as WorkerNotReady, packages as package_paths, "
             "PipeClosed, PipeError, PYTHON as PYTHON_FLAGS, tie as tie_lifetime, Worker"

@@ -65,6 +65,8 @@ class _Failure(NamedTuple):
 class MontyInterpreter:
     """Runs code in a worker that starts with the first run, and again after a run that lost the state."""
 
+    tier: Tier = "monty"
+
     def __init__(self, functions: Functions, limits: Limits) -> None:
         """Raises `MissingExtra` if pydantic-monty is not installed."""
         try:
@@ -82,12 +84,7 @@ class MontyInterpreter:
         weakref.finalize(self, _close, self._resources, self._owner)
 
     @property
-    def tier(self) -> Tier:
-        """`monty`, for the trajectory."""
-        return "monty"
-
-    @property
-    def held(self) -> frozenset[str]:
+    def walls(self) -> frozenset[str]:
         """The names of the kernel's walls around the worker; empty if none runs."""
         return frozenset() if self._session is None else self._walls
 

@@ -118,8 +118,8 @@ def serve(functions: Functions, name: str, positional: Sequence[object], named: 
     """
     function = functions[name]
     counted = _ArgumentReader()
-    values = [counted.plain(value) for value in positional]
-    options = {key: counted.plain(value) for key, value in named.items()}
+    values = [counted.as_json(value) for value in positional]
+    options = {key: counted.as_json(value) for key, value in named.items()}
     try:
         inspect.signature(function).bind(*values, **options)
     except TypeError as error:
@@ -146,7 +146,7 @@ class _ArgumentReader:
     def __init__(self) -> None:
         self._values = self._characters = 0
 
-    def plain(self, value: object, depth: int = 0) -> JsonValue:
+    def as_json(self, value: object, depth: int = 0) -> JsonValue:
         """Return a value as JSON. Raises `BadOption` for a value that is not JSON or is too large."""
         self._values += 1
         if depth > _DEEPEST or self._values > _MOST_VALUES:
@@ -160,9 +160,9 @@ class _ArgumentReader:
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, list | tuple | set | frozenset):
-            return [self.plain(item, depth + 1) for item in value]
+            return [self.as_json(item, depth + 1) for item in value]
         if isinstance(value, dict):
-            return {self._key(key): self.plain(item, depth + 1) for key, item in value.items()}
+            return {self._key(key): self.as_json(item, depth + 1) for key, item in value.items()}
         raise BadOption(
             f"an argument holds a {type(value).__name__}: only None, booleans, numbers, text, lists and dicts can be"
         )
@@ -209,15 +209,12 @@ class CPythonInterpreter:
         self._worker: _Worker | None = None
         self._runs = 0
 
-    @property
-    def tier(self) -> Tier:
-        """`cpython`, for the trajectory."""
-        return "cpython"
+    tier: Tier = "cpython"
 
     @property
-    def held(self) -> frozenset[str]:
+    def walls(self) -> frozenset[str]:
         """The names of the walls around the running process; empty if none runs."""
-        return frozenset() if self._worker is None else self._worker.held
+        return frozenset() if self._worker is None else self._worker.walls
 
     @property
     def process(self) -> int | None:
@@ -346,16 +343,16 @@ class _Worker(Worker):
         longest = max(_LONGEST, 12 * (limits.output_characters + 2 * _ERROR_CHARACTERS))
         try:
             super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(settings)], longest=longest)
-            self.held = self.ready(_START)
+            self.walls = self.ready(_START)
         except (OSError, NotReady) as error:
             fault = _refusal(f"The process that would run the code did not start ({error})")
             raise UnsafeSandbox(fault, paths=[Path(sys.executable)]) from error
-        if refusal := unheld(self.held):
+        if refusal := missing_walls(self.walls):
             self.end()
             raise UnsafeSandbox(_refusal(refusal))
 
 
-def unheld(names: Collection[str]) -> str | None:
+def missing_walls(names: Collection[str]) -> str | None:
     """Return what a process inside these walls could still reach, with the remedies, or None."""
     open_sides = [f"{side}: {remedy}" for side, (walls, remedy) in _SIDES.items() if not walls & set(names)]
     return f"Nothing here keeps a model's code from {'; '.join(open_sides)}" if open_sides else None

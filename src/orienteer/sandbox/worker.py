@@ -211,7 +211,7 @@ def _describe(error: BaseException, current: str) -> str:
 # ---------------------------------------------------------------------------------------------------------------- pipes
 
 
-def _plain(value: Any) -> Any:  # Any: what code gives
+def _as_json(value: Any) -> Any:  # Any: what code gives
     """Return a set as a list, and numpy's numbers and arrays as Python's, for JSON. Raises `TypeError`."""
     if isinstance(value, set | frozenset):
         return list(value)
@@ -223,7 +223,7 @@ def _plain(value: Any) -> Any:  # Any: what code gives
 
 
 def _send(stream: BinaryIO, content: Mapping[str, Any]) -> None:  # Any: JSON
-    frames.send(stream, json.dumps(content, default=_plain).encode())
+    frames.send(stream, json.dumps(content, default=_as_json).encode())
 
 
 def _receive(stream: BinaryIO) -> dict[str, Any] | None:  # Any: JSON

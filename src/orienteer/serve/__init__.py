@@ -15,7 +15,7 @@ __getattr__, __dir__, __all__ = face(
         "cli.output": "Output as CommandOutput",
         "cli.serve": "serve as serve_command",
         "door": (
-            "checked_k, FollowUp, KEYS as KEYS_VARIABLE, MOST_HITS, served_budget, served_method, served_methods, "
+            "FollowUp, KEYS as KEYS_VARIABLE, served_budget, served_method, served_methods, "
             "ServeOptions, Turn, understood_alone"
         ),
         "graphs": (

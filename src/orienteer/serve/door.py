@@ -103,13 +103,6 @@ def served_method(name: str, served: Collection[str]) -> str:
     return name
 
 
-def checked_k(k: int) -> int:
-    """Return the number of hits of a request. Raises `BadOption` for more than an interface gives."""
-    if not 0 <= k <= MOST_HITS:
-        raise BadOption(f"k is {k}: it must be 0 to {MOST_HITS}")
-    return k
-
-
 def served_budget(settings: Settings, own: Budget | None = None, **flags: float | None) -> Budget:
     """Return the budget of one question: that of the settings, within the limits of an interface.
 
@@ -122,6 +115,15 @@ def served_budget(settings: Settings, own: Budget | None = None, **flags: float 
     chosen = {} if own is None else own.chosen
     given = {name: value for name, value in flags.items() if value is not None}
     return Budget.read({**allowed.chosen, "calls": calls, "seconds": seconds, **chosen, **given}, where="budget.")
+
+
+def raise_failure(result: Result) -> None:
+    """Raise the error that ended a question, unless it has hits from before; then its notes have the error."""
+    from orienteer.retriever import failure
+
+    error = failure(result)
+    if error is not None and not result.hits:
+        raise error
 
 
 # A question that follows others, in words that can be understood alone: for the chat and for clients of a server.

@@ -1,4 +1,4 @@
-"""The graphs that a server answers from, by name. Each is reopened when a new generation of it is published.
+"""The graphs of a server, by name. Each is reopened when a new generation of it is published.
 
 The pointer file is checked at most once a second. A request takes the current generation and keeps it: an old one is
 freed with its last request. A graph may be opened at its first request, because a host of tools waits for a list of
@@ -26,7 +26,8 @@ from orienteer.llm.budget import Budget
 from orienteer.serve.views.outside import machine_paths, message_outside
 from orienteer.settings import Settings
 
-if TYPE_CHECKING:  # a server that lists its tools loads no graph, and no reader of documents
+# A server that lists its tools loads no graph, and no reader of documents.
+if TYPE_CHECKING:
     from orienteer.agents.events import Event
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
@@ -276,7 +277,8 @@ class ServedGraph:
             return partial[1]
         generation = self._generation
         if generation is None:
-            with self._looking:  # opened once, however many ask at the same time
+            # It is opened once, however many requests come at the same time.
+            with self._looking:
                 self._generation = self._generation or self._opened()
                 return self._generation
         if time.monotonic() - self._looked < LOOK_SECONDS or not self._looking.acquire(blocking=False):
@@ -305,7 +307,8 @@ class ServedGraph:
     def _opened(self) -> Generation:
         from orienteer.graph.store import Graph
 
-        stamp = self._pointer_stamp()  # before the graph is opened: a later generation is seen next time
+        # The stamp is read before the graph is opened: a later generation is seen next time.
+        stamp = self._pointer_stamp()
         graph = Graph.open(self._folder, embedder=self.answering.settings.open_embedder)
         self._stamp, self._looked = stamp, time.monotonic()
         return Generation(self.name, graph, self.answering)

@@ -273,7 +273,7 @@ class ServedFind:
         notes: list[str] = []
         found = self._retriever.find(text, k, notes)
         new = [note for note in notes if note not in self.notes]
-        # A replay goes by words where it reads that this was done: that note is never left out.
+        # A replay goes by words if it reads that this was done: that note is never left out.
         self.notes += [note for note in new if note == UNPAID or len(self.notes) < _MOST_NOTES]
         return found
 
@@ -370,7 +370,7 @@ class ShownNodes:
         self._identifiers = None if view is None else identifiers(graph.arrays, view)
 
     def nodes(self, printed: str, returned: Sequence[QueryTable]) -> tuple[str, ...]:
-        """Return the ids of nodes that were printed, in order, then those in the rows where these are few; at most 100.
+        """Return the ids of nodes that were printed, in order, then those in the rows if these are few; at most 100.
 
         A bare number is no id: `250` rather says how many there are than which one.
         """

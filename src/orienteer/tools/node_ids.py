@@ -6,7 +6,7 @@ In a view, which has the names of the paper's graphs, the reply has the form of 
 which is said, unless `topk` is given. In a model's code `find(text, k=2)` gives the same. Scores are from 0 to 1:
 
 - 1.0 is a node of just this name, alias or identifier, and none but such a node has it; these come first.
-- dense: the cosine of query and node, 0 where it is less.
+- dense: the cosine of query and node, 0 if it is less.
 - lexical: the mean of two shares: how much of the query's words the node's name, aliases and text hold, by their
   rarity, and how alike the query and the nearest of its names are, letter by letter.
 - hybrid: the score that searches have, which is from 0 to 1; by places (rrf), of the most that it can be.
@@ -36,7 +36,7 @@ NAME = "node_id_retriever"
 TOPK = 2  # GraphScout, appendix B.4.1
 MOST_QUERIES, MOST_TOPK = 50, 50
 _SURE, _UNSURE = 1.0, 0.99
-_POOL = 300  # rows by words that are looked at for each query, and more where more are asked for
+_POOL = 300  # rows by words that are looked at for each query, and more if more are asked for
 _LONGEST_QUERY = 1_000  # characters
 _LONGEST_NAME = 200  # characters that are compared letter by letter
 _LONGEST_KEY = 80  # characters of a query that stand before what it found
@@ -222,13 +222,10 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
     rarest = max((posting.idf for posting in index.postings(terms)), default=1.0)  # what no node has is as rare as any
     shares = dict(zip(ascending.tolist(), word_shares(index, groups, ascending, rarest).tolist(), strict=True))
     folded = text.casefold()[:_LONGEST_NAME]
-    hits = [
-        ScoredNode(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()
-    ]
+
+    def alike(row: int) -> float:
+        names = (graph.arrays.names[row], *graph.arrays.aliases_at(row))
+        return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)
+
+    hits = [ScoredNode(row, min((shares.get(row, 0.0) + alike(row)) / 2, _UNSURE)) for row in rows.tolist()]
     return sorted(hits, key=lambda hit: -hit.score)[:k]  # stable: what is alike stays in BM25's order
-
-
-def _alike(graph: Graph, folded: str, row: int) -> float:
-    """Return the likeness of a text and the nearest of a node's names, letter by letter, from 0 to 1."""
-    names = (graph.arrays.names[row], *graph.arrays.aliases_at(row))
-    return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)

@@ -1,6 +1,6 @@
 """`search_in_graph` and `search_in_neighborhood`: the whole graph, and one hop from a node, ranked by words.
 
-By meaning too where the graph has vectors. ARK, section 3.1.
+By meaning too if the graph has vectors. ARK, section 3.1.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
 from orienteer.graph.listing import ListedGroup, grouped, matching, ordered
 from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
@@ -20,7 +19,7 @@ from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
 from orienteer.tools import texts
-from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
+from orienteer.tools.session import ReplyLines, Session, counted, shown_range
 
 _GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to answer descriptive questions, and to "
@@ -153,7 +152,7 @@ class SearchInGraph:
         most = max((coverage.number for coverage in coverages), default=0)
         sure = {*named, *of_values}
         rows = zip(best.tolist(), coverages, strict=True)
-        least = 1 if most or not words.common else 0  # by common words alone rows are found where none has others
+        least = 1 if most or not words.common else 0  # by common words alone rows are found if none has others
         # A row is weak with fewer words than the least, or with one of many if another row has more.
         weak = [
             bool(has.of) and (has.number < least or (has.number == 1 < most and has.of >= _MANY)) and row not in sure
@@ -226,7 +225,8 @@ class SearchInNeighborhood:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         reference = texts.text(arguments, "node") or ""
-        node_types, edge_types = self._types(reference, arguments, notes)
+        nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
+        node_types, edge_types = session.type_filters(nodes, edges, notes, around=[reference])
         direction = cast(Direction | None, arguments.get("direction"))  # checked against the schema
         mask = graph.arrays.mask(node_types, texts.texts(arguments, "where") or ())
         kinds = graph.arrays.kind_mask(edge_types, direction)
@@ -244,19 +244,6 @@ class SearchInNeighborhood:
         reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.arrays.counts(entries))}")
         self._page(reply, arguments, rows, entries, start)
         return reply.observation()
-
-    def _types(
-        self, reference: str, arguments: Mapping[str, JsonValue], notes: list[str]
-    ) -> tuple[list[str] | None, list[str] | None]:
-        session = self._session
-        nodes, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
-        try:
-            return (
-                session.node_types(nodes, notes) if nodes else None,
-                session.edge_types(edges, notes) if edges else None,
-            )
-        except UnknownType as error:
-            raise near_types(error, session.graph, session.rows(reference, [])) from error
 
     def _page(
         self, reply: ReplyLines, arguments: Mapping[str, JsonValue], rows: Rows, entries: Entries, start: Rows

@@ -29,7 +29,7 @@ _DESCRIPTION = (
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "contains")
 AGGREGATES = ("count", "sum", "mean", "min", "max")
 OWN = ("name", "text")
-"""Fields of every node, which are read where no property has the name."""
+"""Fields of every node, which are read if no property has the name."""
 _TEXT = {"type": "string"}
 _CONDITION = {
     "type": "object",
@@ -154,13 +154,8 @@ class Select:
     def _aggregates(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
         """Return by row the aggregate over its distinct neighbours: (len(rows),) float64, NaN for none."""
         session, graph = self._session, self._session.graph
-        edges, types = order.get("edge_types"), order.get("node_types")
-        entries = graph.arrays.entries(
-            np.unique(rows),
-            session.node_types(types, notes) if types else None,
-            session.edge_types(edges, notes) if edges else None,
-            order.get("direction"),
-        )
+        types, edges = session.type_filters(order.get("node_types"), order.get("edge_types"), notes)
+        entries = graph.arrays.entries(np.unique(rows), types, edges, order.get("direction"))
         pairs = np.unique(entries.owner.astype(np.int64) << 32 | entries.neighbor)
         owner, neighbor = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
         numbers = np.zeros(len(pairs))

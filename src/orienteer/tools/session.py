@@ -33,14 +33,14 @@ from orienteer.text.english import LANGUAGES
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 from orienteer.text.tokenizer import Tokenizer
 
-# How searches of an agent's tools are paid for, where a server makes the vectors of their queries.
+# How searches of an agent's tools are paid for if a server makes the vectors of their queries.
 
 
 class Payment:
     """What searches cost one agent, and those that could not be paid for. Not safe to share among threads."""
 
     run: Run | None = None
-    """The run that pays where a server embeds queries; None where nobody counts."""
+    """The run that pays if a server embeds queries; None if nobody counts."""
     spent: Usage = Usage()
     """What embedding queries has cost."""
     goes_by_words: bool = False
@@ -80,7 +80,7 @@ _SHORTEST_SNIPPET = 40
 _TWENTY_WORDS = 120  # characters: shorter than that a snippet ends before it says anything
 _LINE = 100  # characters of a line of a reply besides its snippet
 _NAME = 60  # characters of a line of a reply that is a name alone
-_MORE = 40  # characters that the head of a page is longer by where not all of its rows fit
+_MORE = 40  # characters that the head of a page is longer by if not all of its rows fit
 _REST = 80  # characters kept for saying what did not fit
 _SET = re.compile(r"@\d+", re.ASCII)
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -94,10 +94,10 @@ class Session:
 
     A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `mends_names`, `offers_mode`, `offers_passages`,
     `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names
-    it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add
-    to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, and
-    `last` names the last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `is_finished`
-    and `comment` how the agent ended; `payment` is what pays for vectors.
+    it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types`, `edge_types` or both at
+    once by `type_filters`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so
+    on: `sets` are those results, and `last` names the last of them. `answer` holds the rows that were chosen, best
+    first, `reasons` why, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
     """
 
     graph: Graph
@@ -106,17 +106,17 @@ class Session:
     """Whether results are kept as `@1`, `@2`, and replies end with the state of the answer."""
     mends_names: bool | None = None
     """Whether a near type, a part of a name, or one of several nodes of a name is taken, with a note, where a model
-    names no other; None where sets are saved. A server that keeps nothing from call to call mends, and saves none."""
+    names no other; None if sets are saved. A server that keeps nothing from call to call mends, and saves none."""
     characters_a_token: float = CHARACTERS_A_TOKEN
     """What a token of a reply is taken for: `CHARACTERS_A_TOKEN_OF_IDS` keeps to the tokens where most of it is ids."""
     mode: Mode = "lexical"
-    """How searches rank where the model does not say. All modes but `lexical` need vectors."""
+    """How searches rank if the model does not say. All modes but `lexical` need vectors."""
     offers_mode: bool = False
     """Whether the model may say how a search is to rank."""
     offers_passages: bool = False
     """Whether a search takes passages, whose meaning counts beside that of the query."""
     offers_offset: bool = False
-    """Whether every list goes on by an offset: where no set keeps the rest of it."""
+    """Whether every list continues by an offset, because no set keeps the rest of it."""
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each (n,) rows, ascending: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list, init=False)
@@ -162,7 +162,7 @@ class Session:
     def all_ranked(self, references: Sequence[str], notes: list[str]) -> list[int]:
         """Return the rows of several references, as `ranked` does each, with a note for each that means none.
 
-        Raises as `rows` does where all of them mean none.
+        Raises as `rows` does if all of them mean none.
         """
         wanted: list[int] = []
         failures: list[UsageError] = []
@@ -274,6 +274,27 @@ class Session:
         types = self.graph.arrays.types
         return [self._type(name, notes, types.edge_numbers, types.edges) for name in names]
 
+    def type_filters(
+        self,
+        node_types: Sequence[str] | None,
+        edge_types: Sequence[str] | None,
+        notes: list[str],
+        *,
+        around: Rows | list[str] | None = None,
+    ) -> tuple[list[str] | None, list[str] | None]:
+        """Return node types and edge types by these names, None for no names. Raises `UnknownType`.
+
+        The error lists the types around some rows or references.
+        """
+        try:
+            nodes = self.node_types(node_types, notes) if node_types else None
+            return nodes, self.edge_types(edge_types, notes) if edge_types else None
+        except UnknownType as error:
+            if around is None:
+                raise
+            rows = self.all_rows(around, []) if isinstance(around, list) else around
+            raise near_types(error, self.graph, rows) from error
+
     def _type(
         self, name: str, notes: list[str], look_up: Callable[[list[str]], list[int]], types: Sequence[str]
     ) -> str:
@@ -297,7 +318,7 @@ class Session:
 def _by_words(name: str, types: Mapping[str, str]) -> str | None:
     """Return the one type, of codes with their labels, that has all words of a name, in any form.
 
-    None where none has, or several: `works` is `worked_at`, and `gene` is `gene/protein`.
+    None if none has, or several: `works` is `worked_at`, and `gene` is `gene/protein`.
     """
     words = _stems(name)
     having = [code for code, label in types.items() if words and words <= _stems(label)]
@@ -373,7 +394,7 @@ class ReplyLines:
     def snippets(self, rows: int) -> Snippets:
         """Return the number of rows that get a part of their text, and its width.
 
-        Where sets are saved, the rows after the first are names alone, so that the parts keep their size.
+        If sets are saved, the rows after the first are names alone, so that the parts keep their size.
         """
         first = min(rows, SNIPPETS) if self._session.saves_sets else rows
         least = _TWENTY_WORDS if first < rows else _SHORTEST_SNIPPET

@@ -85,10 +85,10 @@ class Toolbox:
     ) -> Toolbox:
         """Return all tools over a graph; on request also `cypher`, which is an extra, and `select`, which is for plans.
 
-        Searches rank by `mode`, or as the model says where it is offered the choice (None: where there are vectors).
+        Searches rank by `mode`, or as the model says if it is offered the choice (None: if there are vectors).
         `names_first` has the search put what a query names before what shares words with it; methods of papers search
         by BM25 alone. `more` names further tools: `list_nodes`, and those of installed packages. Raises `BadOption`
-        where there is none of a name.
+        if there is none of a name.
         """
         offers_mode = graph.arrays.searcher.has_vectors if offers_mode is None else offers_mode
         spec = ToolboxSpec(
@@ -118,7 +118,7 @@ class Toolbox:
             Finish(session),
         )
         if offers_cypher:
-            from orienteer.tools.select import RunCypher  # an extra: agents have it where their config asks
+            from orienteer.tools.select import RunCypher  # an extra: agents have it if their config asks
 
             tools = (*tools[:5], RunCypher(session), *tools[5:])
         if offers_select:
@@ -142,7 +142,7 @@ class Toolbox:
         return offered(self.specs, self.session, names, self._decoding)
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Run a tool on arguments that fit its schema. Raises `Error` where they cannot be met."""
+        """Run a tool on arguments that fit its schema. Raises `Error` if they cannot be met."""
         return self._tools[name](arguments)
 
     def observe(self, call: ToolCall) -> Observation:
@@ -298,7 +298,7 @@ def open_scouting(
 def open_toolbox(graph: Graph, spec: ToolboxSpec, *, trusts_limits: bool = False) -> Toolbox:
     """Return the toolbox that a trajectory names. Raises `BadInput` for an unknown one, or for unknown options.
 
-    Unless its limits are trusted, code runs within the default ones where these are lower.
+    Unless its limits are trusted, code runs within the default ones if these are lower.
     """
     if spec.name not in _OPENERS:
         raise BadInput(
@@ -319,7 +319,7 @@ def open_toolbox(graph: Graph, spec: ToolboxSpec, *, trusts_limits: bool = False
 def code_config(trajectory: Trajectory) -> CodeConfig:
     """Return the code configuration of a trajectory, the default if no code was run.
 
-    Raises `BadInput` where the trajectory does not say so in a form that can be read.
+    Raises `BadInput` if the trajectory does not say so in a form that can be read.
     """
     spec = trajectory.toolbox
     return _code_config(spec.options) if spec is not None and spec.name == "scouting" else CodeConfig()
@@ -371,7 +371,7 @@ JsonSchema: TypeAlias = Mapping[str, Any]  # Any: it nests without end
 Names: TypeAlias = Mapping[str, Sequence[str]]
 """What the members of these names may hold."""
 MOST_NAMED = 256
-"""Types, or nodes and saved sets, that a schema names; where there are more, any text may stand."""
+"""Types, or nodes and saved sets, that a schema names; if there are more, any text may stand."""
 LONGEST_TEXT, LONGEST_LIST = 160, 8
 """Characters and members of what is not named: a small model that may go on does so until it is cut off."""
 _MOST_SHOWN = 20  # ids of replies that are offered, the last first
@@ -390,7 +390,7 @@ class NamesOfQuestion(NamedTuple):
     """The names and possible names of nodes in a question, as it writes them."""
 
     known: Mapping[str, int] = {}
-    """The longest names of nodes in it, and how many nodes each means; `name (Type)` too, where several bear one."""
+    """The longest names of nodes in it, and how many nodes each means; `name (Type)` too if several bear one."""
     possible: Sequence[str] = ()
     """Stretches beside these; next to a known name, those with a capital letter or a digit."""
 
@@ -500,7 +500,7 @@ def _looks_named(stretch: str) -> bool:
 def _limited(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
     """Return the schema of an object whose members are limited to names, or to a length.
 
-    What there is nothing to name by is left out where it is not required.
+    What there is nothing to name by is left out if it is not required.
     """
     required = schema.get("required", ())
     properties = {
@@ -526,7 +526,7 @@ def _member(member: JsonSchema, named: Sequence[str], names: Names) -> JsonSchem
     return {"enum": list(named)} if 0 < len(named) <= MOST_NAMED else {"type": "string", "maxLength": LONGEST_TEXT}
 
 
-# The tools of installed packages: opened by their names, and named with their package where they fail.
+# The tools of installed packages: opened by their names, and named with their package if they fail.
 
 
 logger = logging.getLogger(__name__)

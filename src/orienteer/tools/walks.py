@@ -11,17 +11,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
-from orienteer.records import JsonValue, Observation, Path
+from orienteer.records import Direction, JsonValue, Observation, Path
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.sentences import one_line, value_text
 from orienteer.tools import texts
-from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
+from orienteer.tools.session import ReplyLines, Session, counted, shown_range
 
 _FOLLOW = (
     "Walk several typed steps from a node, a list of nodes or a saved set, and rank what is reached by how many "
@@ -107,7 +106,10 @@ class Follow:
         walked: list[WalkedStep] = []
         reached = StepResult(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
         for hop in steps:
-            mask, kinds = self._filters(hop, notes, reached.rows if start is not None else references)
+            named, by = ([hop[name]] if hop.get(name) else None for name in ("type", "edge"))
+            types, edges = session.type_filters(named, by, notes, around=references if start is None else reached.rows)
+            direction = cast(Direction | None, hop.get("direction"))  # checked against the schema
+            mask, kinds = graph.arrays.mask(types), graph.arrays.kind_mask(edges, direction)
             if start is None:
                 start = session.all_rows(references, notes, mask=mask, kinds=kinds)
                 reached = StepResult(start, np.ones(len(start), np.int64), np.ones(len(start)))
@@ -148,21 +150,6 @@ class Follow:
         counts = counts_line(graph, graph.arrays.counts(graph.arrays.adjacency.entries(last)))
         has = "it has" if len(last) == 1 else "they have"
         return f"Without filters {has}: {counts}" if counts else f"{has.capitalize()} no edges."
-
-    def _filters(
-        self, hop: Mapping[str, str], notes: list[str], around: Rows | list[str]
-    ) -> tuple[Mask | None, KindMask | None]:
-        session, graph = self._session, self._session.graph
-        try:
-            types = session.node_types([hop["type"]], notes) if hop.get("type") else None
-            edges = session.edge_types([hop["edge"]], notes) if hop.get("edge") else None
-        except UnknownType as error:
-            rows = session.all_rows(around, []) if isinstance(around, list) else around
-            raise near_types(error, graph, rows) from error
-        direction = hop.get("direction")
-        return graph.arrays.mask(types), graph.arrays.kind_mask(
-            edges, "in" if direction == "in" else "out" if direction else None
-        )
 
     def _ranked(self, reply: ReplyLines, reached: StepResult, order: NDArray[np.int64], start: Rows) -> Observation:
         """List the first nodes that are reached, in this order; those where the walk began are marked."""
@@ -231,9 +218,9 @@ class IntersectNodes:
         """Return the nodes that touch all groups, with the edges; if there are none, those that touch most."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        types, edges = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
-        mask = graph.arrays.mask(session.node_types(types, notes) if types else None)
-        kinds = graph.arrays.kind_mask(session.edge_types(edges, notes) if edges else None, None)
+        nodes, by = texts.texts(arguments, "node_types"), texts.texts(arguments, "edge_types")
+        types, edges = session.type_filters(nodes, by, notes)
+        mask, kinds = graph.arrays.mask(types), graph.arrays.kind_mask(edges, None)
         references = texts.texts(arguments, "nodes") or []
         groups = [session.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
         around = [distinct(graph.arrays.adjacency.entries(group, kinds).neighbor) for group in groups]

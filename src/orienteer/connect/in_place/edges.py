@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server, quoted
-from orienteer.connect.in_place.seen import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
+from orienteer.connect.in_place.contents import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
 from orienteer.connect.opencypher.names import ServerNames
 from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
@@ -256,7 +256,7 @@ class TextInPlace(UnsupportedInPlace):
         """Return the nodes with a term, only the best if there are many: (n,) int32, ascending."""
         return np.sort(self._hits(posting.term, MOST_WITH_WORD).rows)
 
-    def having(self, posting: Posting, rows: Rows) -> Rows:
+    def filter_rows(self, posting: Posting, rows: Rows) -> Rows:
         """Return the rows that contain the term, ascending like `rows`."""
         return rows[np.array([posting.term in self._seen.terms(row) for row in rows.tolist()], np.bool_)]
 

@@ -11,7 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.connect.bolt import Server, quoted
-from orienteer.connect.in_place.described import Described, describe
+from orienteer.connect.in_place.contents import (
+    NODE_COLUMNS,
+    Described,
+    NodeFacts,
+    SeenColumn,
+    SeenNodes,
+    SeenTypes,
+    UnsupportedInPlace,
+    describe,
+    needs_import,
+    type_counts,
+    type_of,
+)
 from orienteer.connect.in_place.edges import (
     EVERY,
     Conditions,
@@ -21,17 +33,6 @@ from orienteer.connect.in_place.edges import (
     TextInPlace,
     conditions_of,
     full_text_index,
-)
-from orienteer.connect.in_place.seen import (
-    NODE_COLUMNS,
-    NodeFacts,
-    SeenColumn,
-    SeenNodes,
-    SeenTypes,
-    UnsupportedInPlace,
-    needs_import,
-    type_counts,
-    type_of,
 )
 from orienteer.connect.in_place.statements import StatementsInPlace
 from orienteer.connect.source import DatabaseCounts, count_all, unique_property
@@ -76,7 +77,11 @@ class ArraysInPlace(GraphArrays):
         self.tokenizer = Tokenizer(stem=False)  # a server's index does not stem words
         self._once, self._locks = {}, {}
         id_property = unique_property(server)
-        self.facts = facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
+        has_numbers = False
+        if id_property:
+            first = server.rows(f"MATCH (n) RETURN n.{quoted(id_property)} AS id LIMIT 1")[0][0]
+            has_numbers = isinstance(first, int)
+        self.facts = facts = NodeFacts(id_property, has_numbers, counts)
         """The ids and labels of the database."""
         seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
         self.seen = seen
@@ -123,12 +128,11 @@ class ArraysInPlace(GraphArrays):
     @property
     def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
         """Return the opener of an engine that answers Cypher by the database itself."""
+        return self._open_statements  # equal at each call: engines are cached by their openers
 
-        def statements(_: Any) -> StatementsInPlace:  # Any: as above
-            self._statements = StatementsInPlace(self._server, self.described, self.seen)
-            return self._statements
-
-        return statements
+    def _open_statements(self, _: Any) -> StatementsInPlace:  # Any: as above
+        self._statements = StatementsInPlace(self._server, self.described, self.seen)
+        return self._statements
 
     def close(self) -> None:
         """Close the sessions of statements."""
@@ -275,13 +279,6 @@ def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
         edge_types=edges,
         triples=tuple(EdgeCount(source=a, type=kind, target=b, count=n) for (a, kind, b), n in sorted(joined.items())),
     )
-
-
-def _has_numbers(server: Server, id_property: str) -> bool:
-    """Return whether the ids of a database are whole numbers there."""
-    if not id_property:
-        return False
-    return isinstance(server.rows(f"MATCH (n) RETURN n.{quoted(id_property)} AS id LIMIT 1")[0][0], int)
 
 
 SECONDS = 60.0

@@ -11,15 +11,14 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 from orienteer.connect.bolt import Server, is_edge, is_node, is_path, statement_error
-from orienteer.connect.in_place.described import Described
-from orienteer.connect.in_place.seen import SeenNodes, needs_import
+from orienteer.connect.in_place.contents import Described, SeenNodes, needs_import
 from orienteer.connect.opencypher.expressions import ServerExpressions, ServerPatterns
 from orienteer.connect.opencypher.names import ServerNames
 from orienteer.cypher import syntax
@@ -149,16 +148,40 @@ class StatementsInPlace:
         self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
         ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
         rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])
-        reader = _Values(self._seen, rows_of, self._shown, self.names.catalog.edge_columns)
         rows: list[tuple[JsonValue, ...]] = []
         left = bounds.characters
         for record in records:
-            row = tuple(map(reader.read, record))
+            row = tuple(self._json(value, rows_of) for value in record)
             left -= len(json.dumps(row, ensure_ascii=False))
             if left < 0:
                 break
             rows.append(row)
         return tuple(rows)
+
+    def _json(self, value: Any, rows_of: Mapping[str, int]) -> JsonValue:  # Any: a value of the database
+        """Return a value as JSON: nodes, edges and paths as maps, times as texts, points as coordinates."""
+        if is_node(value):
+            node = self._seen.nodes[rows_of[value.element_id]]
+            own = {name: item for name, item in node.properties.items() if name in self._shown}
+            return {"id": node.id, "type": node.type, "name": node.name, "properties": own}
+        if is_edge(value):
+            ends = [value.start_node.element_id, value.end_node.element_id]
+            source, target = (self._seen.nodes[rows_of[end]].id if end in rows_of else end for end in ends)
+            edge: dict[str, JsonValue] = {"source": source, "type": value.type, "target": target}
+            carried = {name: plain(item) for name, item in value.items() if name in self.names.catalog.edge_columns}
+            if carried := {name: item for name, item in carried.items() if item is not None}:
+                edge["properties"] = carried
+            return edge
+        if is_path(value):
+            nodes, edges = (
+                [self._json(part, rows_of) for part in parts] for parts in (value.nodes, value.relationships)
+            )
+            return {"nodes": nodes, "edges": edges}
+        if isinstance(value, dict):
+            return {str(key): self._json(item, rows_of) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._json(item, rows_of) for item in value]
+        return value if isinstance(value, str) else plain(value)
 
 
 class _Fetched(NamedTuple):
@@ -200,44 +223,6 @@ def _within(server: Server, until: float, work: Callable[[], _Fetched]) -> _Fetc
     if faults:
         raise faults[0]
     return results[0]
-
-
-class _Values:
-    """Reads the driver's values."""
-
-    def __init__(
-        self, seen: SeenNodes, rows_of: Mapping[str, int], of_nodes: Collection[str], of_edges: Collection[str]
-    ) -> None:
-        """`rows_of` has the row of every node; `of_nodes` and `of_edges` are the properties that are shown."""
-        self._seen, self._rows_of, self._of_nodes, self._of_edges = seen, rows_of, of_nodes, of_edges
-
-    def read(self, value: Any) -> JsonValue:  # Any: a value of the database
-        """Return a value as JSON: nodes, edges and paths as maps, times as texts, points as coordinates."""
-        if is_node(value):
-            return self._node(value)
-        if is_edge(value):
-            return self._edge(value)
-        if is_path(value):
-            return {"nodes": [*map(self.read, value.nodes)], "edges": [*map(self.read, value.relationships)]}
-        if isinstance(value, dict):
-            return {str(key): self.read(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.read(item) for item in value]
-        return value if isinstance(value, str) else plain(value)
-
-    def _node(self, value: Any) -> JsonValue:  # Any: the driver's node
-        node = self._seen.nodes[self._rows_of[value.element_id]]
-        own = {name: value for name, value in node.properties.items() if name in self._of_nodes}
-        return {"id": node.id, "type": node.type, "name": node.name, "properties": own}
-
-    def _edge(self, value: Any) -> JsonValue:  # Any: the driver's relationship
-        ends = [value.start_node.element_id, value.end_node.element_id]
-        source, target = (self._seen.nodes[self._rows_of[end]].id if end in self._rows_of else end for end in ends)
-        edge: dict[str, JsonValue] = {"source": source, "type": value.type, "target": target}
-        carried = {name: plain(item) for name, item in value.items() if name in self._of_edges}
-        if carried := {name: item for name, item in carried.items() if item is not None}:
-            edge["properties"] = carried
-        return edge
 
 
 def _elements(value: Any) -> Iterator[Any]:  # Any: values of the database

@@ -78,7 +78,7 @@ def _to_string(value: Value) -> str:
     if value.kind.name == "boolean":
         return f"lower(cast({value.text}, 'STRING'))"
     raise BadQuery(
-        f"toString() of {value.kind.shown} that may have decimals loses some of them: compare the number, "
+        f"toString() of {value.kind.description} that may have decimals loses some of them: compare the number, "
         "or write toString(toInteger(...))"
     )
 

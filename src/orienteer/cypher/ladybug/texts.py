@@ -134,7 +134,9 @@ def _joined(letters: str) -> str:
 def _count(what: str, number: Value) -> int | str:
     """Return a number of letters: the number where it is known, else the engine's text, which is null below 0."""
     if number.kind.name == "float":
-        raise BadQuery(f"{what}() takes a whole number of letters, not {number.kind.shown} with decimals: toInteger()")
+        raise BadQuery(
+            f"{what}() takes a whole number of letters, not {number.kind.description} with decimals: toInteger()"
+        )
     if isinstance(number.known, int):
         if number.known < 0:
             raise BadQuery(

@@ -46,7 +46,7 @@ class DocumentsBeside:
         self.count = maker.documents
         others = [file for file in listing([self._folder], self._selection).files if file.kind == "unknown"]
         others = [file for file in others if not is_beside_tables(file.path)]
-        not_read: list[bounds.LeftOut] = [
+        not_read: list[bounds.SkippedFile] = [
             *(file for file in left_out if file.reason not in (NO_TABLE, NO_PART)),
             *intake.unreadable,
             *intake.skipped,

@@ -1,4 +1,4 @@
-"""Extraction by a model: one call for each chunk, optionally a second one for what it missed; replies are cached."""
+"""Extraction by a model: one call for each chunk, optionally a second one for omissions; replies are cached."""
 
 from __future__ import annotations
 

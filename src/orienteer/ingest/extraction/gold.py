@@ -177,10 +177,10 @@ def _support(wanted: tuple[str, str, str], gold: Collection[Node]) -> _Support:
 def _evidence_of(
     row: Mapping[str, Any], number: int, file: Path
 ) -> _QuestionEvidence:  # Any: whatever a file format can hold
-    ids = [identifier(passage_id) for passage_id in _listed(row.get(PASSAGE_IDS))]
-    facts = [] if ids else _listed(row.get(FACTS))
+    ids = [identifier(passage_id) for passage_id in _members(row.get(PASSAGE_IDS))]
+    facts = [] if ids else _members(row.get(FACTS))
     try:
-        triples = tuple(_triple(evidence) for evidence in _listed(row.get(EVIDENCES)))
+        triples = tuple(_triple(evidence) for evidence in _members(row.get(EVIDENCES)))
         titles = frozenset(folded(fact[0]) for fact in facts)
     except (IndexError, TypeError, ValueError) as error:
         raise BadInput(
@@ -198,7 +198,8 @@ def _triple(value: Any) -> tuple[str, str, str]:  # Any: JSON
     return subject, predicate, object_
 
 
-def _listed(value: Any) -> list[Any]:  # Any: what a table holds
+def _members(value: Any) -> list[Any]:  # Any: what a table holds
+    """Return the members of a list, which may be a JSON text; of anything else none."""
     if isinstance(value, str) and value[:1] == "[":
         try:
             value = parsed(value)

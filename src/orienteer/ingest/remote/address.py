@@ -11,7 +11,7 @@ from orienteer.errors import BadOption
 from orienteer.llm.address import is_address, is_loopback, show
 
 ENDPOINT = "AWS_ENDPOINT_URL"
-"""The variable that names another store of the kind S3 than Amazon's."""
+"""The environment variable for an S3 store other than Amazon's."""
 _FORM = re.compile(r"(s3|https?):/+(.+)", re.IGNORECASE | re.DOTALL)
 _PART = re.compile(r"[^\s\x00-\x1f\x7f?#%\\]+")
 _KEYS = "keys are read from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -19,7 +19,7 @@ _KEYS = "keys are read from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address of a graph, which holds no secret: it may be shown and kept."""
+    """An address of a graph, without any secret."""
 
     scheme: str
     host: str
@@ -32,29 +32,29 @@ class Address:
 
     @property
     def name(self) -> str:
-        """The graph's own name: the last part."""
+        """Return the graph's own name: the last part."""
         return self.parts[-1] if self.parts else self.host.partition(":")[0]
 
     @property
     def is_bucket(self) -> bool:
-        """Whether it can be written to."""
+        """Return whether it can be written to."""
         return self.scheme == "s3"
 
 
 def may_be_address(path: str | Path) -> bool:
-    """Tell whether a path is meant as an address, a good one or not."""
+    """Return whether a path has the form of an address, valid or not."""
     return _FORM.fullmatch(path.as_posix() if isinstance(path, Path) else path) is not None
 
 
 def address_of(path: str | Path) -> Address | None:
-    """Return the address that a path is meant as; None for a path of this machine.
+    """Return the address in a path, or None for a local path.
 
-    A command line makes `s3:/bucket/name` of `s3://bucket/name` where it asks for a path: both are read.
+    A command line turns the argument `s3://bucket/name` into the path `s3:/bucket/name`: both are read.
 
         >>> str(address_of(Path("s3://graphs/films")))
         's3://graphs/films'
 
-    Raises `BadOption` for an address with a password in it, of another form, or that goes unprotected over a network.
+    Raises `BadOption` for an address with a password, of another form, or without encryption over a network.
     """
     text = path.as_posix() if isinstance(path, Path) else path
     if (found := _FORM.fullmatch(text)) is None:
@@ -64,8 +64,10 @@ def address_of(path: str | Path) -> Address | None:
     _check_bare(f"{scheme}://{rest}", host)
     for part in (host, *parts):
         if not _PART.fullmatch(part) or part in (".", ".."):
-            told = f"{scheme}://{rest} has the part {part!r}: write names between single slashes, nothing escaped"
-            raise BadOption(told, value=part)
+            raise BadOption(
+                f"{scheme}://{rest} has the part {part!r}: write names between single slashes, nothing escaped",
+                value=part,
+            )
     address = Address(scheme, host, tuple(parts))
     if scheme == "s3" and not parts:
         raise BadOption(f"{address} names a bucket and no graph in it: write s3://BUCKET/NAME")
@@ -77,12 +79,12 @@ def address_of(path: str | Path) -> Address | None:
 
 
 def shown(path: Path) -> str:
-    """Return a path as a person wrote it, where a command line has made one of an address."""
+    """Return a path as a person wrote it, even if a command line has turned an address into it."""
     return str(address_of(path) or path)
 
 
 def _check_bare(text: str, host: str) -> None:
-    """Raise `BadOption`, which repeats no secret, for an address that may hold one."""
+    """Raise `BadOption`, without quoting a secret, for an address that may have one."""
     if "@" in host:
         raise BadOption(f"the address {show(text)} has a user name or a password in it: leave them out, {_KEYS}")
     if "?" in text or "#" in text:
@@ -90,7 +92,7 @@ def _check_bare(text: str, host: str) -> None:
 
 
 def endpoint() -> str:
-    """Return the store that the environment names in place of Amazon's, or nothing. Raises `BadOption`."""
+    """Return the store's address from the environment, or an empty text for Amazon's. Raises `BadOption`."""
     url = os.environ.get(ENDPOINT, "").strip()
     if url and (show(url) != url or not is_address(url)):
         raise BadOption(f"{ENDPOINT} is {show(url)!r}: write http(s)://HOST:PORT, with no user name, password or query")

@@ -1,7 +1,7 @@
 """The files at an address: `site` reads those of a server, `bucket` reads and writes those of an S3 store.
 
-Whoever answers may be hostile or broken. Each read is at most so large, and has a time: a small file comes whole within
-`SMALL_SECONDS`, and of a large one each `PART_BYTES` within `PART_SECONDS`.
+Servers may be hostile or broken. Each read is limited in size and time: a small file has to arrive within
+`SMALL_SECONDS`, each `PART_BYTES` of a larger one within `PART_SECONDS`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from orienteer.ingest.remote.address import Address
 from orienteer.llm.address import OFFLINE, is_loopback, is_offline
 
 SMALL_BYTES, SMALL_SECONDS = 1 << 20, 10.0
-"""A file of at most this size, as a pointer, comes whole within so many seconds, with all tries to get it."""
+"""A file up to this size, such as a pointer, has to arrive within this time, including retries."""
 PART_SECONDS, PART_BYTES = 30.0, 512 << 10
-"""Of a larger file each part comes within so many seconds: with four files at once, 70 kB a second."""
+"""Each part of a larger file has to arrive within this time: with four files at once, 70 kB a second."""
 
 
 class Content(NamedTuple):
@@ -27,11 +27,11 @@ class Content(NamedTuple):
 
     text: bytes
     e_tag: str | None
-    """What tells this content from another, where the server has such a thing."""
+    """The server's tag of this content, if it has one."""
 
 
 class Pace:
-    """The time that a read has left: `seconds` for each part."""
+    """The remaining time of a read: `seconds` for each part."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -43,41 +43,41 @@ class Pace:
         return max(0.0, self._until - monotonic())
 
     def add(self, count: int) -> None:
-        """Note that some bytes have come."""
+        """Count received bytes."""
         self._lack -= count
         if self._lack <= 0:
             self._lack, self._until = PART_BYTES, monotonic() + self.seconds
 
 
 class Reply(NamedTuple):
-    """A file that is being sent."""
+    """A file that is being received."""
 
     parts: Generator[bytes | memoryview, None, None]
     e_tag: str | None
 
 
 class Objects(ABC):
-    """The files beneath an address, by their names there. Safe to share among threads.
+    """The files under an address, by their names there. Safe to share among threads.
 
-    Each method raises `StoreFailed` where the store does not answer, refuses, or is too slow; `ObjectMissing` for a
-    file that it does not have.
+    Each method raises `StoreFailed` if the store does not answer, refuses, or is too slow, `ObjectMissing` for a
+    missing file.
     """
 
     def __init__(self, address: Address, server: str) -> None:
-        """Nothing is asked yet. Raises `BadOption` for a server on another machine while offline."""
+        """Raises `BadOption` for a server on another machine while offline; no request is sent yet."""
         if is_offline() and not is_loopback(server):
             raise BadOption(f"{address} is not on this machine, and {OFFLINE} is set: unset it, or name a folder")
         self.address = address
 
     def read(self, name: str, most: int) -> Content:
-        """Return a file of up to so many bytes. Raises `NotAGraph` for a larger one."""
+        """Return a file of at most `most` bytes. Raises `NotAGraph` for a larger one."""
         content = self.read_changed(name, most, e_tag=None)
         if content is None:
             raise StoreFailed(f"{self.name(name)}: the server says that it is as before, which it was not asked")
         return content
 
     def read_changed(self, name: str, most: int, *, e_tag: str | None) -> Content | None:
-        """Return a file as `read` does; None where it still is the one with this tag."""
+        """Return a file as `read` does, or None if it still has this tag."""
         pace = Pace(PART_SECONDS if most > SMALL_BYTES else SMALL_SECONDS)
         text = bytearray()
         reply = self._open(name, e_tag, pace)
@@ -94,19 +94,19 @@ class Objects(ABC):
         """Yield a file in parts."""
         pace = Pace(PART_SECONDS)
         reply = self._open(name, None, pace)
-        if reply is not None:  # which a server might say that was not asked: the file is then too short
+        if reply is not None:  # a server might answer "not modified" all the same: then the file is too short
             yield from self._paced(name, reply, pace)
 
     def name(self, name: str) -> str:
-        """Return a file as sentences name it."""
+        """Return a file's name for messages."""
         return f"{self.address}/{name}"
 
-    def close(self) -> None:  # noqa: B027  # a bucket's library does so by itself
+    def close(self) -> None:  # noqa: B027  # a bucket's library closes its own
         """Close all connections."""
 
     @abstractmethod
     def _open(self, name: str, e_tag: str | None, pace: Pace) -> Reply | None:
-        """Ask for a file; None where it still is the one with this tag."""
+        """Request a file; return None if it still has this tag."""
 
     def _paced(self, name: str, reply: Reply, pace: Pace) -> Generator[memoryview, None, None]:
         with closing(reply.parts):
@@ -117,7 +117,7 @@ class Objects(ABC):
                 yield memoryview(part)
 
     def slow(self, name: str, pace: Pace) -> StoreFailed:
-        """Return the error of a read whose time is over."""
+        """Return the error of a read after its time."""
         return StoreFailed(
             f"{self.name(name)} comes too slowly (the next part not in {pace.seconds:g} s): try again later"
         )

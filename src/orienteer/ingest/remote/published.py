@@ -1,11 +1,11 @@
-"""A graph as it lies at an address: the files of a graph directory under their names there, less the free pieces.
+"""A graph at an address: the files of a graph directory with their names, without pieces that are built on demand.
 
     ADDRESS/orienteer.json           the pointer, replaced last
     ADDRESS/generations/ID/          the manifest and the files it names
     ADDRESS/pieces/ID/NAME-NUMBER/   vectors and edges of similarity
 
-So any folder of a graph under a server of files is one. An address may be anybody's: what it says is checked before it
-is believed, and a claim that no graph makes is refused before anything is loaded.
+So a graph directory on any file server is one. An address may be a stranger's: its content is checked before use, and
+impossible claims are refused before anything is loaded.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from orienteer.graph.pieces import is_free
 from orienteer.ingest.remote.objects import Content, Objects
 
 MOST_POINTER = 1 << 20
-"""Bytes of a pointer at the most."""
+"""Bytes of a pointer at most."""
 _MOST_MANIFEST, _MOST_FILES = 64 << 20, 10_000
 _SHA256 = re.compile("[0-9a-f]{64}")
 PUSH_AGAIN = "have it removed there, and the graph pushed again"
 
 
 class PublishedPointer(NamedTuple):
-    """A pointer as it lies at an address."""
+    """A pointer at an address."""
 
     pointer: Pointer
-    """Without the pieces that are not kept there."""
+    """Without the pieces that are built on demand."""
     content: Content
 
 
@@ -61,20 +61,20 @@ class PublishedGraph(NamedTuple):
     manifest: Manifest
     manifest_text: bytes
     files: Mapping[str, FileRecord]
-    """Of the generation and its pieces, but for the manifest, by their names beneath the address."""
+    """The files of the generation and its pieces, without the manifest, by their names under the address."""
 
 
 def kept_at_addresses(pointer: Pointer) -> Pointer:
-    """Return a pointer without the pieces that are made when needed: making one is cheaper than to trust another's."""
+    """Return a pointer without the pieces that are built on demand: building one is safer than trusting another's."""
     return pointer.model_copy(
         update={"pieces": {name: pointer.pieces[name] for name in pointer.pieces if not is_free(name)}}
     )
 
 
 def published_pointer(source: Objects, *, e_tag: str | None = None) -> PublishedPointer | None:
-    """Return the pointer at an address; None where it still is the one with this tag.
+    """Return the pointer at an address, or None if it still has this tag.
 
-    Raises `ObjectMissing` where there is none, `NotAGraph` for a damaged one, `StoreFailed`.
+    Raises `ObjectMissing` if there is none, `NotAGraph` for a damaged one, `StoreFailed`.
     """
     if (content := source.read_changed(POINTER, MOST_POINTER, e_tag=e_tag)) is None:
         return None
@@ -101,33 +101,33 @@ def published_graph(source: Objects, pointer: Pointer) -> PublishedGraph:
     files = files_of(pointer, manifest, str(source.address))
     for file, record in files.items():
         if record.bytes < 0 or not _SHA256.fullmatch(record.sha256):
-            raise _damaged(source, file, "its size or its hash is none")
+            raise _damaged(source, file, "its size or its hash is invalid")
     if len(files) > _MOST_FILES:
         raise _damaged(source, name, f"it names {len(files):,} files")
     return PublishedGraph(pointer, manifest, text, files)
 
 
 def files_of(pointer: Pointer, manifest: Manifest, where: str | Path) -> dict[str, FileRecord]:
-    """Return the files of a generation and its pieces, but for the manifest, by their names beneath a graph.
+    """Return the files of a generation and its pieces, without the manifest, by their names in a graph directory.
 
-    Raises `NotAGraph` for a piece whose hashes were never recorded.
+    Raises `NotAGraph` for a piece without hashes.
     """
     files = {f"{GENERATIONS}/{pointer.generation}/{name}": record for name, record in manifest.files.items()}
     for name, piece in pointer.pieces.items():
         if piece.files is None:
-            told = f"the {name} of {where} are from before hashes were kept, and go to no other machine"
-            raise NotAGraph(f"{told}: make them again with the command that made them")
+            why = f"the {name} of {where} are from before hashes were kept, and go to no other machine"
+            raise NotAGraph(f"{why}: make them again with the command that made them")
         files |= {f"{folder_of_piece(pointer, piece)}/{file}": record for file, record in piece.files.items()}
     return files
 
 
 def folder_of_piece(pointer: Pointer, piece: PieceRecord) -> str:
-    """Return the name of a piece's folder beneath a graph."""
+    """Return the name of a piece's folder in a graph directory."""
     return f"{PIECES}/{pointer.generation}/{piece.folder}"
 
 
 def damaged_at(source: Objects, name: str) -> NotAGraph:
-    """Return the error for a file at an address that is not what its manifest says."""
+    """Return the error for a file at an address that differs from its manifest."""
     return _damaged(source, name, CHANGED)
 
 
@@ -136,43 +136,43 @@ def _damaged(source: Objects, name: str, why: str) -> NotAGraph:
 
 
 def _why(error: Exception) -> str:
-    """Say what is wrong with a file, repeating as little of it as may be."""
+    """Return the fault of a file, quoting as little of it as possible."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc']))!r:.100}: {first['msg']:.200}"
     return f"{error}"[:200]
 
 
-# Several files at once, to an address or from there, with the bytes that have gone so far.
+# Several files at once, to an address or from there, with progress in bytes.
 
 
-_AT_ONCE = 4  # files: more gain nothing where one has a part in flight for each connection
+_AT_ONCE = 4  # files: more are no faster, for each connection already has a part in flight
 _TELL_SECONDS = 0.25
 
 
 class Meter:
-    """Counts the bytes that several threads move."""
+    """Counts the bytes that several threads transfer."""
 
     def __init__(self) -> None:
         self.moved = 0
         self._adding, self._ended = Lock(), Event()
 
     def add(self, count: int) -> None:
-        """Add some bytes. Raises `InterruptedError` where another file has failed, for then all are left."""
+        """Count bytes. Raises `InterruptedError` if another file has failed, for that ends all."""
         if self._ended.is_set():
             raise InterruptedError
         with self._adding:
             self.moved += count
 
     def end(self) -> None:
-        """Have whatever still moves stop."""
+        """Stop all transfers."""
         self._ended.set()
 
 
 def moved_together(moves: Sequence[Callable[[Meter], None]], total: int, *, stage: str, tell: Progress) -> None:
-    """Move files, each by a function that tells a meter of its bytes, `total` of them in all.
+    """Transfer files, each by a function that counts its bytes with a meter, `total` in all.
 
-    The first that fails ends all, and its error is raised.
+    The first failure ends all, and its error is raised.
     """
     meter = Meter()
     with ThreadPoolExecutor(_AT_ONCE, "transfer") as workers:

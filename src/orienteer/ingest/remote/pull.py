@@ -1,7 +1,7 @@
-"""A graph at an address, as a graph directory in the cache: each file once, checked by its hash before it is opened.
+"""Pulls a graph at an address into the cache: each file once, checked by its hash before it is opened.
 
-The copy is brought up to date by one request, which a store answers with "not modified". What has come is published
-there as any generation is, so processes that have the last one open keep it, and a pull that ends early leaves nothing.
+An update takes one request, which a store answers with "not modified" if nothing changed. A new generation is published
+like any other: processes keep the one that they have opened, and an interrupted pull leaves nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import shutil
 import time
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -67,11 +67,11 @@ class PulledGraph(NamedTuple):
 
     path: Path
     is_new: bool = False
-    """Whether something was pulled for it just now."""
+    """Something was pulled for it just now."""
 
 
 class _Origin(Record):
-    """Where a copy came from, beside it."""
+    """The origin of a copy, in a file of its folder."""
 
     address: str
     e_tag: str | None
@@ -79,7 +79,7 @@ class _Origin(Record):
 
 
 def copy_of(address: Address, *, cache: Path) -> Path:
-    """Return where the copy of a graph lies in the cache: the same address at another endpoint is another graph."""
+    """Return the path of a graph's copy in the cache; one address at two endpoints is two graphs."""
     store = endpoint() if address.is_bucket else ""
     digest = hashlib.sha256(f"{store} {address}".encode()).hexdigest()[:12]
     name = re.sub(r"[^\w.-]+", "_", address.name)[:_LONGEST_NAME]
@@ -87,25 +87,25 @@ def copy_of(address: Address, *, cache: Path) -> Path:
 
 
 def sound_copy_of(address: Address, *, cache: Path) -> Path | None:
-    """Return the copy of a graph where there is one, of whatever age; None where there is none, or a damaged one."""
+    """Return an intact copy of a graph, of whatever age, or None."""
     target = copy_of(address, cache=cache)
     return target if _is_sound(target) else None
 
 
 def address_of_copy(graph: Path) -> Address | None:
-    """Return the address that a graph was pulled from; None where it is not, or no longer, what was pulled."""
+    """Return the address that a graph was pulled from, or None if it was not, or has been changed since."""
     origin = _origin(graph)
     return None if origin is None else address_of(origin.address)
 
 
 def pulled(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
-    """Return the copy of a graph, brought up to date; the one that is there where the store does not answer.
+    """Return the updated copy of a graph, or the existing one if the store does not answer.
 
-    Raises `NotAGraph` where the address holds none or a damaged one, `StoreFailed` where there is no copy either,
-    `BadOption`, `MissingExtra`.
+    Raises `NotAGraph` if the address has none or a damaged one, `StoreFailed` if there is no copy either, `BadOption`,
+    `MissingExtra`.
     """
     try:
-        return brought_up(address, cache=cache, tell=tell)
+        return updated_copy(address, cache=cache, tell=tell)
     except StoreFailed as error:
         if (target := sound_copy_of(address, cache=cache)) is None:
             raise
@@ -114,36 +114,31 @@ def pulled(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
 
 
 def check_published(address: Address) -> None:
-    """Ask whether there is a graph at an address. Raises as `pulled` does."""
+    """Check that there is a graph at an address. Raises as `pulled` does."""
     with closing(objects_at(address)) as source:
         _latest(source, Path())
 
 
-def brought_up(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
-    """Return the copy of a graph as `pulled` does, but raise `StoreFailed` where the store does not answer."""
+def updated_copy(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
+    """Return the updated copy of a graph as `pulled` does. Raises `StoreFailed` if the store does not answer."""
+    target, is_waiting = copy_of(address, cache=cache), False
     with closing(objects_at(address)) as source:
-        return _brought_up_once(source, copy_of(address, cache=cache), cache, tell)
+        if _latest(source, target) is None:
+            return PulledGraph(target)
+        make_cache_folder(cache, "graphs")
+        locks = make_cache_folder(cache, "locks")
+        while True:
+            try:
+                with locked(locks / f"{target.name}.lock", busy=f"another process pulls {address}"):
+                    return _pull_latest(source, target, tell)  # it asks again: another may have pulled it meanwhile
+            except GraphBusy:
+                if not is_waiting:
+                    tell(f"waiting for another process that pulls {address}", 0)
+                is_waiting = True
+                time.sleep(_WAIT_SECONDS)
 
 
-def _brought_up_once(source: Objects, target: Path, cache: Path, tell: Progress) -> PulledGraph:
-    """Do what `brought_up` does, in one process at a time."""
-    if _latest(source, target) is None:
-        return PulledGraph(target)
-    make_cache_folder(cache, "graphs")
-    locks = make_cache_folder(cache, "locks")
-    is_waiting = False
-    while True:
-        try:
-            with locked(locks / f"{target.name}.lock", busy=f"another process pulls {source.address}"):
-                return _brought_up(source, target, tell)  # which asks again: another may have pulled it meanwhile
-        except GraphBusy:
-            if not is_waiting:
-                tell(f"waiting for another process that pulls {source.address}", 0)
-            is_waiting = True
-            time.sleep(_WAIT_SECONDS)
-
-
-def _brought_up(source: Objects, target: Path, tell: Progress) -> PulledGraph:
+def _pull_latest(source: Objects, target: Path, tell: Progress) -> PulledGraph:
     for _ in range(_TRIES):
         if (latest := _latest(source, target)) is None:
             return PulledGraph(target)
@@ -159,20 +154,21 @@ def _brought_up(source: Objects, target: Path, tell: Progress) -> PulledGraph:
 
 
 def _latest(source: Objects, target: Path) -> PublishedPointer | None:
-    """Return the pointer at an address; None where the copy is of that one."""
+    """Return the pointer at an address, or None if it is that of the copy."""
     origin = _origin(target)
     try:
         latest = published_pointer(source, e_tag=None if origin is None else origin.e_tag)
     except ObjectMissing:
-        told = f"{source.address} holds no graph: put one there with orienteer push DIR s3://BUCKET/NAME"
-        raise NotAGraph(told) from None
+        raise NotAGraph(
+            f"{source.address} holds no graph: put one there with orienteer push DIR s3://BUCKET/NAME"
+        ) from None
     if latest is not None and origin is not None and latest.pointer == origin.pointer:
         return None
     return latest
 
 
 def _origin(target: Path) -> _Origin | None:
-    """Return where a copy came from; None where it is not wholly that."""
+    """Return the origin of a copy, or None if it is not an exact copy."""
     if not _is_sound(target):
         return None
     try:
@@ -185,7 +181,7 @@ def _origin(target: Path) -> _Origin | None:
 
 
 def _is_sound(target: Path) -> bool:
-    """Return whether a copy is there with all its files, as far as their sizes tell."""
+    """Return whether there is a copy whose files all have their sizes."""
     try:
         if not is_graph(target):
             return False
@@ -199,15 +195,15 @@ def _is_sound(target: Path) -> bool:
 
 
 def _pull(source: Objects, target: Path, graph: PublishedGraph, e_tag: str | None, tell: Progress) -> None:
-    """Make a generation at an address the one that the copy has, of files that are there and files that come."""
+    """Publish a generation of an address as the copy, from files that the copy has, and files that are fetched."""
     with publishing(target) as work:
         for folder in {Path(name).parent for name in graph.files}:
             (work / folder).mkdir(parents=True)
         lacking = _taken_over(target, work, graph.files)
         need, free = sum(record.bytes for record in lacking.values()), shutil.disk_usage(target).free
         if need > free - _SPARE:
-            told = f"{source.address} needs {need:,} bytes more, and the disk of {target} has {free:,}"
-            raise Error(f"{told}: make room, or set ORIENTEER_CACHE to a folder on another", paths=[target])
+            why = f"{source.address} needs {need:,} bytes more, and the disk of {target} has {free:,}"
+            raise Error(f"{why}: make room, or set ORIENTEER_CACHE to a folder on another", paths=[target])
         moves = [partial(_fetch, source, name, record, work / name) for name, record in lacking.items()]
         stage = f"pulling {counted(len(moves), 'file')} from {source.address}, bytes"
         moved_together(moves, need, stage=stage, tell=tell)
@@ -218,32 +214,28 @@ def _pull(source: Objects, target: Path, graph: PublishedGraph, e_tag: str | Non
 
 
 def _taken_over(target: Path, work: Path, files: Mapping[str, FileRecord]) -> dict[str, FileRecord]:
-    """Take over the files that the copy has already, by their hashes, and return those that it lacks."""
-    there = {record.sha256: target / name for name, record in _own_files(target).items()}
+    """Link the files that the copy has already, by their hashes, and return those that it lacks."""
+    own: Mapping[str, FileRecord] = {}
+    with suppress(NotAGraph, OSError, ValidationError):  # without a copy all files are fetched
+        pointer = read_pointer(target)
+        file = target / GENERATIONS / pointer.generation / MANIFEST
+        own = files_of(kept_at_addresses(pointer), Manifest.model_validate_json(file.read_bytes()), target)
+    there = {record.sha256: target / name for name, record in own.items()}
     lacking = dict(files)
     for name, record in files.items():
-        file = there.get(record.sha256)
-        if file is not None and not damaged_among(file.parent, {file.name: record}):
+        known = there.get(record.sha256)
+        if known is not None and not damaged_among(known.parent, {known.name: record}):
             try:
-                os.link(file, work / name)  # neither is ever changed
+                os.link(known, work / name)  # neither is ever changed
             except OSError:
-                shutil.copyfile(file, work / name)
+                shutil.copyfile(known, work / name)
                 sync(work / name)
             del lacking[name]
     return lacking
 
 
-def _own_files(target: Path) -> Mapping[str, FileRecord]:
-    try:
-        pointer = read_pointer(target)
-        file = target / GENERATIONS / pointer.generation / MANIFEST
-        return files_of(kept_at_addresses(pointer), Manifest.model_validate_json(file.read_bytes()), target)
-    except (NotAGraph, OSError, ValidationError):
-        return {}
-
-
 def _fetch(source: Objects, name: str, record: FileRecord, file: Path, meter: Meter) -> None:
-    """Write a file of the address. Raises `NotAGraph` where it is not what the manifest says."""
+    """Fetch a file. Raises `NotAGraph` if it differs from the manifest."""
     size, digest = 0, hashlib.sha256()
     with file.open("xb") as stream:
         for part in source.stream(name):
@@ -259,7 +251,7 @@ def _fetch(source: Objects, name: str, record: FileRecord, file: Path, meter: Me
 
 
 def _publish(target: Path, work: Path, pointer: Pointer, address: str, e_tag: str | None) -> None:
-    """Put what lies in `work` in its place. Pieces of this generation that were made here, as Cypher's copy, stay."""
+    """Move the files of `work` into place. Pieces of this generation that were built here, like Cypher's copy, stay."""
     folders = [f"{GENERATIONS}/{pointer.generation}"]
     folders += [folder_of_piece(pointer, record) for record in pointer.pieces.values()]
     for number, folder in enumerate(folders):
@@ -282,10 +274,10 @@ def _publish(target: Path, work: Path, pointer: Pointer, address: str, e_tag: st
 
 
 def objects_at(address: Address) -> Objects:
-    """Return the files at an address; nothing is asked yet. Raises `MissingExtra`, `BadOption`."""
+    """Return the files at an address; no request is sent yet. Raises `MissingExtra`, `BadOption`."""
     if address.is_bucket:
         bucket: Objects = load("stores", address.scheme)(address)
         return bucket
-    from orienteer.ingest.remote.site import Site  # with a client for HTTP, which nothing else here needs
+    from orienteer.ingest.remote.site import Site  # it loads an HTTP client, which buckets do not need
 
     return Site(address)

@@ -1,4 +1,4 @@
-"""The files of a server: every read ends by its deadline, and no redirect leads to another host."""
+"""The files of a server: every read has a deadline, and redirects to other hosts are refused."""
 
 from __future__ import annotations
 
@@ -43,27 +43,29 @@ class Site(Objects):
     def _open(self, name: str, e_tag: str | None, pace: Pace) -> Reply | None:
         url = f"{self._base}/{quote(name)}"
         for _ in range(_HOPS + 1):
-            reply = self._asked(url, name, e_tag, pace)
+            reply = self._request(url, name, e_tag, pace)
             headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in reply.headers}
             if reply.status not in _MOVED:
                 return self._read(reply, name, headers, pace, is_conditional=e_tag is not None)
             reply.close()
-            url = self._followed(url, headers.get("location", ""))
+            url = self._redirected(url, headers.get("location", ""))
         raise StoreFailed(f"{self.name(name)} redirects more than {_HOPS} times: give the address that it leads to")
 
-    def _followed(self, asked: str, location: str) -> str:
-        """Return where a redirect leads. Raises `StoreFailed` unless it is https on the same host."""
-        with suppress(ValueError):  # it is no address, or its port is no number of one
-            url = urljoin(asked, location)
+    def _redirected(self, requested: str, location: str) -> str:
+        """Return the target of a redirect. Raises `StoreFailed` unless it is https on the same host."""
+        with suppress(ValueError):  # it is not an address, or its port is not valid
+            url = urljoin(requested, location)
             to, own = urlsplit(url), urlsplit(self._base)
-            _ = to.port  # which raises for one that is none
+            _ = to.port  # raises for an invalid one
             if (to.scheme, to.hostname) == ("https", own.hostname) and "@" not in to.netloc and url.isascii():
                 return url.partition("#")[0]
-        told = f"{self.address} redirects to {show(location)!r:.200}, and only https on the same host is followed"
-        raise StoreFailed(f"{told}: give that address if you trust it")
+        raise StoreFailed(
+            f"{self.address} redirects to {show(location)!r:.200}, and only https on the same host is followed: give "
+            "that address if you trust it"
+        )
 
-    def _asked(self, url: str, name: str, e_tag: str | None, pace: Pace) -> httpcore2.Response:
-        """Return the reply, read up to its head; asked again where the server is away for a moment."""
+    def _request(self, url: str, name: str, e_tag: str | None, pace: Pace) -> httpcore2.Response:
+        """Return the reply, read up to its head; retried if the server is away for a moment."""
         host = urlsplit(url).netloc.encode()
         headers = [(b"Host", host), (b"User-Agent", b"orienteer"), (b"Accept-Encoding", b"identity")]
         if e_tag is not None:
@@ -98,19 +100,21 @@ class Site(Objects):
     def _read(
         self, reply: httpcore2.Response, name: str, headers: dict[str, str], pace: Pace, *, is_conditional: bool
     ) -> Reply | None:
-        """Return a reply whose body is to be read. Raises for another status than 200, or a body that is packed."""
+        """Return a reply with a readable body. Raises for another status than 200, or a compressed body."""
         if reply.status == HTTPStatus.OK and headers.get("content-encoding", "identity") in ("identity", ""):
             return Reply(self._parts(reply, name, pace), headers.get("etag"))
         reply.close()
         if reply.status == HTTPStatus.NOT_MODIFIED and is_conditional:
             return None
         if reply.status == HTTPStatus.OK:
-            raise StoreFailed(f"{self.name(name)} comes packed, which was not asked for: have it served as it is")
+            raise StoreFailed(f"{self.name(name)} comes compressed, which was not requested: serve it as it is")
         if reply.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
             raise ObjectMissing(f"{self.name(name)} is not there")
         if reply.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            told = f"{self.address} refuses the request ({reply.status})"
-            raise StoreFailed(f"{told}: a graph at such an address must be readable without a login")
+            raise StoreFailed(
+                f"{self.address} refuses the request ({reply.status}): a graph at such an address must be readable "
+                "without a login"
+            )
         raise StoreFailed(f"{self.address} fails ({reply.status}): try again later")
 
     def _parts(self, reply: httpcore2.Response, name: str, pace: Pace) -> Generator[bytes, None, None]:

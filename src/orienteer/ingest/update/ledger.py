@@ -161,7 +161,7 @@ class EdgeRows:
         return replace(self, sources=places[self.sources], targets=places[self.targets])
 
     def where(self, mask: NDArray[np.bool_]) -> EdgeRows:
-        """Return the rows under a mask, (rows,), all of which have both ends."""
+        """Return the rows under a mask, (rows,); they must have both ends."""
         extras = None if self.extras is None else self.extras[mask]
         return EdgeRows(self.sources[mask], self.targets[mask], self.kinds[mask], self.types, extras)
 

@@ -33,7 +33,7 @@ class FilesCompared(Record):
 
 
 class DatabaseRead(Record):
-    """How much of a database was read again."""
+    """The parts of a database that an update read."""
 
     address: str
     nodes: int = 0

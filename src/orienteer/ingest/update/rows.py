@@ -33,7 +33,7 @@ FindNodes: TypeAlias = Callable[[Sequence[str]], Numbers]
 
 
 class HasNullWords(Exception):  # not an error: the caller profiles the table, and reads it again
-    """A table that was not profiled has words that may stand for missing values."""
+    """A table that was not profiled has words that may mean missing values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def tables_by_rows(
 
 
 def _why_not(mapping: FileMapping, *, has_nodes: bool) -> str:
-    """Return why an update cannot follow the rows of a table; empty if it can."""
+    """Return the reason against following the rows of a table; empty if an update can."""
     if mapping.links:
         return f"{next(iter(mapping.links))} leads to rows of other tables"
     if mapping.having("label"):
@@ -188,7 +188,7 @@ class NodeComparison:
         return number
 
     def change(self, tables: Mapping[str, NodeRows]) -> tuple[NodeChange, dict[str, NodeRows]]:
-        """Return what comes and goes, and all tables with the numbers of that. Raises `FullImportRequired`."""
+        """Return the change, and all tables with its numbers of nodes. Raises `FullImportRequired`."""
         size, new, arrays = self._size, self._new, self._graph.arrays
         is_named = np.zeros(size + len(new) + 1, np.bool_)  # the last is for rows without a node
         for rows in tables.values():
@@ -241,7 +241,7 @@ class EndNodes:
         return numbers
 
     def change(self, tables: Mapping[str, EdgeRows], source: SourceTable) -> tuple[NodeChange, dict[str, EdgeRows]]:
-        """Return what comes and goes, and all tables with the numbers of that. New nodes are made as of `source`."""
+        """Return the change, and all tables with its numbers of nodes. New nodes are made as of `source`."""
         size, ids = self._size, list(self._coming)
         is_named = np.zeros(size + len(ids), np.bool_)
         for rows in tables.values():

@@ -113,7 +113,7 @@ def update_graph(
 
 
 def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:
-    """Return how the options that made a graph differ from these; empty if they do not."""
+    """Return the difference from the options that made a graph; empty if there is none."""
     before, now = manifest.provenance.get("options", {}), written_options(options)
     if not (names := sorted(name for name in {*before, *now} if before.get(name) != now.get(name))):
         return ""
@@ -203,7 +203,7 @@ def _stamp(source: SourceTable) -> LedgerFile:
 
 
 def _noted(file: LedgerFile, rows: NodeRows | EdgeRows, tally: Tally) -> LedgerFile:
-    """Return a table with what the ledger notes of its rows."""
+    """Return a table with the ledger's facts about its rows."""
     facts: dict[str, object] = {"dropped": {cut.reason: cut.count for cut in tally.dropped}}
     if isinstance(rows, EdgeRows):
         facts |= {"edge_types": rows.types, "has_extras": rows.extras is not None}
@@ -468,7 +468,7 @@ class _RowUpdate:
         return _Compared(change, {}, edges)
 
     def _extras(self, changes: Mapping[str, TypeChange]) -> dict[int, Mapping[int, Extra]]:
-        """Return what the edges that come carry, by table and row: these tables are read again."""
+        """Return texts, weights and properties of the edges that come, by table and row: the tables are read again."""
         carried: dict[int, Mapping[int, Extra]] = {}
         for number, table in enumerate(self._of_edges):
             rows = [each.row[(each.table == number) & (each.extras != 0)] for each in changes.values()]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Generic, TypeVar
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Observation, Question
+from orienteer.records import Observation, Question, Result
 from orienteer.tools.toolbox import Toolbox
 
 C = TypeVar("C", bound=WorkflowConfig)
@@ -34,5 +35,15 @@ class Baseline(Generic[C]):
 
 
 def refusal(observation: Observation) -> str:
-    """Return why a tool refused: the first line of its reply. The others are about its answer, which is not used."""
+    """Return the reason of a tool that refused: the first line of its reply. The others are about the answer."""
     return observation.text.partition("\n")[0]
+
+
+def named_first(result: Result, workflow: Workflow, named: Iterable[int], ranked: Mapping[int, str]) -> Result:
+    """Return an answered result with the nodes that its answer names first, then those that it cites."""
+    reasons = dict.fromkeys(named, "named in the answer")
+    for node in result.trajectories[-1].selected:
+        reasons.setdefault(workflow.graph.arrays.row(node), "cited in the answer")
+    for row, why in ranked.items():
+        reasons.setdefault(row, why)
+    return result.model_copy(update={"hits": workflow.present(reasons)})

@@ -1,4 +1,4 @@
-"""`focusedr`, also called AF-Retriever: a small Cypher query, grounded with widening, beside a free list, reranked.
+"""`focusedr`, also called AF-Retriever: a small Cypher query, grounded with widening, then a free list, reranked.
 
 Papers: Boer et al. 2025 (AF-Retriever); FocusedR in SAGE (004), appendix C.2 and table 4.
 
@@ -39,7 +39,7 @@ from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, P
 from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
-from orienteer.lab.baselines.baseline import Baseline
+from orienteer.lab.baselines.baseline import Baseline, named_first
 from orienteer.lab.baselines.graph_cot import CoreEntities, split
 from orienteer.lab.baselines.listwise import reranked
 from orienteer.lab.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
@@ -86,7 +86,7 @@ class FocusedR(Baseline[FocusedRConfig]):
         return reranked(workflow, ranking, rerank_first=config.rerank_first)
 
     def _pattern(self, workflow: Workflow) -> TripletPattern | None:
-        """Return what the model's query matches, or None if it cannot be read."""
+        """Return the pattern of the model's query, or None if it cannot be read."""
         reply = workflow.ask(
             "focusedr",
             schema="\n".join(schema_lines(self._graph)),
@@ -175,7 +175,7 @@ class CypherAnswer(Baseline[CypherConfig]):
         self._cores = CoreEntities(graph)
 
     def retrieve(self, question: Question, run: Run) -> Result:
-        """Return what the query found, then what was retrieved for it."""
+        """Return the nodes of the query's rows, then those retrieved for it."""
         return self._follow(question, run)[0]
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
@@ -208,7 +208,7 @@ class _CypherCourse:
         """Retrieve, have a query written, run it; a refused one is written again."""
         graph, workflow, config = self._graph, self.workflow, self._config
         self._retrieved = self._cores.named(workflow)  # stays if the budget ends here
-        for row, why in self._cores.found(workflow, max(workflow.question.k, config.candidates)).items():
+        for row, why in self._cores.search(workflow, max(workflow.question.k, config.candidates)).items():
             self._retrieved.setdefault(row, why)
         candidates = [flat(title(graph, row)) for row in list(self._retrieved)[: config.candidates]]
         attempts = ""
@@ -256,12 +256,7 @@ class _CypherCourse:
             return result
         answer, ranked = str(result.answer), self._reasons()
         named = named_in(self._graph, ranked, answer)
-        reasons = dict.fromkeys((*named, *self._called(answer, named)), "named in the answer")
-        for node in result.trajectories[-1].selected:
-            reasons.setdefault(self._graph.arrays.row(node), "cited in the answer")
-        for row, why in ranked.items():
-            reasons.setdefault(row, why)
-        return result.model_copy(update={"hits": self.workflow.present(reasons)})
+        return named_first(result, self.workflow, (*named, *self._called(answer, named)), ranked)
 
     def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
         """Yield the nodes whose names are in the rest of an answer: rows may hold names and no nodes."""

@@ -1,4 +1,4 @@
-"""`graph-cot`: thought, action, observation, with four functions over the graph that are read and never evaluated.
+"""`graph-cot`: thought, action, observation, with four functions over the graph, read and never evaluated.
 
 Paper: Jin et al. 2024, Graph Chain-of-Thought; defaults: 10 steps, RetrieveNode gives one node.
 
@@ -109,11 +109,11 @@ class CoreEntities:
         if len(names) > MOST_NAMES:
             workflow.notes.append(f"of {len(names)} names in the question the first {MOST_NAMES} are looked up")
         for name in sorted(names, key=text.find)[:MOST_NAMES]:
-            for row in self._meant(workflow, name):
+            for row in self._nodes_of_name(workflow, name):
                 rows.setdefault(row, f"named in the question: {name}")
         return rows
 
-    def found(self, workflow: Workflow, k: int) -> dict[int, str]:
+    def search(self, workflow: Workflow, k: int) -> dict[int, str]:
         """Return the rows that one search with the whole question finds, best first."""
         text = workflow.question.text
         return dict.fromkeys(workflow.search(text, k) if text.strip() else (), "found by the question")
@@ -122,7 +122,7 @@ class CoreEntities:
         """Return the node types that the question asks for, or none if it does not say."""
         return self._names.analyze(workflow.question.text, workflow.run).answer_types
 
-    def _meant(self, workflow: Workflow, name: str) -> tuple[int, ...]:
+    def _nodes_of_name(self, workflow: Workflow, name: str) -> tuple[int, ...]:
         """Return the nodes that a name means, looked up with the tool."""
         graph = self._graph
         rows = called(graph, name)
@@ -220,7 +220,7 @@ def _unquoted_marks(text: str, at: int) -> Iterator[tuple[int, str]]:
 
 
 def _quoted_end(text: str, at: int) -> int | None:
-    """Return where a quoted argument ends, or None if what opens at `at` is an apostrophe in a name."""
+    """Return the end of a quoted argument, or None if an apostrophe in a name is at `at`."""
     mark, end = text[at], text.find(text[at], at + 1)
     line = text.find("\n", at) if "\n" in text[at:] else len(text)
     while -1 < end < line:
@@ -372,7 +372,7 @@ class GraphFunctions:
         return f"The {name} of {read.id} is: {one_line(value_text(features[name]), _FEATURE)}"
 
     def _neighbors(self, node: str, edge: str) -> str:
-        total, around = self._around(node, edge, k=self._neighbors_shown)
+        total, around = self._neighborhood(node, edge, k=self._neighbors_shown)
         if around.error:
             return refusal(around)
         shown = list(map(self.graph.arrays.row, around.nodes))
@@ -382,10 +382,10 @@ class GraphFunctions:
         return f"The {total} neighbours of {node} by {edge}: {names or 'none'}{more}."
 
     def _degree(self, node: str, edge: str) -> str:
-        total, around = self._around(node, edge, k=1)
+        total, around = self._neighborhood(node, edge, k=1)
         return refusal(around) if around.error else f"The degree of {node} by {edge} is {total}."
 
-    def _around(self, node: str, edge: str, *, k: int) -> CountedObservation:
+    def _neighborhood(self, node: str, edge: str, *, k: int) -> CountedObservation:
         query = self._workflow.question.text
         return self._workflow.count("search_in_neighborhood", node=node, query=query, edge_types=[edge], k=k)
 
@@ -493,7 +493,7 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
         return plan
 
     def _reflect(self, workflow: Workflow, plan: dict[str, Any], walked: ActionLog) -> dict[str, Any] | None:
-        """Return what to do otherwise, or None if the attempt is judged sound or the verdict cannot be read.
+        """Return the model's advice, or None if the attempt is judged sound or the verdict cannot be read.
 
         An attempt without an answer is never sound.
         """

@@ -77,7 +77,7 @@ class PassageMethod(Baseline[_P]):
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=tools
         )
 
-    def shown(self, rows: Iterable[int]) -> EvidenceText:
+    def passages(self, rows: Iterable[int]) -> EvidenceText:
         """Return the texts of some rows for a prompt, labelled in their order."""
         nodes = tuple(Scored(self._graph.arrays.node_at(row), 1.0) for row in rows)
         return render(Evidence(nodes=nodes), self._graph, self.config.context_tokens)
@@ -118,7 +118,7 @@ class IrCot(PassageMethod[IrCotConfig]):
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Interleave, then let the reader answer from all that was collected."""
         result, rows = self._explored(question, run)
-        return answer_from(result, self.shown(rows), model=model, run=run, prompt="ircot-read")
+        return answer_from(result, self.passages(rows), model=model, run=run, prompt="ircot-read")
 
     def _explored(self, question: Question, run: Run) -> tuple[Result, tuple[int, ...]]:
         """Return the result, and the rows collected in the order of finding."""
@@ -152,7 +152,7 @@ class IrCot(PassageMethod[IrCotConfig]):
         reply = workflow.ask(
             "ircot",
             question=workflow.question.text,
-            passages=self.shown(collected).text,
+            passages=self.passages(collected).text,
             chain=" ".join(chain) or "(empty)",
         )
         earlier = {sentence.casefold() for sentence in chain}
@@ -273,7 +273,7 @@ class SearchO1(PassageMethod[SearchO1Config]):
 
     def _reason_in_documents(self, workflow: Workflow, chain: _Chain, turn: _Turn, rows: Sequence[int]) -> str:
         """Return the part of some documents that the chain needs, ids in place of its labels."""
-        documents = self.shown(rows)
+        documents = self.passages(rows)
         reply = workflow.ask(
             "search-o1-documents",
             question=workflow.question.text,
@@ -324,7 +324,7 @@ def _end(workflow: Workflow, chain: _Chain, turn: _Turn, number: int) -> None:
 
 
 def _read(reply: str) -> _Turn:
-    """Read a reply: its first complete mark counts, a search also if the model only thinks aloud."""
+    """Parse a reply: its first complete mark counts, a search even in the model's thoughts."""
     search = _SEARCH.search(reply)
     before = reply if search is None else reply[: search.start()]
     thought = reply.rfind(_THOUGHT_OUT)  # an answer before that is only considered

@@ -271,7 +271,7 @@ class KarConfig(WorkflowConfig):
 
 
 class Kar(Baseline[KarConfig]):
-    """Knowledge-aware retrieval: the graph tells the model what to add to the question."""
+    """Knowledge-aware retrieval: the model expands the question by knowledge from the graph."""
 
     name = "kar"
     settings = KarConfig
@@ -312,7 +312,7 @@ class Kar(Baseline[KarConfig]):
         yield (expansion,)
 
     def _entities(self, workflow: Workflow) -> tuple[int, ...]:
-        """Return the rows of what the question names; of several nodes of a name that nearest to the question."""
+        """Return the rows of the named nodes; if several have a name, only the one nearest to the question."""
         graph, notes, most = self._graph, workflow.notes, self.config.entities
         reply = workflow.ask_for("kar-entities", ENTITIES, question=workflow.question.text)
         if reply is None:

@@ -1,4 +1,4 @@
-"""`polyg`: the unknown parts of a question decide how the graph is asked: a neighbourhood, paths, or Cypher.
+"""`polyg`: the unknown parts of a question select the way to ask: a neighbourhood, paths, or Cypher.
 
 Paper: Liu et al. 2025, PolyG, as GraphScout (003) describes it: sections 2.2, 3.3.1 and A.4. PolyG's own paper and code
 were not read; the list under "ours" fills in what 003 only names.
@@ -102,11 +102,11 @@ class PolyG(Baseline[PolyGConfig]):
         engine()
 
     def retrieve(self, question: Question, run: Run) -> Result:
-        """Return what the basic questions found, the last one's first."""
+        """Return the nodes of the basic questions, the last one's first."""
         return self._follow(question, run)[0]
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
-        """Answer from what each basic question gave."""
+        """Answer from the results of all basic questions."""
         result, found = self._follow(question, run)
         if not found or result.stopped_by == "error":
             return without(result)
@@ -142,7 +142,7 @@ class _Course:
     def run(self) -> None:
         """Classify, and ask each basic question in turn."""
         for basic in self._classified():
-            ask = {"<s,*,*>": self._around, "<s,*,o>": self._between}.get(basic.pattern, self._queried)
+            ask = {"<s,*,*>": self._neighborhood, "<s,*,o>": self._between}.get(basic.pattern, self._queried)
             rows, texts = ask(basic)
             if not texts:
                 self._workflow.notes.append(f"nothing to start from for {basic.question!r}")
@@ -184,7 +184,7 @@ class _Course:
 
     # ------------------------------------------------- a way for each class: rows, and texts for whoever answers
 
-    def _around(self, basic: BasicQuestion) -> tuple[list[int], list[str]]:
+    def _neighborhood(self, basic: BasicQuestion) -> tuple[list[int], list[str]]:
         """Read a subject and what surrounds it."""
         arrays, rows, texts = self._graph.arrays, list[int](), list[str]()
         for row in self._rows(basic.subject, _ENDS):

@@ -86,7 +86,7 @@ class React(Baseline[ReactConfig]):
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return the agent's trajectory before its first step."""
-        return self._begun(question, self._toolbox(question), random_seed + number)
+        return self._opening(question, self._toolbox(question), random_seed + number)
 
     def _toolbox(self, question: Question) -> Toolbox:
         mode = self.config.mode
@@ -94,7 +94,7 @@ class React(Baseline[ReactConfig]):
             return open_plain(self._graph, mode)
         return open_passages(self._graph, mode, question.k)
 
-    def _begun(self, question: Question, toolbox: Toolbox, random_seed: int, lessons: str = "") -> Trajectory:
+    def _opening(self, question: Question, toolbox: Toolbox, random_seed: int, lessons: str = "") -> Trajectory:
         prompt, values = prompt_of("reflexion" if lessons else "react"), {"question": question.text, "lessons": lessons}
         sampling = Sampling(temperature=self.config.temperature, random_seed=random_seed)
         begun = begin(self._model, prompt, values, question=question, method=self.name, sampling=sampling)
@@ -105,7 +105,7 @@ class React(Baseline[ReactConfig]):
         """Let an agent run to its end; rank the nodes that it chose, or else those that it found last."""
         graph, config, toolbox = self._graph, self.config, self._toolbox(question)
         check_limits(graph, question)
-        begun = self._begun(question, toolbox, run.random_seed + number, lessons)
+        begun = self._opening(question, toolbox, run.random_seed + number, lessons)
         ending = ByFinish(toolbox.session, max_steps=config.max_steps, takes_last_set=False)
         agent = Agent(self._model, toolbox, ending, context_tokens=config.context_tokens, number=number)
         trajectory, notes = agent.explore(begun, run), list[str]()

@@ -34,7 +34,7 @@ from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, ranking_of
-from orienteer.lab.baselines.baseline import Baseline
+from orienteer.lab.baselines.baseline import Baseline, named_first
 from orienteer.lab.baselines.graph_cot import CoreEntities
 from orienteer.lab.baselines.listwise import expanded
 from orienteer.protocols import LanguageModel, Run
@@ -149,7 +149,7 @@ class Linearizer:
         return NodeText(row, text, tuple(dict.fromkeys(named)), count_tokens(text) + _LABEL)
 
     def _need(self, groups: Sequence[_EdgeGroup], most: int) -> int:
-        """Return how many tokens the lines of all edges take, at most `most`."""
+        """Return the tokens of the lines of all edges, at most `most`."""
         need = _KINDS if groups else 0
         for group in groups:
             if need >= most:
@@ -176,7 +176,7 @@ class Linearizer:
         return sorted(groups, key=lambda group: (-group.fit, len(group.rows), group.kind))
 
     def _is_mentioned(self, type_name: str, *, joined: Sequence[str] = ()) -> bool:
-        """Return whether the question has a telling word of a type.
+        """Return whether the question has a content word of a type.
 
         The node types that an edge type joins are no part of it: one may also be called `Disease - presents - Symptom`.
         """
@@ -201,7 +201,7 @@ class Linearizer:
         return rooms
 
     def _size(self, group: _EdgeGroup, tokens: int) -> int:
-        """Return how many tokens the names of a group take, counted up to `tokens`."""
+        """Return the tokens of the names of a group, counted up to `tokens`."""
         return sum(count_tokens(name) + 1 for name in self._names(group, tokens))
 
     def _names(self, group: _EdgeGroup, tokens: int) -> list[str]:
@@ -265,7 +265,7 @@ class _NodeTextMethod(Generic[_L]):
     settings: type[_L]
 
     def __init__(self, graph: Graph, config: _L | None = None) -> None:
-        """Raise `BadOption` if the mode needs vectors and there are none."""
+        """Raise `BadOption` if the mode needs vectors and the graph lacks them."""
         self._graph, self.config = graph, config or self.settings()
         graph.arrays.searcher(self.config.mode)
 
@@ -283,12 +283,8 @@ class _NodeTextMethod(Generic[_L]):
         if result.answer in (None, NOT_THERE):
             return result
         rows = (row for node in written for row in (node.row, *node.rows))
-        reasons = dict.fromkeys(named_in(graph, rows, str(result.answer)), "named in the answer")
-        for node in result.trajectories[-1].selected:
-            reasons.setdefault(graph.arrays.row(node), "cited in the answer")
-        for hit in result.hits:
-            reasons.setdefault(graph.arrays.row(hit.id), hit.why)
-        return result.model_copy(update={"hits": workflow.present(reasons)})
+        named = named_in(graph, rows, str(result.answer))
+        return named_first(result, workflow, named, {graph.arrays.row(hit.id): hit.why for hit in result.hits})
 
 
 class TextRagConfig(LinearConfig):
@@ -390,9 +386,9 @@ class GraphRag(_NodeTextMethod[GraphRagConfig]):
         written: list[NodeText] = []
 
         def gather() -> tuple[Ranked, ...]:
-            hits = self._cores.found(workflow, question.k)
+            hits = self._cores.search(workflow, question.k)
             reasons = dict(list((self._cores.named(workflow) or hits).items())[: config.entities])
-            cores, around = list(reasons), self._around(workflow, list(reasons))
+            cores, around = list(reasons), self._second_hop(workflow, list(reasons))
             # Half of the room is for core entities, and what they leave for their neighbours.
             linearizer, first = Linearizer(self._graph, question.text), {*cores, *around}
             half = config.context_tokens // 2
@@ -409,7 +405,7 @@ class GraphRag(_NodeTextMethod[GraphRagConfig]):
 
         return workflow.follow(gather), written
 
-    def _around(self, workflow: Workflow, cores: Sequence[int]) -> dict[int, str]:
+    def _second_hop(self, workflow: Workflow, cores: Sequence[int]) -> dict[int, str]:
         """Return the neighbours whose own edges are shown: those that join core entities, then the best of each.
 
         In both groups nodes of a type that the question asks for come first.

@@ -37,7 +37,7 @@ _NAMED = 3  # ends of a triplet that a reason names
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """An end of triplets: a constant where it has a text to be searched for, else a variable."""
+    """An end of triplets: a constant if it has a text to search for, else a variable."""
 
     node_types: tuple[str, ...] = ()
     """Alternatives; empty for any type."""
@@ -80,7 +80,7 @@ class Grounding(NamedTuple):
 
 
 def resolved(pattern: TripletPattern, graph: Graph, notes: list[str]) -> TripletPattern:
-    """Return a pattern in the graph's own types, without parts that it cannot match; `notes` tells each change."""
+    """Return a pattern in the graph's own types, without parts that it cannot match; each change is a note."""
     session = Session(graph)
     symbols = {name: _symbol(session, symbol, notes) for name, symbol in pattern.symbols.items()}
     triplets = (_triplet(session, triplet, symbols, notes) for triplet in pattern.triplets)
@@ -119,7 +119,7 @@ def _symbol(session: Session, symbol: Symbol, notes: list[str]) -> Symbol:
 
 
 def _triplet(session: Session, triplet: Triplet, symbols: Mapping[str, Symbol], notes: list[str]) -> Triplet | None:
-    """Return a triplet as the schema allows it, turned or without its edge type if need be; None where it cannot be."""
+    """Return a triplet as the schema allows it, turned or without its edge type if need be, or None."""
     if triplet.head == triplet.tail or not {triplet.head, triplet.tail} <= set(symbols):
         notes.append(f"left out: {_in_words(triplet)} joins no two nodes of the pattern")
         return None
@@ -324,15 +324,15 @@ def _object(*fields: str) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(fields)}
 
 
-def _several(*fields: str) -> dict[str, Any]:
+def _list_of(*fields: str) -> dict[str, Any]:
     return {"type": "array", "maxItems": MOST_SYMBOLS, "items": _object(*fields)}
 
 
 TRIPLETS = _object("target", "variables", "constants", "triplets")
 TRIPLETS["properties"] |= {
-    "variables": _several("name", "type"),
-    "constants": _several("name", "text", "type"),
-    "triplets": _several("head", "edge", "tail"),
+    "variables": _list_of("name", "type"),
+    "constants": _list_of("name", "text", "type"),
+    "triplets": _list_of("head", "edge", "tail"),
 }
 """The reply of the first call. An empty type or edge means any."""
 

@@ -1,29 +1,27 @@
-"""Facts and the entities they tie together, in whichever form a graph has them: what HyperGraphRAG expands over.
+"""Facts and the entities that they tie together, in each form of graph: HyperGraphRAG expands over them.
 
     facts       `fact` nodes and their members, as an n-ary extraction stores them
     passages    without those, a passage is a fact that ties together what it names: its entities, or in a graph of
                 passages alone names by statistics (`orienteer.retrieval.expansion.incidence`)
     nodes       in a graph that a person brings, a node is a fact of itself and its neighbours
 
-Both ways what one side hands on is shared out, so that a hub hands little to each and gets no more than its part.
+Both ways each side shares out its score, so that a hub gives little to each and gets no more than its part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.adjacency import Entries, KindMask
-from orienteer.graph.pieces.incidence import Lists
+from orienteer.graph.adjacency import KindMask
 from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
-from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.index.searchers import Mode, TitleBonus
-from orienteer.lab.bases.flow import MOST_ENDS
+from orienteer.lab.bases.flow import MOST_ENDS, affordable, ranges
 from orienteer.retrieval.expansion.incidence import Incidence
 from orienteer.retrieval.query import Spaces
 
@@ -35,23 +33,23 @@ Numbers = NDArray[np.int64]
 
 
 class SparseScores(NamedTuple):
-    """What things were handed, by ascending number or row; each more than 0."""
+    """The shares of things, by ascending number or row; each more than 0."""
 
     items: Numbers
     values: Floats
 
     def first(self, k: int) -> Numbers:
-        """Return the places of the `k` that were handed most, best first; ties go to the smaller."""
+        """Return the indexes of the `k` highest scores, best first; ties are broken by number."""
         return np.lexsort((self.items, -self.values))[:k]
 
     def most(self, k: int) -> SparseScores:
-        """Return the `k` that were handed most, by number or row."""
+        """Return the `k` highest scores, by number or row."""
         places = np.sort(self.first(k))
         return SparseScores(self.items[places], self.values[places])
 
 
 def added(parts: Sequence[SparseScores]) -> SparseScores:
-    """Return what things were handed altogether."""
+    """Return the sums of scores."""
     items, place = np.unique(np.concatenate([part.items for part in parts]), return_inverse=True)
     values = np.bincount(place, np.concatenate([part.values for part in parts]), len(items)).astype(np.float64)
     return SparseScores(items[values > 0], values[values > 0])
@@ -77,7 +75,7 @@ class NamesInPassages:
         self._names = np.arange(count) if incidence.rows is None else incidence.rows.astype(np.int64)
 
     def weights(self, names: Numbers) -> Floats:
-        """Return how rare some names are."""
+        """Return the weights of some names: rare ones weigh more."""
         return self._weights[self._names.searchsorted(names)]
 
     def of(self, passage: int) -> Numbers:
@@ -86,8 +84,10 @@ class NamesInPassages:
 
     def to_entities(self, facts: SparseScores) -> SparseScores:
         """Share out what each passage has among its names, by how rare they are."""
-        which, names = _listed(self._incidence.held, self._incidence.passages.searchsorted(facts.items))
-        return _handed(facts.values, which, self._names[names], self._weights[names])
+        held = self._incidence.held
+        which, at = ranges(held.begins, self._incidence.passages.searchsorted(facts.items))
+        names = held.members[at].astype(np.int64)
+        return _shared_out(facts.values, which, self._names[names], self._weights[names])
 
     def to_facts(self, entities: SparseScores) -> SparseScores:
         """Share out what each name has: most of it among what it titles, the rest among all that hold it."""
@@ -96,9 +96,9 @@ class NamesInPassages:
         to_titled = np.where(titled.counts()[names] > 0, TITLED, 0.0)
         parts = []
         for lists, share in ((holders, 1 - to_titled), (titled, to_titled)):
-            which, places = _listed(lists, names)
-            rows = self._incidence.passages[places].astype(np.int64)
-            parts.append(_handed(entities.values * share, which, rows, np.ones(len(which))))
+            which, at = ranges(lists.begins, names)
+            rows = self._incidence.passages[lists.members[at]].astype(np.int64)
+            parts.append(_shared_out(entities.values * share, which, rows, np.ones(len(which))))
         return added(parts)
 
 
@@ -106,7 +106,7 @@ class EdgesAsFacts:
     """Facts by the edges of a graph: to their members, or of any node to its neighbours; entities are rows."""
 
     def __init__(self, graph: Graph, spaces: Spaces, kinds: KindMask | None, *, is_own: bool) -> None:
-        """Take the kinds of edge that lead to members; `is_own` where a fact is a node that is its own entity too."""
+        """`kinds` are the edges that lead to members; with `is_own` a fact is a node that is its own entity too."""
         self._graph, self._spaces, self._kinds, self._is_own = graph, spaces, kinds, is_own
 
     def to_entities(self, facts: SparseScores) -> SparseScores:
@@ -118,34 +118,21 @@ class EdgesAsFacts:
         return self._over(entities, self._spaces.entities if self._is_own else self._spaces.facts)
 
     def _over(self, given: SparseScores, keep: Mask) -> SparseScores:
-        entries = self._entries(given.items.astype(np.int32), keep)
+        # A hub ties all to all: edges of nodes with few are read first.
+        adjacency = self._graph.arrays.adjacency
+        entries = adjacency.entries(affordable(adjacency, given.items.astype(np.int32), MOST_ENDS), self._kinds)
+        entries = entries.where(keep[entries.neighbor])
         which = given.items.searchsorted(entries.owner)
         weights = self._graph.arrays.weights(entries.at).clip(min=0)
         if not self._is_own:
-            return _handed(given.values, which, entries.neighbor.astype(np.int64), weights)
+            return _shared_out(given.values, which, entries.neighbor.astype(np.int64), weights)
         has_others = np.bincount(which, weights, len(given.items)) > 0
         own = SparseScores(given.items, given.values * np.where(has_others, TITLED, 1.0))
-        others = _handed(given.values * (1 - TITLED), which, entries.neighbor.astype(np.int64), weights)
+        others = _shared_out(given.values * (1 - TITLED), which, entries.neighbor.astype(np.int64), weights)
         return added([own, others])
 
-    def _entries(self, rows: Rows, keep: Mask) -> Entries:
-        """Return the edges of some rows, of those with few first, as far as `MOST_ENDS` goes: a hub ties all to all."""
-        ends = self._graph.arrays.adjacency.degree(rows)
-        order = np.lexsort((rows, ends))
-        read = np.sort(rows[order[np.cumsum(ends[order]) <= MOST_ENDS]])
-        entries = self._graph.arrays.adjacency.entries(read, self._kinds)
-        return entries.where(keep[entries.neighbor])
 
-
-def _listed(lists: Lists, things: NDArray[np.integer[Any]]) -> tuple[Numbers, Numbers]:
-    """Return the lists of some things: the place of the thing, and the member."""
-    counts = lists.begins[things + 1] - lists.begins[things]
-    which = np.repeat(np.arange(len(things)), counts)
-    at = np.arange(len(which)) + np.repeat(lists.begins[things] - np.cumsum(counts) + counts, counts)
-    return which, lists.members[at].astype(np.int64)
-
-
-def _handed(values: Floats, which: Numbers, targets: Numbers, weights: Floats) -> SparseScores:
+def _shared_out(values: Floats, which: Numbers, targets: Numbers, weights: Floats) -> SparseScores:
     """Share out values, each among the targets of its number in `which`, by weight."""
     whole = np.bincount(which, weights, len(values))
     taken = whole[which] > 0
@@ -157,17 +144,17 @@ def _handed(values: Floats, which: Numbers, targets: Numbers, weights: Floats) -
 
 
 TRUST = 0.3
-"""Power of the votes beside the search score: best on MuSiQue's and 2Wiki's development questions, and SAGE's here."""
+"""Power of the votes next to the search score: best on MuSiQue's and 2Wiki's development questions, and SAGE's here."""
 FLOOR = 0.02
-"""What counts for a passage that has no vote, where the most is 1: the search fills up what votes leave empty."""
+"""The vote of a passage that has none, of at most 1: the search fills the places that votes leave."""
 LEAST_FIT = 0.1
-"""H of what has votes and less of its own: a walk leads to it all the same. The walk of `hippo` has the same."""
+"""Least H of a passage with votes: a walk leads to it all the same. The walk of `hippo` has the same."""
 TITLES = 0.2
 """Bonus of what has its title in the query, as `sage` has it: 1 to 3 points of the first five passages."""
 
 
 def titled_spaces(graph: Graph, mode: Mode, titles: float) -> Spaces:
-    """Return a graph's spaces; where it has passages, what a query names gets a bonus, a share of the best score."""
+    """Return a graph's spaces; if it has passages, named nodes get a bonus, a share of the best score."""
     spaces = Spaces(graph, mode)
     if titles and spaces.has_passages:
         spaces.searcher = TitleBonus(spaces.searcher, TitleFinder(graph.arrays), titles)
@@ -175,7 +162,7 @@ def titled_spaces(graph: Graph, mode: Mode, titles: float) -> Spaces:
 
 
 def shares(scores: Floats) -> Floats:
-    """Return scores as shares of the best one, 0 at the least."""
+    """Return scores as shares of the best one, at least 0."""
     most = float(scores.max(initial=0.0))
     return scores.clip(min=0) / most if most > 0 else np.zeros(len(scores))
 

@@ -1,7 +1,7 @@
 """Communities of a graph: groups of nodes with more edges among themselves than chance has it, by Leiden, in levels.
 
 Traag, Waltman and van Eck 2019; the hierarchy of Microsoft's GraphRAG: a community of more than `LARGEST` nodes is cut
-into smaller ones, and those again. They are made once a generation and lie beside the graph, as vectors do.
+into smaller ones, and those again. They are made once a generation and stored next to the graph, as vectors are.
 
 Deviations from the public code:
 1. Edges count as one each. Weights of different types of edge do not compare: a number of times, a cosine, an idf.
@@ -33,8 +33,9 @@ from orienteer.index.arrays import Folder, Rows, save
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import KeyedCache
 from orienteer.llm.conversation import ask_for, prompt_of
+from orienteer.llm.schema import object_of
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Edge, Node, Record, Trajectory
+from orienteer.records import Node, Record, Trajectory
 from orienteer.retrieval.graph_text import arrow
 from orienteer.retrieval.query import Spaces
 from orienteer.text.sentences import single_spaced
@@ -52,21 +53,20 @@ _PATIENCE = 60.0  # seconds that another process may take to make the piece
 
 
 class CommunitiesAbout(Record):
-    """What communities that lie beside a graph say of themselves."""
+    """Provenance of the communities stored next to a graph."""
 
     format: int = 1
     generation: str
     counts: tuple[int, ...]
     """Communities of each level."""
     seconds: float
-    """What making them took."""
+    """Time to find them."""
 
 
 def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     """Return the community of each row at each level, (levels, nodes), -1 for none; those of the marked rows.
 
-    They are made where there are none yet, or damaged ones. Where nothing may be written, they live as long as who
-    asked. Raises `GraphBusy`.
+    They are made if they are missing or damaged, and kept in memory if nothing may be written. Raises `GraphBusy`.
     """
     levels, why = pieces.piece_or_made(
         graph.path,
@@ -96,7 +96,7 @@ def write_communities(graph: Graph, mask: Mask, folder: Path) -> None:
 
 
 def _read(folder: Path, size: int) -> NDArray[np.int32]:
-    """Map what `write_communities` wrote. Raises `NotAGraph` for damage."""
+    """Map the arrays of `write_communities`. Raises `NotAGraph` for damage."""
     try:
         CommunitiesAbout.model_validate_json((folder / ABOUT).read_bytes())
         levels: NDArray[np.int32] = Folder(folder).array("community", "i4").reshape(LEVELS, size)
@@ -110,7 +110,7 @@ def _read(folder: Path, size: int) -> NDArray[np.int32]:
 def find_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     """Return the community of each row at each level, (levels, nodes), -1 for none.
 
-    A community is called by its first row. One that is not cut stands in the levels below as it is.
+    The number of a community is its first row. One that is not cut is the same in the levels below.
     """
     levels = np.full((LEVELS, len(graph)), -1, np.int32)
     rows = np.flatnonzero(mask).astype(np.int32)
@@ -179,8 +179,7 @@ def _part(csr: Csr, members: NDArray[np.int64]) -> Csr:
 #
 # Deviations from the paper:
 # 1. One pass down to a graph whose communities are its nodes, as GraphRAG's library has it; the paper repeats that
-# until
-#    nothing changes.
+#    until nothing changes.
 #
 # Against that library (graspologic-native 1.3.1, which brings scipy) on three graphs, of 10,844, 116,650 and 33,680
 # nodes and 10,893, 183,789 and 1,239,152 edges, with three seeds each: modularity .9754 (.9754), .8702 (.8699) and
@@ -209,9 +208,9 @@ class _Graph(NamedTuple):
     members: memoryview[Any]  # Any: numpy's arrays have no type of their items here
     weights: memoryview[Any]
     strengths: list[float]
-    """What the edges of each node weigh together, those within it twice."""
+    """The sum of the weights of each node's edges, those within it twice."""
     total: float
-    """What the strengths come to."""
+    """The sum of the strengths."""
 
     def around(self, node: int) -> zip[tuple[int, float]]:
         """Return the neighbours of a node with the weights of the edges."""
@@ -282,7 +281,7 @@ def _move(graph: _Graph, community: list[int], chance: random.Random) -> None:
 
 
 def _best(graph: _Graph, node: int, community: list[int], strength: list[float]) -> tuple[int, float]:
-    """Return the community near a node that gains most, its own one of equals, and what it gains over being alone."""
+    """Return the best community near a node, preferring its own, and its gain over being alone."""
     own, share = community[node], graph.strengths[node] / (graph.total or 1.0)
     shared: dict[int, float] = {own: 0.0}
     for neighbor, weight in graph.around(node):
@@ -346,7 +345,7 @@ def _merged(csr: Csr, number: NDArray[np.int64], size: int) -> Csr:
     return Csr(begins, (keys % size).astype(np.int32), weights)
 
 
-# Communities of a graph and what is written of them: those that it holds, else such as are made when asked for.
+# The communities of a graph and their reports: those that it holds, or else communities that are made at first use.
 
 
 IN_COMMUNITY = "in_community"
@@ -356,22 +355,17 @@ _MEMBERS, _EDGES = 20, 20
 """Members and relations that a report lists, the best connected first; ours."""
 _TEXT = 300
 """Characters of a member's text that a report holds."""
-_SCHEMA = {
-    "type": "object",
-    "properties": {"title": {"type": "string"}, "report": {"type": "string"}},
-    "required": ["title", "report"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_of({"title": {"type": "string"}, "report": {"type": "string"}})
 
 
-class Met(NamedTuple):
+class CommunityMatch(NamedTuple):
     """A community that some entities are in."""
 
     members: int
     """How many of them are in it."""
     rating: float
     row: int
-    """The community's node; where it was made, its first member."""
+    """The community's node, or its first member if it was made here."""
 
 
 class CommunityReport(NamedTuple):
@@ -379,7 +373,7 @@ class CommunityReport(NamedTuple):
 
     node: Node
     trajectories: tuple[Trajectory, ...] = ()
-    """What a model was asked to write it, this time: none where it was written before."""
+    """The model call that wrote it, if it was written now."""
 
 
 class Reports:
@@ -395,29 +389,34 @@ class Reports:
         self._opening = Lock()
         self._written = KeyedCache[int, Node]()
 
-    def of(self, rows: Sequence[int]) -> list[Met]:
+    def of(self, rows: Sequence[int]) -> list[CommunityMatch]:
         """Return the communities that some entities are in: most of them first, then the better rated, the smaller."""
-        communities = self._given(rows) if self.is_given else self._made(rows)
+        if self.is_given:
+            communities = self._given(rows)
+        else:
+            numbers = self._community_of[np.array(rows, np.int64)] if len(rows) else np.zeros(0, np.int32)
+            pairs = zip(*(part.tolist() for part in np.unique(numbers[numbers >= 0], return_counts=True)), strict=True)
+            communities = [CommunityMatch(count, 0.0, row) for row, count in pairs]
         return sorted(communities, key=lambda community: (-community.members, -community.rating, community.row))
 
-    def report(self, met: Met, question: str, run: Run) -> CommunityReport:
+    def report(self, match: CommunityMatch, question: str, run: Run) -> CommunityReport:
         """Return a community as a node, its report being the text, which a model may write for a question's sake.
 
         Raises `BudgetExhausted`, `ModelError`.
         """
         if self.is_given:
-            return CommunityReport(self._graph.arrays.node_at(met.row))
+            return CommunityReport(self._graph.arrays.node_at(match.row))
         calls: list[Trajectory] = []
-        node = self._written(met.row, lambda row: self._asked(row, question, run, calls))
+        node = self._written(match.row, lambda row: self._written_by_model(row, question, run, calls))
         return CommunityReport(node, tuple(calls))
 
-    def listed(self, met: Met) -> Node:
+    def listed(self, match: CommunityMatch) -> Node:
         """Return a community as a node without asking a model."""
-        return self._graph.arrays.node_at(met.row) if self.is_given else self._listed(met.row)
+        return self._graph.arrays.node_at(match.row) if self.is_given else self._list(match.row)
 
     # -------------------------------------------------------------------------------------------------------- given
 
-    def _given(self, rows: Sequence[int]) -> list[Met]:
+    def _given(self, rows: Sequence[int]) -> list[CommunityMatch]:
         """Return the given communities of some entities, of levels up to the wanted one."""
         graph = self._graph
         entries = graph.arrays.adjacency.entries(
@@ -427,7 +426,7 @@ class Reports:
         communities, counts = np.unique(entries.neighbor, return_counts=True)
         levels, ratings = self._numbers("level", communities), self._numbers("rating", communities)
         return [
-            Met(count, rating, row)
+            CommunityMatch(count, rating, row)
             for row, count, level, rating in zip(communities.tolist(), counts.tolist(), levels, ratings, strict=True)
             if level <= self._level
         ]
@@ -441,27 +440,22 @@ class Reports:
     # --------------------------------------------------------------------------------------------------------- made
 
     @cached_property
-    def _opened(self) -> NDArray[np.int32]:
+    def _levels(self) -> NDArray[np.int32]:
         return open_communities(self._graph, self._nodes | self._spaces.facts)
 
     @property
-    def _level_of(self) -> NDArray[np.int32]:
+    def _community_of(self) -> NDArray[np.int32]:
         """The community of each row at the finest level that is wanted."""
         with self._opening:
-            community_of: NDArray[np.int32] = self._opened[min(self._level, LEVELS - 1)]
+            community_of: NDArray[np.int32] = self._levels[min(self._level, LEVELS - 1)]
             return community_of
 
-    def _made(self, rows: Sequence[int]) -> list[Met]:
-        numbers = self._level_of[np.array(rows, np.int64)] if len(rows) else np.zeros(0, np.int32)
-        communities, counts = np.unique(numbers[numbers >= 0], return_counts=True)
-        return [Met(count, 0.0, row) for row, count in zip(communities.tolist(), counts.tolist(), strict=True)]
+    def _written_by_model(self, row: int, question: str, run: Run, calls: list[Trajectory]) -> Node:
+        """Return a report that a model writes from the list of members and relations, or the list if it fails.
 
-    def _asked(self, row: int, question: str, run: Run, calls: list[Trajectory]) -> Node:
-        """Return a report that a model writes over the list of members and relations; the list where it fails to.
-
-        The call, where there was one, is added to `calls`.
+        The call, if there was one, is added to `calls`.
         """
-        listed = self._listed(row)
+        listed = self._list(row)
         if self._model is None:
             return listed
         prompt = prompt_of("community", "orienteer.retrieval")
@@ -471,26 +465,29 @@ class Reports:
             return listed
         return Node(listed.id, COMMUNITY, reply["title"].strip() or listed.name, reply["report"], (), listed.properties)
 
-    def _listed(self, row: int) -> Node:
+    def _list(self, row: int) -> Node:
         """Return a community with a list of its best connected members and their relations for a report."""
         graph = self._graph
-        members = np.flatnonzero(self._level_of == self._level_of[row]).astype(np.int32)
+        members = np.flatnonzero(self._community_of == self._community_of[row]).astype(np.int32)
         entries = graph.arrays.adjacency.entries(members)
         entries = entries.where(np.isin(entries.neighbor, members))
         degree = np.bincount(members.searchsorted(entries.owner), minlength=len(members))
         best = members[np.lexsort((members, -degree))]
         place = {int(row): at for at, row in enumerate(best)}
         going = np.flatnonzero((entries.kind & 1) == 0)
-        order = sorted(
-            going.tolist(), key=lambda at: sorted((place[int(entries.owner[at])], place[int(entries.neighbor[at])]))
-        )
-        edges = [
-            graph.arrays.edge(
-                int(entries.owner[at]), int(entries.neighbor[at]), int(entries.kind[at]), int(entries.at[at])
-            )
-            for at in order[:_EDGES]
-        ]
-        lines = [*map(self._member, best[:_MEMBERS].tolist()), *map(self._relation, edges)]
+        rows = list(zip(*(column[going].tolist() for column in entries), strict=True))
+        rows.sort(key=lambda entry: sorted((place[entry[0]], place[entry[1]])))
+        edges = [graph.arrays.edge(*entry) for entry in rows[:_EDGES]]
+        lines = []
+        for one in best[:_MEMBERS].tolist():
+            text = single_spaced(graph.arrays.texts[one])[:_TEXT]
+            title = f"{single_spaced(graph.arrays.names[one])} ({graph.arrays.type_at(one)})"
+            lines.append(f"{title}: {text}" if text else title)
+        for edge in edges:
+            ends = (graph.arrays.names[graph.arrays.row(end)] for end in (edge.source, edge.target))
+            source, target = map(single_spaced, ends)
+            text = single_spaced(edge.text)[:_TEXT]
+            lines.append(f"{source} {arrow(edge.type, 'out')} {target}{': ' if text else ''}{text}")
         if len(members) > _MEMBERS:
             lines.append(f"and {len(members) - _MEMBERS} more")
         titling = best[~self._spaces.facts[best]]  # a fact's name repeats those of its members
@@ -503,15 +500,3 @@ class Reports:
             text="\n".join(lines),
             properties={"level": self._level, "members": len(members)},
         )
-
-    def _member(self, row: int) -> str:
-        arrays = self._graph.arrays
-        text = single_spaced(arrays.texts[row])[:_TEXT]
-        return f"{single_spaced(arrays.names[row])} ({arrays.type_at(row)}){': ' if text else ''}{text}"
-
-    def _relation(self, edge: Edge) -> str:
-        source, target = (
-            single_spaced(self._graph.arrays.names[self._graph.arrays.row(end)]) for end in (edge.source, edge.target)
-        )
-        text = single_spaced(edge.text)[:_TEXT]
-        return f"{source} {arrow(edge.type, 'out')} {target}{': ' if text else ''}{text}"

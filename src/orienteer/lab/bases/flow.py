@@ -1,4 +1,4 @@
-"""Paths between some nodes and how much flows along each: what PathRAG prunes by, in one pass from each source.
+"""Paths between some nodes and the flow along each, by which PathRAG prunes, in one pass from each source.
 
     out(s)        the neighbours of s over which a way of at most three edges goes on to t
     flow(s, n)    1 / |out(s)|; by the weights of the edges, where they have any
@@ -82,22 +82,22 @@ class SeedSubgraph(NamedTuple):
     weigh: Weigh
 
     def of(self, nodes: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the neighbours of some nodes: which of these each is of, and where it stands in `members`."""
-        return _ranges(self.begins, nodes)
+        """Return the neighbours of some nodes: for each the index of its node, and its own in `members`."""
+        return ranges(self.begins, nodes)
 
     def weights(self, at: Numbers) -> Floats:
-        """Return what joins a node and its neighbour, by where these stand; edges of one pair are added up."""
-        which, places = _ranges(self.pair_begins, self.pairs[at])
-        counted = self.weigh(_taken(self.entries, places))
+        """Return the weights between nodes and neighbours, by index in `members`; edges of one pair are added up."""
+        which, places = ranges(self.pair_begins, self.pairs[at])
+        counted = self.weigh(_entries_at(self.entries, places))
         return np.bincount(which, counted, len(at)).clip(min=_LEAST)
 
 
-def _taken(entries: Entries, at: Numbers) -> Entries:
+def _entries_at(entries: Entries, at: Numbers) -> Entries:
     return Entries(entries.owner[at], entries.neighbor[at], entries.kind[at], entries.at[at])
 
 
-def _ranges(begins: Numbers, things: Numbers) -> tuple[Numbers, Numbers]:
-    """Return what some things' ranges hold: the number of the thing, and the place."""
+def ranges(begins: Numbers, things: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the indexes in the ranges of some lists: for each the index of its list in `things`, and its own."""
     counts = begins[things + 1] - begins[things]
     which = np.repeat(np.arange(len(things)), counts)
     return which, np.arange(len(which)) + np.repeat(begins[things] - np.cumsum(counts) + counts, counts)
@@ -114,13 +114,13 @@ def around(
 ) -> SeedSubgraph:
     """Read the edges of these kinds among sorted seeds and their neighbours, as far as those are marked."""
     reachable = np.zeros(len(keep), np.bool_)
-    read = _affordable(adjacency, seeds, most_ends)
+    read = affordable(adjacency, seeds, most_ends)
     near = adjacency.entries(read, kinds)
     near = near.where(keep[near.neighbor])
     reachable[near.neighbor] = True
     reachable[seeds] = False
     left = most_ends - int(adjacency.degree(read).sum())
-    others = _affordable(adjacency, np.flatnonzero(reachable).astype(np.int32), left)
+    others = affordable(adjacency, np.flatnonzero(reachable).astype(np.int32), left)
     reachable[seeds] = True
     further = adjacency.entries(others, kinds)
     further = further.where(reachable[further.neighbor])
@@ -137,8 +137,8 @@ def around(
     return _gathered(np.flatnonzero(reachable).astype(np.int32), seeds, entries, weigh)
 
 
-def _affordable(adjacency: Adjacency, rows: Rows, most_ends: int) -> Rows:
-    """Return as many of some rows as have so many edge ends together, those with few first; in row order."""
+def affordable(adjacency: Adjacency, rows: Rows, most_ends: int) -> Rows:
+    """Return the rows, those with few edges first, that have at most `most_ends` edge ends together; in row order."""
     ends = adjacency.degree(rows)
     order = np.lexsort((rows, ends))
     return np.sort(rows[order[np.cumsum(ends[order]) <= most_ends]])
@@ -161,7 +161,7 @@ def _gathered(rows: Rows, seeds: Rows, entries: Entries, weigh: Weigh) -> SeedSu
         begins=np.searchsorted(both[turned], np.arange(size + 1) * size),
         members=np.concatenate([high, low])[turned],
         pairs=turned % max(len(pairs), 1),
-        entries=_taken(entries, order),
+        entries=_entries_at(entries, order),
         pair_begins=np.append(pair_begins, len(order)),
         weigh=weigh,
     )
@@ -230,7 +230,7 @@ def _first(graph: SeedSubgraph, is_joined: NDArray[np.bool_]) -> _Front:
 def _goes(
     graph: SeedSubgraph, number: int, members: Numbers, is_joined: NDArray[np.bool_], over: Numbers
 ) -> NDArray[np.bool_]:
-    """Tell over which of a seed's neighbours a way goes on to which other seed: (neighbours, seeds)."""
+    """Mark the neighbours of a seed over which a path goes on to another seed: (neighbours, seeds)."""
     own = graph.seeds[number]
     onward = over[members] > is_joined[own]  # a way back over the seed itself is none
     goes: NDArray[np.bool_] = (members[:, None] == graph.seeds) | is_joined[members] | onward
@@ -239,7 +239,7 @@ def _goes(
 
 
 def _onward(graph: SeedSubgraph, front: _Front, is_joined: NDArray[np.bool_], alpha: float, *, is_last: bool) -> _Front:
-    """Return the next edges: to the target and, unless they are the last, to what is joined to it."""
+    """Return the next edges: to the target and, unless they are the last, to its neighbours."""
     which, at = graph.of(front.nodes[:, -1])
     after, target = graph.members[at], front.target[which]
     goes = after == graph.seeds[target]

@@ -29,7 +29,6 @@ from pydantic import Field
 
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.reserved import RESERVED
-from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import ScoredRows
 from orienteer.lab.bases.bipartite import (
@@ -45,7 +44,7 @@ from orienteer.lab.bases.bipartite import (
     shares,
     titled_spaces,
 )
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
@@ -53,7 +52,7 @@ from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.incidence import open_incidence
 from orienteer.retrieval.expansion.relations import HOLDING
 from orienteer.retrieval.expansion.walk import NONE, Seeds, because, fact_of, name_of
-from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.query import Query, Spaces
 from orienteer.text.sentences import tokens as count_tokens
 
 MEMBER, STATES = "member", "states"
@@ -82,18 +81,13 @@ class HyperConfig(AnalyzedConfig):
 class Hyper(Gatherer[HyperConfig]):
     """Gathers facts and entities by expansion both ways. Safe to share among threads."""
 
-    name = "hyper"
+    name, config_class = "hyper", HyperConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: HyperConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else HyperConfig()
-        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
+    def _open_spaces(self) -> Spaces:
+        return titled_spaces(self.graph, self.config.mode, self.config.titles)
+
+    def _prepare(self) -> None:
+        graph = self.graph
         self._seeds = Seeds(graph, self.spaces)
         self._has_facts = MEMBER in graph.arrays.types.edges and bool(self.spaces.facts.any())
         is_named = any(edge.type in HOLDING and edge.target not in RESERVED for edge in graph.schema.edges)

@@ -29,16 +29,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from orienteer.graph.adjacency import Entries
-from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.relations import MembershipIndex, Relations, ScoredRelation, damped, holds, vote
 from orienteer.retrieval.expansion.walk import Seeds, because, name_of
-from orienteer.retrieval.query import Analyzer, Query, Spaces
+from orienteer.retrieval.query import Query
 
 MOST_MIDDLES = 500
 """Nodes next to a start that paths go on from; ours."""
@@ -69,18 +68,10 @@ class _Starts(NamedTuple):
 class Mini(Gatherer[MiniConfig]):
     """Names, the answer's type, and the paths between."""
 
-    name = "mini"
+    name, config_class = "mini", MiniConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: MiniConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else MiniConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
+    def _prepare(self) -> None:
+        graph = self.graph
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = MembershipIndex(graph, self.spaces)

@@ -26,11 +26,10 @@ import numpy as np
 from pydantic import Field
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.graph.store import Graph
 from orienteer.index.bm25 import ScoredRows
 from orienteer.lab.bases.communities import Reports
 from orienteer.llm.conversation import recorded_by
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
@@ -45,7 +44,7 @@ from orienteer.retrieval.expansion.relations import (
     vote,
 )
 from orienteer.retrieval.expansion.walk import Seeds, because, name_of
-from orienteer.retrieval.query import Analyzer, Query, Spaces
+from orienteer.retrieval.query import Query
 from orienteer.text.sentences import tokens as count_tokens
 
 OVERSAMPLE = 2
@@ -88,23 +87,17 @@ class _CommunityReports(NamedTuple):
 class MsGraph(Gatherer[MsGraphConfig]):
     """Entities, what they relate to, and what is written of their communities."""
 
-    name = "msgraph-local"
+    name, config_class = "msgraph-local", MsGraphConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: MsGraphConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else MsGraphConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
+    def _prepare(self) -> None:
+        graph = self.graph
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = MembershipIndex(graph, self.spaces)
-        writer = model if config.reports == "model" else None
-        self._reports = Reports(graph, self.spaces, level=config.levels - 1, nodes=self._relations.nodes, model=writer)
+        writer = self._model if self.config.reports == "model" else None
+        self._reports = Reports(
+            graph, self.spaces, level=self.config.levels - 1, nodes=self._relations.nodes, model=writer
+        )
 
     def require_model(self) -> None:
         """Raise `BadOption` if reports or an analysis want a model and there is none."""

@@ -27,18 +27,17 @@ from pydantic import Field
 
 from orienteer.graph.adjacency import Entries
 from orienteer.graph.reserved import RESERVED
-from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.lab.bases import flow
 from orienteer.lab.bases.bipartite import TITLES, Floats, SparseScores, added, fused, searched, shares, titled_spaces
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.expansion.relations import MembershipIndex, PassageMembership, holds
 from orienteer.retrieval.expansion.walk import NONE, SEEDS, Seeds, name_of
-from orienteer.retrieval.query import Analyzer, Query
+from orienteer.retrieval.query import Query, Spaces
 
 SHARPNESS = 4
 """Power of how well a seed fits. The best of 1, 4 and 8 on MuSiQue and 2Wiki."""
@@ -67,18 +66,13 @@ class PathsConfig(AnalyzedConfig):
 class Paths(Gatherer[PathsConfig]):
     """Gathers paths among seeds. Safe to share among threads."""
 
-    name = "path"
+    name, config_class = "path", PathsConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: PathsConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else PathsConfig()
-        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
+    def _open_spaces(self) -> Spaces:
+        return titled_spaces(self.graph, self.config.mode, self.config.titles)
+
+    def _prepare(self) -> None:
+        graph = self.graph
         self._seeds, self._holders = Seeds(graph, self.spaces), MembershipIndex(graph, self.spaces)
         self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
         # The nodes and the kinds of edge, None for all, that paths go over.

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from orienteer.lab.evaluation.running.runner import Progress, RunConfig
     from orienteer.lab.evaluation.running.runs import StoredRun
     from orienteer.lab.evaluation.scores.comparison import Comparison
-    from orienteer.lab.evaluation.scores.judge import Judgement
     from orienteer.lab.evaluation.scores.table import Estimate, Published, Row
     from orienteer.records import Usage
 
@@ -67,7 +67,7 @@ ByMeasure = Annotated[str | None, typer.Option("--by-measure", "--measure", meta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFlags:
-    """The flags that say which questions are asked, and how."""
+    """The flags that choose the questions, and how they are asked."""
 
     dataset: Annotated[
         str | None,
@@ -235,6 +235,7 @@ def judge(
 ) -> None:
     """Let a model judge the answers of a run; no answer is judged twice."""
     from orienteer.lab.evaluation.scores.judge import SCORES, carries_evidence, gold_evidence, judge_run
+    from orienteer.records import Usage
 
     [run] = _read(path)
     has_evidence = graph is not None or carries_evidence(run)
@@ -246,10 +247,20 @@ def judge(
         raise BadOption("no judge is named: add --model NAME, or set ORIENTEER_MODEL")
     opened = configured.with_flags(server={"concurrency": workers, **configured.server}).open_model()
     evidence = gold_evidence(open_graph(graph, out)) if graph is not None else None
-    counter = JudgementCounter(out)
+    numbers = count(1)
     with _resumable(out, path), file_trouble("check the path and its permissions"):
-        judge_run(run, opened, scores=scores, evidence=evidence, workers=workers, listener=counter)
-    counter.end()
+        verdicts = judge_run(
+            run,
+            opened,
+            scores=scores,
+            evidence=evidence,
+            workers=workers,
+            listener=lambda verdict: out.progress("verdicts", next(numbers)),
+        )
+    unread = sum(verdict.error is not None for verdict in verdicts)
+    notes = [f"{unread:,} of them unreadable"] if unread else []
+    usage = sum((verdict.usage for verdict in verdicts), Usage())
+    out.note(", ".join([counted(len(verdicts), "new verdict"), *notes, *_costs(usage)]))
     _show(out, [run])
 
 
@@ -265,7 +276,7 @@ def _evaluate(
     flags: RunFlags,
     budget: BudgetFlags,
 ) -> int:
-    """Run, show the table, and return 1 where every question failed."""
+    """Run, show the table, and return 1 if every question failed."""
     from orienteer.lab.evaluation.datasets import read_questions
     from orienteer.lab.evaluation.running.runner import evaluate
     from orienteer.lab.evaluation.running.sweep import notes_on, select
@@ -370,7 +381,7 @@ COMMANDS = {
 }
 
 
-# Evaluations for people: tables of their figures, and how far a run has come.
+# Evaluations for people: tables of figures, and the progress of a run.
 
 
 _ALWAYS = ("n", "failed", "unranked")
@@ -378,12 +389,12 @@ _WHERE_ANY = ("missing", "outside", "unjudged")
 _MOST_FAILURES = 5  # failed questions of a method that are named
 _TICK = 0.1  # seconds between two updates of a line that moves
 _LINE = 30.0  # seconds between two lines where none moves
+# A heading, and a cell for each row.
 Column: TypeAlias = tuple[str, list[str]]
-"""A heading, and a cell for each row."""
 
 
 class Ticker:
-    """Shows how far a run has come: a line that moves on a terminal, elsewhere a line now and then."""
+    """Shows the progress of a run: a moving line on a terminal, elsewhere a line now and then."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
@@ -407,31 +418,8 @@ class Ticker:
             self._out.note(line)
 
 
-class JudgementCounter:
-    """Shows verdicts as they come, and what they cost."""
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
-        self.verdicts = self.unread = 0
-        from orienteer.records import Usage  # most commands need no records
-
-        self.usage = Usage()
-
-    def __call__(self, judgement: Judgement) -> None:
-        """Count one more, and show it."""
-        self.verdicts += 1
-        self.unread += judgement.error is not None
-        self.usage += judgement.usage
-        self._out.progress("verdicts", self.verdicts)
-
-    def end(self) -> None:
-        """Print how many there are, and what they cost together."""
-        unread = [f"{self.unread:,} of them unreadable"] if self.unread else []
-        self._out.note(", ".join([counted(self.verdicts, "new verdict"), *unread, *_costs(self.usage)]))
-
-
 def progress_line(progress: Progress) -> str:
-    """Return a line on how far a run has come, and what it has cost so far."""
+    """Return a line on the progress of a run and its cost so far."""
     parts = [f"{progress.failed:,} failed", *_costs(progress.usage)]
     if progress.asked and progress.seconds:
         parts.append(f"{progress.asked / progress.seconds:.3g} questions/s")

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
     Questions: TypeAlias = Generated[str, GeneratedQuestion]
 
+# The suffix of the folder with a model's episodes, after the name of the quiz.
 EPISODES = ".episodes"
-"""What follows the name of a quiz in the name of the folder with a model's episodes."""
+# The suffix of the file with a judge's verdicts, after the name of the quiz.
 JUDGED = ".judged.jsonl"
-"""What follows the name of a quiz in the name of the file with a judge's verdicts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuizFlags:
-    """The flags that say how many questions are made, and from which nodes."""
+    """The flags for the number of questions, and for their nodes."""
 
     count: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Maximum number of questions.")] = 100
     random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The same seed gives the same file.")] = 0
@@ -53,7 +53,7 @@ class QuizFlags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplorerFlags:
-    """The flags that name a model, and say how it writes a quiz."""
+    """The flags of a model that writes a quiz."""
 
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="A model that explores the graph and writes the questions.")
@@ -139,7 +139,7 @@ def quiz(
 
     if target == STANDARD:
         raise UsageError(
-            "a quiz cannot go to standard output, since more files are written beside it: name a file with -o"
+            "a quiz cannot go to standard output, since more files are written next to it: name a file with -o"
         )
     check_writable(target)
     if explorer.model is None and (explorer, budget) != (ExplorerFlags(), TotalBudgetFlags()):
@@ -215,7 +215,7 @@ def _report_questions(out: Output, target: Path, generated: Questions, paraphras
 
 
 def _report_quiz(out: Output, target: Path, generated: Quiz, giver: str) -> None:
-    """Print the numbers of questions, and why there are no more; `giver` is who gave no more."""
+    """Print the numbers of questions, and why there are no more; `giver` is the source that gave no more."""
     from orienteer.lab.quizzes.quiz import balance
 
     # Of each answer type, and of booleans how many are true.

@@ -53,7 +53,7 @@ Settings = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectFlags:
-    """The flags that say what is collected."""
+    """The flags of a collection."""
 
     samples: Annotated[
         int, typer.Option("--samples", "-n", metavar="N", min=1, help="Trajectories for each question, of a model.")
@@ -233,7 +233,7 @@ def grpo(
     target: Target,
     graphs: Annotated[
         list[Path] | None,
-        typer.Option("--graph", metavar="DIR", help="A graph of the collection, where it has moved. Repeatable."),
+        typer.Option("--graph", metavar="DIR", help="A graph of the collection that has moved. Repeatable."),
     ] = None,
     recipe: Recipe = None,
     set_options: Settings = None,

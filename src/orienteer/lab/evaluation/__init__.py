@@ -28,10 +28,6 @@ __getattr__, __dir__, __all__ = face(
             "axes as sweep_axes, grid as sweep_grid, notes_on as notes_on_selection, options_in as options_in_sweep, "
             "select as select_questions, Variant as MethodVariant, variants as method_variants"
         ),
-        "scores.answers": (
-            "answer_measure, common_subsequence, items_in as items_in_answer, normalise as normalise_answer, "
-            "rouge_l, rouge_n, rouge_words, short_answer"
-        ),
         "scores.comparison": (
             "compare as compare_methods, Comparison, FEWEST as FEWEST_QUESTIONS, FLAT as FLAT_METHODS, "
             "kind_of as kind_of_method"
@@ -40,7 +36,10 @@ __getattr__, __dir__, __all__ = face(
             "carries_evidence, CRITERIA as JUDGE_CRITERIA, gold_evidence, judge_run, JUDGED as JUDGED_FILE, "
             "Judgement, prompt_hashes as judge_prompt_hashes, read_judgements"
         ),
-        "scores.measures": "evidence_recall, rank_measure, ranking_of",
+        "scores.measures": (
+            "answer_measure, common_subsequence, evidence_recall, items_in as items_in_answer, "
+            "normalise as normalise_answer, rank_measure, ranking_of, rouge_l, rouge_n, rouge_words, short_answer"
+        ),
         "scores.rewards": (
             "by_cases as reward_by_cases, FAILED_COST, FEW_NODES, FEW_STRINGS, final_answer, MOST_COST, node_reward, "
             "Reward, reward, squad_f1, THRESHOLD as REWARD_THRESHOLD"

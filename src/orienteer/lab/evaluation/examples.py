@@ -16,7 +16,7 @@ class Gold(Record):
     """The gold of a question: nodes, words, or both."""
 
     nodes: dict[str, float] = {}
-    """Node ids with their relevance, above 0. Empty where the benchmark names no nodes."""
+    """Node ids with their relevance, above 0. Empty if the benchmark names no nodes."""
     answers: tuple[str, ...] = ()
     """All answers if the type is `set`; otherwise different ways to write the one answer."""
     answer_type: AnswerType | None = None
@@ -25,7 +25,7 @@ class Gold(Record):
 
 
 class Example(Record):
-    """A question, its gold, and whatever else the benchmark says about it: results can be split by `fields`."""
+    """A question, its gold, and the benchmark's own fields, by which results can be split."""
 
     question: Question
     gold: Gold = Gold()
@@ -46,11 +46,11 @@ class QuestionSet:
     notes: tuple[str, ...] = ()
     """What was left out or could not be resolved: nothing is dropped silently."""
     remarks: Callable[[Sequence[Example]], tuple[str, ...]] | None = None
-    """Returns the notes for some of the questions. None: the same notes hold for any."""
+    """Returns the notes for some of the questions. None: the same notes apply to any."""
     meta: Mapping[str, JsonValue] = field(default_factory=dict)
 
     def notes_on(self, examples: Sequence[Example]) -> tuple[str, ...]:
-        """Return the notes that hold for some of the questions."""
+        """Return the notes on some of the questions."""
         return self.notes if self.remarks is None else self.remarks(examples)
 
 
@@ -60,8 +60,8 @@ class QuestionSet:
 
 
 Difficulty: TypeAlias = Literal["simple", "medium", "hard"]
+# What a question gives of a triple (head, relation, tail): `_` is asked for, `*` is a relation that is asked for.
 QuizPattern: TypeAlias = Literal["<h,_,_>", "<h,r,_>", "<h,*,t>", "<h,r,t>", "hybrid"]
-"""What a question gives of a triple (head, relation, tail): `_` is asked for, `*` is a relation that is asked for."""
 
 
 class Cell(NamedTuple):
@@ -73,16 +73,16 @@ class Cell(NamedTuple):
 
 
 def is_legal(cell: Cell) -> bool:
-    """Say whether appendix B.3 allows a cell: nothing hybrid is simple."""
+    """Return whether appendix B.3 allows a cell: nothing hybrid is simple."""
     return not (cell.pattern == "hybrid" and cell.difficulty == "simple")
 
 
+# The legal cells, in no order of merit.
 CELLS: tuple[Cell, ...] = tuple(
     cell
     for cell in (Cell(*kinds) for kinds in product(get_args(AnswerType), get_args(QuizPattern), get_args(Difficulty)))
     if is_legal(cell)
 )
-"""The legal cells, in no order of merit."""
 
 
 class QuizItem(Record):
@@ -111,7 +111,7 @@ class QuizItem(Record):
     quizzer: str = "templates"
     """Who wrote it: `templates`, or the model with its kind: `model`, `random-walk`."""
     trajectory: str | None = None
-    """The id of the trajectory in the file beside, where a model explored."""
+    """The id of the trajectory in the quiz's folder of episodes, if a model explored."""
     random_seed: int
     graph_sha256: str
 

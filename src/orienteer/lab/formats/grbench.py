@@ -33,17 +33,17 @@ from orienteer.ingest.tables.nodes import node_of_fields
 from orienteer.ingest.tables.values import identifier
 
 NAME, SUFFIX = "graph.json", "_nodes"
+# How such a file begins.
 FIRST = re.compile(r'\s*\{\s*"[^"]+_nodes"\s*:\s*\{')
-"""How such a file begins."""
+# Characters that are read at once.
 CHUNK = 1 << 20
-"""Characters that are read at once."""
+# Edges of each of two types that need their reverse in the other before the two are one relation.
 INVERSE_PERCENT = 99
-"""Edges of each of two types that need their reverse in the other before the two are one relation."""
 SPACE = re.compile(r"[\s,]*")
 
 
 class Entry(NamedTuple):
-    """One node as it is written."""
+    """One node of the file."""
 
     type: str
     id: str

@@ -34,12 +34,12 @@ from orienteer.ingest.tables.plan import listing
 from orienteer.records import JsonValue, Node
 
 SEGMENT_ROWS = 10
+# A segment of fewer rows, but the first, is joined to the one before it.
 LEAST_ROWS = 5
-"""A segment of fewer rows, but the first, is joined to the one before it."""
 TABLE_COLUMNS = frozenset({"table_id", "title", "header", "rows"})
 PASSAGE_COLUMNS = frozenset({"link", "text"})
+# OTT-QA's own folders: a file a table.
 TABLES, PASSAGES = "traindev_tables_tok", "traindev_request_tok"
-"""OTT-QA's own folders: a file a table."""
 FOLDERS = ("", "data")
 PREFIX = "/wiki/"
 
@@ -69,7 +69,7 @@ def title_of(link: str) -> str:
 
 
 def segments(count: int) -> list[range]:
-    """Cut that many rows into segments; a table without rows has one."""
+    """Cut `count` rows into segments; a table without rows has one."""
     starts = list(range(0, count, SEGMENT_ROWS)) or [0]
     if len(starts) > 1 and count - starts[-1] < LEAST_ROWS:
         starts.pop()
@@ -82,7 +82,7 @@ def segment_id(table_id: str, number: int) -> str:
 
 
 def segment_of(table_id: str, row: int, count: int) -> str:
-    """Return the node that holds a row of a table of that many rows. Raises `BadInput` if it has no such row."""
+    """Return the node of a row of a table with `count` rows. Raises `BadInput` if it has no such row."""
     number = next((number for number, part in enumerate(segments(count)) if row in part), None)
     if number is None:
         raise BadInput(
@@ -186,7 +186,7 @@ def _table_of_row(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever
 
 
 def _table_of_object(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSON
-    """Return a table of OTT-QA's own files, where each cell is a text and its links."""
+    """Return a table of OTT-QA's own files, in which each cell is a text and its links."""
     try:
         return WebTable(
             id=value["uid"],
@@ -208,8 +208,8 @@ def _table_of_object(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSO
 
 
 LIST_STEM, LINES_STEM, TEXTS_STEM = "_corpus", "corpus", "_contexts"
+# The beginning of a file of long texts; any other of its name is not one.
 FIRST_TEXT = re.compile(rb'\s*\[\s*"')
-"""How a file of long texts begins; any other of its name is none."""
 PEEKED_BYTES = 256
 
 
@@ -255,7 +255,7 @@ def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
 def recognize_corpus(source: Path) -> Corpus | None:
     """Return the one corpus: the file itself, or the one in the folder; None without one.
 
-    Raises `BadInput` if several lie in a folder: a graph is made of one.
+    Raises `BadInput` if a folder has several: a graph is made of one.
     """
     lines = (LINES_STEM, f"{LINES_STEM}.gz")
     file = _only(source, lambda path: stem(path).endswith(LIST_STEM) if path.suffix == ".json" else path.name in lines)
@@ -265,7 +265,7 @@ def recognize_corpus(source: Path) -> Corpus | None:
 def recognize_texts(source: Path) -> Path | None:
     """Return the one file of long texts: the source itself, or the one in the folder; None without one.
 
-    Raises `BadInput` if several lie in a folder: each is a domain of its own.
+    Raises `BadInput` if a folder has several: each is a domain of its own.
     """
 
     def has_texts(path: Path) -> bool:

@@ -73,7 +73,7 @@ class _Unpickler(pickle.Unpickler):
         self._names = names
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what a name means here; nothing is imported."""
+        """Return the stand-in of a name; nothing is imported."""
         if (module, name) not in self._names:
             raise ValueError(f"the name {module}.{name}")
         return self._names[module, name]
@@ -125,7 +125,7 @@ class _Values:
 
 
 def main() -> None:
-    """Read the file, send what it holds, and end."""
+    """Read the file, send its content, and end."""
     path, form, most, lifeline = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     confinement.end_with(lifeline)
     _, answers = frames.take_streams()

@@ -28,9 +28,9 @@ Tensor: TypeAlias = NDArray[Any]  # Any: numbers, of the type that was saved
 _PROGRAM = Path(__file__).with_name("pickle_worker.py")
 _START = 60.0  # seconds
 _SECONDS = (30.0, 1 << 19)  # for one answer: in any case, and bytes of the file for one more
+# Characters that one byte of the file may come to: names of fields are referred to, not repeated. A real file has
+# below 10.
 _MOST_REPEATED = 32
-"""Characters that one byte of the file may come to: names of fields are referred to, not repeated. A real file has
-below 10."""
 _ROOM = 1 << 16  # characters that the smallest file may come to
 _KINDS = ("i8", "i4", "i2", "i1", "u1", "b1", "f8", "f4", "f2")
 _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # how files begin that torch wrote before 1.6
@@ -104,7 +104,10 @@ def _reading(path: Path, form: str) -> Iterator[_Answers]:
     most = _ROOM + _MOST_REPEATED * size
     command = [sys.executable, *PYTHON, str(_PROGRAM), str(path.absolute()), form, str(most)]
     # JSON may write a character in six bytes, and puts quotes and commas between values.
-    worker = Worker(command, longest=8 * most, environment=packages())
+    try:
+        worker = Worker(command, longest=8 * most, environment=packages())
+    except OSError as error:
+        raise BadInput(f"{path}: the process that reads pickles did not start ({error})") from error
     try:
         worker.ready(_START)
         yield _Answers(worker, path, size)

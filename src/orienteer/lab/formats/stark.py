@@ -39,8 +39,8 @@ from orienteer.records import JsonValue, Node
 
 NODE_INFO, EDGE_INDEX, EDGE_TYPES = "node_info.pkl", "edge_index.pt", "edge_types.pt"
 NODE_TYPES, NODE_NAMES, EDGE_NAMES = "node_types.pt", "node_type_dict.pkl", "edge_type_dict.pkl"
+# The folders of the files below the given one; the last with files is taken.
 FOLDERS = ("", "processed", "processed/cache/brand-category-color", "cache/brand-category-color")
-"""Where the files may lie below what was named; the last that holds them is taken."""
 MAG_NODES = {"0": "author", "1": "institution", "2": "field_of_study", "3": "paper"}
 MAG_EDGES = {
     "0": "author___affiliated_with___institution",
@@ -48,18 +48,18 @@ MAG_EDGES = {
     "2": "paper___has_topic___field_of_study",
     "3": "author___writes___paper",
 }
+# MAG writes an edge type as source, verb, target.
 JOINT = "___"
-"""MAG writes an edge type as source, verb, target."""
+# Unknown values in MAG and PRIME.
 UNKNOWN = ("-1", "-1.0", "nan", "")
-"""What MAG and PRIME write where they know nothing."""
+# Lists of rows that an AMAZON product carries.
 LISTS = ("review", "qa")
-"""Lists of rows that an AMAZON product carries."""
 TABLE = "table"
+# Columns of the tables, in this order; those that no row fills are left out.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "review": ("summary", "reviewText", "overall", "vote", "verified", "style", "reviewTime", "reviewerID"),
     "qa": ("question", "answer", "questionType", "answerType", "answerTime"),
 }
-"""Columns of the tables, in this order; those that no row fills are left out."""
 ROW_NAME: Mapping[str, str] = {"review": "summary", "qa": "question"}
 ROW_TEXT: Mapping[str, str] = {"review": "reviewText", "qa": "answer"}
 

@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "drawer": "Drawer as PlanDrawer",
-        "english": "base_of as verb_base_of, participle_of, words_of",
+        "english": "base_of as verb_base_of, participle_of, relation as relation_phrases, words_of",
         "explore.exploration": "explore as explore_graph, ExploreConfig",
         "explore.query_shape": "read_shape, walked as ids_walked",
         "explore.report": (
@@ -23,8 +23,7 @@ __getattr__, __dir__, __all__ = face(
         "explore.scout": "piece as subgraph_text, Scout, ScoutConfig, walk as random_walk, Walker",
         "gold": "holding as rows_that_satisfy, MOST_IN_SET, solve as solve_plan",
         "kinds": (
-            "AXES as KIND_AXES, definitions as kind_definitions, kappa as cohen_kappa, relation as relation_phrases, "
-            "sort_questions, statistics_of"
+            "AXES as KIND_AXES, definitions as kind_definitions, kappa as cohen_kappa, sort_questions, statistics_of"
         ),
         "paraphrase": "paraphrase as paraphrase_questions",
         "plan": (

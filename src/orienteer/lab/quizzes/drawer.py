@@ -141,7 +141,7 @@ class Drawer:
         return WalkCondition(start, tuple(steps))
 
     def _onward(self, rows: Rows, *, is_named: bool) -> Iterator[EdgeStep]:
-        """Yield the steps that the schema knows from these nodes, in chance order; none where they have many edges."""
+        """Yield the schema's steps from these nodes, in chance order, or none if they have many edges."""
         if int(self._graph.arrays.adjacency.degree(rows).sum()) > _MOST_ENDS:
             return
         steps_by_start = self._named if is_named else self._unnamed
@@ -329,14 +329,14 @@ class Sampler:
         answer = int(common[int(self.chance.integers(len(common)))])
         while len(conditions) < len(pattern.hops):
             used = {condition.anchor for condition in conditions}
-            further = self._further(answer, common, used, least=least + len(pattern.hops) - len(conditions) - 1)
+            further = self._next_condition(answer, common, used, least=least + len(pattern.hops) - len(conditions) - 1)
             if further is None:
                 return None
             conditions.append(further)
             common = np.intersect1d(common, ends(self.graph, further), assume_unique=True)
         return tuple(conditions)
 
-    def _further(self, answer: int, common: Rows, used: Collection[int], *, least: int) -> WalkCondition | None:
+    def _next_condition(self, answer: int, common: Rows, used: Collection[int], *, least: int) -> WalkCondition | None:
         """Return a condition of a new anchor that the answer and some of the common rows meet, and not all of them."""
         arrays = self.graph.arrays
         # The steps that end in the answer, the least used first, ties by chance.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from orienteer.text.tokenizer import plural as plural
 
@@ -134,3 +135,221 @@ def is_third_person(word: str) -> bool:
 def article(noun: str) -> str:
     """Return a noun with `a` or `an`."""
     return f"{'an' if noun[:1].lower() in _VOWELS and noun[:1] else 'a'} {noun}"
+
+
+# Edge types in words: a label is read as a verb, a participle, a noun, `has` something, or something `of`.
+#
+# A label does not say what part of speech it is, so rules guess; what none of them fits is quoted as the name of a
+# link, which is clumsy and never wrong.
+
+_KINDS = {
+    **dict.fromkeys(("isa", "is a", "is an", "is kind of", "kind of"), "kind"),
+    "type of": "type",
+    "subclass of": "subclass",
+    "sub class of": "subclass",
+    "subtype of": "subtype",
+    "instance of": "instance",
+    "is instance of": "instance",
+}
+
+
+class EdgePhrase(NamedTuple):
+    """Ways to say that an edge joins several things to the slot, `{}`, or None for a way that does not exist."""
+
+    predicate: str | None
+    """The things are the subject: `bind {}`, `are part of {}`. One that is None has all of the others."""
+    predicate_of_many: str | None = None
+    """The predicate if several names are in the slot; None if it is the same."""
+    predicate_of_clause: str | None = None
+    """The predicate if the slot has `genes that ...`; None if it is the same."""
+    relative: str | None = None
+    """The slot is the subject, one thing: `{} binds`."""
+    relative_of_many: str | None = None
+    """The slot is the subject, several things: `{} bind`."""
+    question: str | None = None
+    """`does {} bind`."""
+    question_of_many: str | None = None
+    """`do {} bind`."""
+
+
+class EdgePhrases(NamedTuple):
+    """The phrases of an edge type with its sources, and with its targets, as the things."""
+
+    of_sources: EdgePhrase
+    of_targets: EdgePhrase
+
+
+def relation(label: str, source: str, target: str, *, is_mutual: bool = False) -> EdgePhrases:
+    """Return the phrases of an edge type's label; `source` and `target` are the node types' nouns, in the singular."""
+    words = _without_types(words_of(label), source, target)
+    for read in (_kind_of, _owning, _being, _something_of, _active_past, _participle, _placed, _verb, _past, _noun):
+        phrases = read(words, target)
+        if phrases is not None:
+            break
+    else:
+        phrases = _link(" ".join(words_of(label)) or label)
+    if not is_mutual:
+        return phrases
+    # Either end may be said to be the source: things `are antonyms of` one another, rather than have them.
+    plain = phrases.of_targets if phrases == _noun(words, target) else phrases.of_sources
+    return EdgePhrases(plain, plain)
+
+
+def _without_types(words: tuple[str, ...], source: str, target: str) -> tuple[str, ...]:
+    """Leave out the node types that some schemas write around the verb: `DISEASE_DOWNREGULATES_GENE`."""
+    first, last = words_of(source), words_of(target)
+    begins, ends = words[: len(first)] == first, words[len(words) - len(last) :] == last
+    inner = words[len(first) : len(words) - len(last)]
+    if begins and ends and inner:
+        return inner
+    # `derived_from_adj`: the type repeats the object of the preposition.
+    is_object = ends and len(words) > len(last) + 1 and words[-len(last) - 1] in PREPOSITIONS
+    return words[: -len(last)] if is_object else words
+
+
+def _kind_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `is a`, `subclass of`."""
+    kind = _KINDS.get(" ".join(words))
+    return None if kind is None else _one_of(kind, plural(kind))
+
+
+def _owning(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `has tag`, `have topic`."""
+    if len(words) < 2 or words[0] not in ("has", "have") or words[-1] in PREPOSITIONS | {"of"}:
+        return None
+    return _owned(" ".join(words[1:]), target, names_it=True)
+
+
+def _noun(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `target`, `hypernym`, `domain topic`: the edge's target is that to its source."""
+    if not words or len(words) > 3 or not all(word.isalpha() for word in words) or words[0] in ("also", "not", "no"):
+        return None
+    if not PREPOSITIONS.isdisjoint(words) or "of" in words:
+        return None
+    noun = " ".join(words)
+    is_plural = len(noun) > 3 and noun.endswith("s") and plural(noun[:-1]) == noun
+    return _owned(noun[:-1] if is_plural else noun, target, names_it=False)
+
+
+def _owned(noun: str, target: str, *, names_it: bool) -> EdgePhrases:
+    nouns, a_noun = plural(noun), article(noun)
+    of_targets = f"are {nouns} of {{}}"
+    if noun == target:
+        sources = EdgePhrase(f"have the {noun} {{}}", "have {}", "have {}")
+        return EdgePhrases(sources, EdgePhrase(of_targets, None, None, *_does("have")))
+    sources = EdgePhrase(
+        f"have the {noun} {{}}" if names_it else f"have {{}} as {a_noun}",
+        f"have {{}} as {nouns}",
+        f"have {a_noun} among the {{}}",
+    )
+    return EdgePhrases(sources, EdgePhrase(of_targets, None, None, *_does("have", tail=f" as {a_noun}")))
+
+
+def _being(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `is adjacent to`, `are located in`."""
+    if len(words) < 2 or words[0] not in ("is", "are", "be", "was", "were"):
+        return None
+    if words[-1] in PREPOSITIONS:
+        return _be(" ".join(words[1:]))
+    return _something_of(words[2:] if words[1] in ("a", "an", "the") else words[1:], target)
+
+
+def _something_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `part of`, `author of`."""
+    if len(words) < 2 or words[-1] != "of" or "of" in words[:-1]:
+        return None
+    noun = " ".join(words[:-1])
+    if is_participle(words[-2]) or noun in ("because", "instead", "capable"):
+        return _be(f"{noun} of")
+    return _one_of(noun, noun if noun == "part" else plural(noun))
+
+
+def _one_of(noun: str, nouns: str) -> EdgePhrases:
+    phrases = _be(f"{nouns} of", "part of" if noun == "part" else f"{article(noun)} of")
+    owning = f"have {article(noun)} among the {{}}"
+    return phrases._replace(of_targets=phrases.of_targets._replace(predicate_of_clause=owning))
+
+
+def _participle(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `maintained by`, `involved in`, `similar to`, and `derivationally related`, whose preposition is missing."""
+    if words and words[-1] in RELATED and len(words) <= 2:
+        return _be(f"{' '.join(words)} {RELATED[words[-1]]}")
+    if len(words) < 2 or words[-1] not in PREPOSITIONS or len(words) > 4:
+        return None
+    is_verb = is_third_person(words[-2]) or words[-2] in VERBS
+    return None if is_verb or words[0] in PREPOSITIONS else _be(" ".join(words))
+
+
+def _placed(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `in`, `from`, and `in section` where sections are what the edges lead to."""
+    if not words or words[0] not in PREPOSITIONS:
+        return None
+    if len(words) == 1:
+        return _be(words[0])
+    if words_of(target) != words[1:]:
+        return None
+    phrases = _be(words[0])
+    sources = EdgePhrase(f"are {words[0]} the {target} {{}}", f"are {words[0]} {{}}", f"are {words[0]} {{}}")
+    return phrases._replace(of_sources=sources)
+
+
+def _verb(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `binds`, `negatively regulates`, `interacts with`, `CITES`, and `depends`, whose preposition is missing."""
+    preposition = words[-1] if len(words) > 1 and words[-1] in PREPOSITIONS else ""
+    rest = words[:-1] if preposition else words
+    if not rest or not rest[-1].isalpha() or " ".join(rest) == plural(target):
+        return None
+    *adverbs, verb = rest
+    if any(not (adverb.endswith("ly") or adverb == "pre") for adverb in adverbs):
+        return None
+    is_base = verb in VERBS and verb != target
+    if not is_base and not is_third_person(verb):
+        return None
+    base = verb if is_base else base_of(verb)
+    preposition = preposition or GOVERNED.get(base, "")
+    before = "".join(f"{adverb}-" if adverb == "pre" else f"{adverb} " for adverb in adverbs)
+    tail = f" {preposition}" if preposition else ""
+    passive = None if tail else f"are {before}{participle_of(base)} by {{}}"
+    targets = EdgePhrase(passive, None, None, *_does(base, before=before, tail=tail))
+    return EdgePhrases(EdgePhrase(f"{before}{base}{tail} {{}}"), targets)
+
+
+def _past(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `directed`, `wrote`."""
+    if len(words) != 1 or not (words[0] in PAST or (words[0].endswith("ed") and len(words[0]) > 4)):
+        return None
+    return _past_of(words[0], "")
+
+
+def _active_past(words: tuple[str, ...], target: str) -> EdgePhrases | None:
+    """Read `acted in`: a past tense, not a passive."""
+    return _past_of(words[0], f" {words[1]}") if len(words) == 2 and words[0] in ACTIVE else None
+
+
+def _past_of(past: str, tail: str) -> EdgePhrases:
+    base = PAST.get(past) or next((verb for verb in (past[:-2], past[:-1]) if verb in VERBS), past.removesuffix("ed"))
+    passive = None if tail else f"were {PARTICIPLES.get(past, past)} by {{}}"
+    question, relative = f"did {{}} {base}{tail}", f"{{}} {past}{tail}"
+    targets = EdgePhrase(passive, None, None, relative, relative, question, question)
+    return EdgePhrases(EdgePhrase(f"{past}{tail} {{}}"), targets)
+
+
+def _link(name: str) -> EdgePhrases:
+    """Say it of any edge type, by quoting its name."""
+    a_link = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} “{name}” link"
+    return EdgePhrases(
+        EdgePhrase(f"have {a_link} to {{}}"),
+        EdgePhrase(f"have {a_link} from {{}}", None, None, *_does("have", tail=f" {a_link} to")),
+    )
+
+
+def _be(many: str, one: str | None = None) -> EdgePhrases:
+    """Say it with `to be`; the plural may differ from the singular: `members of` and `a member of`."""
+    one = one or many
+    forms = (f"{{}} is {one}", f"{{}} are {many}", f"is {{}} {one}", f"are {{}} {many}")
+    return EdgePhrases(EdgePhrase(f"are {many} {{}}"), EdgePhrase(None, None, f"have {{}} {many} them", *forms))
+
+
+def _does(base: str, *, before: str = "", tail: str = "") -> tuple[str, str, str, str]:
+    third = f"{{}} {before}{third_of(base)}{tail}"
+    return third, f"{{}} {before}{base}{tail}", f"does {{}} {before}{base}{tail}", f"do {{}} {before}{base}{tail}"

@@ -42,17 +42,17 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, answer_type: AnswerType, is_true: bool) -> Sizes:
-        """Return how many nodes may answer a question of a type; for a boolean, if its answer is to be `is_true`."""
+        """Return the sizes for a type of answer; for a boolean, for the answer `is_true`."""
         if answer_type == "boolean":
             return cls(1, MANY) if is_true else cls(0, 0)
         return {"entity": cls(1, 1), "set": cls(2, MOST_IN_SET), "number": cls(2, MOST_COUNTED)}[answer_type]
 
     def hold(self, number: int) -> bool:
-        """Tell whether so many may answer."""
+        """Return whether `number` nodes may answer."""
         return self.least <= number <= self.most
 
     def fault(self, number: int) -> str | None:
-        """Return why so many may not answer, by `checks.REASONS`; None where they may."""
+        """Return the reason against `number` answers, by `proof.REASONS`, or None."""
         return "empty" if number < self.least else "oversized" if number > self.most else None
 
 
@@ -121,7 +121,7 @@ def loosely(graph: Graph, plan: QuestionPlan) -> Rows:
 
 
 def meets_itself(graph: Graph, plan: QuestionPlan) -> bool:
-    """Tell whether a hasty reader would take a node that a condition starts from for an answer."""
+    """Return whether a hasty reader would take a node that a condition starts from for an answer."""
     return bool(np.isin(plan.anchors, _all_ends(graph, plan)).any())
 
 
@@ -139,7 +139,7 @@ def take(graph: Graph, rows: Rows, step: EdgeStep) -> Rows:
 
 
 def kinds(graph: Graph, step: EdgeStep) -> KindMask | None:
-    """Mark the kinds of edge that a step may take; None where it may take any."""
+    """Mark the kinds of edge that a step may take, or return None for all."""
     direction: Direction | None = None if step.is_forward is None else "out" if step.is_forward else "in"
     return graph.arrays.kind_mask(None if step.edge_type is None else [step.edge_type], direction)
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from pydantic import ValidationError
@@ -21,7 +21,6 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput, BudgetExhausted, ModelError
 from orienteer.files import append_line, mend, read_lines
 from orienteer.lab.evaluation.examples import AnswerType, Difficulty, QuizItem, QuizPattern
-from orienteer.lab.quizzes import english
 from orienteer.lab.quizzes.generator import Ask, Progress, ask_each
 from orienteer.llm.conversation import begin, first_request, prompt_of
 from orienteer.llm.schema import object_of
@@ -51,7 +50,7 @@ def definitions() -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType(meanings)
 
 
-def listed() -> str:
+def definitions_text() -> str:
     """Return all definitions as a prompt shows them."""
     return "\n\n".join(
         f"{axis}:\n" + "\n".join(f"- {kind}: {meaning}" for kind, meaning in kinds.items())
@@ -102,7 +101,7 @@ def sort_questions(
     """
     known = {} if file is None else _read(file)
     prompt = prompt_of("quiz-judge", PACKAGE)
-    prompt = prompt._replace(system=Template(prompt.system).substitute(categories=listed()))
+    prompt = prompt._replace(system=Template(prompt.system).substitute(categories=definitions_text()))
 
     def judge(item: QuizItem, ask: Ask) -> Verdict | Literal["unread"] | None:
         question, values = Question(id=item.id, text=item.question), {"question": item.question}
@@ -130,7 +129,7 @@ def _read(file: Path) -> dict[tuple[str, str], Verdict]:
     try:
         verdicts = [Verdict.model_validate_json(line) for line in read_lines(file)]
     except ValidationError as error:
-        raise BadInput(f"{file} holds a line that is no verdict: remove the file, and judge anew") from error
+        raise BadInput(f"{file} has a line that is not a verdict: remove the file and judge again") from error
     return {(verdict.id, verdict.request_sha256): verdict for verdict in verdicts}
 
 
@@ -241,228 +240,3 @@ def _distribution(values: Sequence[int]) -> Distribution | None:
         mean=sum(values) / len(values),
         counts=dict(sorted(Counter(values).items())),
     )
-
-
-# Edge types in words: a label is read as a verb, a participle, a noun, `has` something, or something `of`.
-#
-# A label does not say what part of speech it is, so rules guess; what none of them fits is quoted as the name of a
-# link, which is clumsy and never wrong.
-
-_KINDS = {
-    **dict.fromkeys(("isa", "is a", "is an", "is kind of", "kind of"), "kind"),
-    "type of": "type",
-    "subclass of": "subclass",
-    "sub class of": "subclass",
-    "subtype of": "subtype",
-    "instance of": "instance",
-    "is instance of": "instance",
-}
-
-
-class EdgePhrase(NamedTuple):
-    """Ways to say that an edge joins several things to the slot, `{}`, or None for a way that does not exist."""
-
-    predicate: str | None
-    """The things are the subject: `bind {}`, `are part of {}`. One that is None has all of the others."""
-    predicate_of_many: str | None = None
-    """The predicate if several names are in the slot; None if it is the same."""
-    predicate_of_clause: str | None = None
-    """The predicate if the slot has `genes that ...`; None if it is the same."""
-    relative: str | None = None
-    """The slot is the subject, one thing: `{} binds`."""
-    relative_of_many: str | None = None
-    """The slot is the subject, several things: `{} bind`."""
-    question: str | None = None
-    """`does {} bind`."""
-    question_of_many: str | None = None
-    """`do {} bind`."""
-
-
-class EdgePhrases(NamedTuple):
-    """The phrases of an edge type with its sources, and with its targets, as the things."""
-
-    of_sources: EdgePhrase
-    of_targets: EdgePhrase
-
-
-def relation(label: str, source: str, target: str, *, is_mutual: bool = False) -> EdgePhrases:
-    """Return the phrases of an edge type's label; `source` and `target` are the node types' nouns, in the singular."""
-    words = _without_types(english.words_of(label), source, target)
-    for read in (_kind_of, _having, _being, _something_of, _active_past, _participle, _placed, _verb, _past, _noun):
-        phrases = read(words, target)
-        if phrases is not None:
-            break
-    else:
-        phrases = _link(" ".join(english.words_of(label)) or label)
-    if not is_mutual:
-        return phrases
-    # Either end may be said to be the source: things `are antonyms of` one another, rather than have them.
-    plain = phrases.of_targets if phrases == _noun(words, target) else phrases.of_sources
-    return EdgePhrases(plain, plain)
-
-
-def _without_types(words: tuple[str, ...], source: str, target: str) -> tuple[str, ...]:
-    """Leave out the node types that some schemas write around the verb: `DISEASE_DOWNREGULATES_GENE`."""
-    first, last = english.words_of(source), english.words_of(target)
-    begins, ends = words[: len(first)] == first, words[len(words) - len(last) :] == last
-    inner = words[len(first) : len(words) - len(last)]
-    if begins and ends and inner:
-        return inner
-    # `derived_from_adj`: the type repeats what the preposition leads to.
-    return (
-        words[: -len(last)]
-        if ends and len(words) > len(last) + 1 and words[-len(last) - 1] in english.PREPOSITIONS
-        else words
-    )
-
-
-def _kind_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `is a`, `subclass of`."""
-    kind = _KINDS.get(" ".join(words))
-    return None if kind is None else _one_of(kind, english.plural(kind))
-
-
-def _having(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `has tag`, `have topic`."""
-    if len(words) < 2 or words[0] not in ("has", "have") or words[-1] in english.PREPOSITIONS | {"of"}:
-        return None
-    return _owned(" ".join(words[1:]), target, names_it=True)
-
-
-def _noun(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `target`, `hypernym`, `domain topic`: the edge's target is that to its source."""
-    if not words or len(words) > 3 or not all(word.isalpha() for word in words) or words[0] in ("also", "not", "no"):
-        return None
-    if not english.PREPOSITIONS.isdisjoint(words) or "of" in words:
-        return None
-    noun = " ".join(words)
-    is_plural = len(noun) > 3 and noun.endswith("s") and english.plural(noun[:-1]) == noun
-    return _owned(noun[:-1] if is_plural else noun, target, names_it=False)
-
-
-def _owned(noun: str, target: str, *, names_it: bool) -> EdgePhrases:
-    nouns, a_noun = english.plural(noun), english.article(noun)
-    of_targets = f"are {nouns} of {{}}"
-    if noun == target:
-        sources = EdgePhrase(f"have the {noun} {{}}", "have {}", "have {}")
-        return EdgePhrases(sources, EdgePhrase(of_targets, None, None, *_does("have")))
-    sources = EdgePhrase(
-        f"have the {noun} {{}}" if names_it else f"have {{}} as {a_noun}",
-        f"have {{}} as {nouns}",
-        f"have {a_noun} among the {{}}",
-    )
-    return EdgePhrases(sources, EdgePhrase(of_targets, None, None, *_does("have", tail=f" as {a_noun}")))
-
-
-def _being(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `is adjacent to`, `are located in`."""
-    if len(words) < 2 or words[0] not in ("is", "are", "be", "was", "were"):
-        return None
-    if words[-1] in english.PREPOSITIONS:
-        return _be(" ".join(words[1:]))
-    return _something_of(words[2:] if words[1] in ("a", "an", "the") else words[1:], target)
-
-
-def _something_of(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `part of`, `author of`."""
-    if len(words) < 2 or words[-1] != "of" or "of" in words[:-1]:
-        return None
-    noun = " ".join(words[:-1])
-    if english.is_participle(words[-2]) or noun in ("because", "instead", "capable"):
-        return _be(f"{noun} of")
-    return _one_of(noun, noun if noun == "part" else english.plural(noun))
-
-
-def _one_of(noun: str, nouns: str) -> EdgePhrases:
-    phrases = _be(f"{nouns} of", "part of" if noun == "part" else f"{english.article(noun)} of")
-    owning = f"have {english.article(noun)} among the {{}}"
-    return phrases._replace(of_targets=phrases.of_targets._replace(predicate_of_clause=owning))
-
-
-def _participle(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `maintained by`, `involved in`, `similar to`, and `derivationally related`, whose preposition is missing."""
-    if words and words[-1] in english.RELATED and len(words) <= 2:
-        return _be(f"{' '.join(words)} {english.RELATED[words[-1]]}")
-    if len(words) < 2 or words[-1] not in english.PREPOSITIONS or len(words) > 4:
-        return None
-    is_verb = english.is_third_person(words[-2]) or words[-2] in english.VERBS
-    return None if is_verb or words[0] in english.PREPOSITIONS else _be(" ".join(words))
-
-
-def _placed(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `in`, `from`, and `in section` where sections are what the edges lead to."""
-    if not words or words[0] not in english.PREPOSITIONS:
-        return None
-    if len(words) == 1:
-        return _be(words[0])
-    if english.words_of(target) != words[1:]:
-        return None
-    phrases = _be(words[0])
-    sources = EdgePhrase(f"are {words[0]} the {target} {{}}", f"are {words[0]} {{}}", f"are {words[0]} {{}}")
-    return phrases._replace(of_sources=sources)
-
-
-def _active_past(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `acted in`: a past tense, no passive."""
-    if len(words) != 2 or words[0] not in english.ACTIVE:
-        return None
-    return _past_of(words[0], f" {words[1]}")
-
-
-def _verb(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `binds`, `negatively regulates`, `interacts with`, `CITES`, and `depends`, whose preposition is missing."""
-    preposition = words[-1] if len(words) > 1 and words[-1] in english.PREPOSITIONS else ""
-    rest = words[:-1] if preposition else words
-    if not rest or not rest[-1].isalpha() or " ".join(rest) == english.plural(target):
-        return None
-    *adverbs, verb = rest
-    if any(not (adverb.endswith("ly") or adverb == "pre") for adverb in adverbs):
-        return None
-    is_base = verb in english.VERBS and verb != target
-    if not is_base and not english.is_third_person(verb):
-        return None
-    base = verb if is_base else english.base_of(verb)
-    preposition = preposition or english.GOVERNED.get(base, "")
-    before = "".join(f"{adverb}-" if adverb == "pre" else f"{adverb} " for adverb in adverbs)
-    tail = f" {preposition}" if preposition else ""
-    passive = None if tail else f"are {before}{english.participle_of(base)} by {{}}"
-    targets = EdgePhrase(passive, None, None, *_does(base, before=before, tail=tail))
-    return EdgePhrases(EdgePhrase(f"{before}{base}{tail} {{}}"), targets)
-
-
-def _past(words: tuple[str, ...], target: str) -> EdgePhrases | None:
-    """Read `directed`, `wrote`."""
-    if len(words) != 1 or not (words[0] in english.PAST or (words[0].endswith("ed") and len(words[0]) > 4)):
-        return None
-    return _past_of(words[0], "")
-
-
-def _past_of(past: str, tail: str) -> EdgePhrases:
-    base = english.PAST.get(past) or next((verb for verb in (past[:-2], past[:-1]) if verb in english.VERBS), None)
-    passive = None if tail else f"were {english.PARTICIPLES.get(past, past)} by {{}}"
-    base = base or past.removesuffix("ed")
-    question = f"did {{}} {base}{tail}"
-    relative = f"{{}} {past}{tail}"
-    sources, targets = f"{past}{tail} {{}}", (passive, None, None, relative, relative, question, question)
-    return EdgePhrases(EdgePhrase(sources), EdgePhrase(*targets))
-
-
-def _link(name: str) -> EdgePhrases:
-    """Say it of any edge type, by quoting its name."""
-    a_link = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} “{name}” link"
-    return EdgePhrases(
-        EdgePhrase(f"have {a_link} to {{}}"),
-        EdgePhrase(f"have {a_link} from {{}}", None, None, *_does("have", tail=f" {a_link} to")),
-    )
-
-
-def _be(plural: str, singular: str | None = None) -> EdgePhrases:
-    """Say it with `to be`; the plural may differ from the singular: `members of` and `a member of`."""
-    singular = singular or plural
-    forms = (f"{{}} is {singular}", f"{{}} are {plural}", f"is {{}} {singular}", f"are {{}} {plural}")
-    return EdgePhrases(EdgePhrase(f"are {plural} {{}}"), EdgePhrase(None, None, f"have {{}} {plural} them", *forms))
-
-
-def _does(base: str, *, before: str = "", tail: str = "") -> tuple[str, str, str, str]:
-    third = f"{{}} {before}{english.third_of(base)}{tail}"
-    return third, f"{{}} {before}{base}{tail}", f"does {{}} {before}{base}{tail}", f"do {{}} {before}{base}{tail}"

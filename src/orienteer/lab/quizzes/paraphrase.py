@@ -66,7 +66,7 @@ def paraphrase(
 
 
 def fault_of(graph: Graph, question: GeneratedQuestion, text: str) -> str | None:
-    """Return why a paraphrase cannot replace a question, or None if it can."""
+    """Return the fault of a paraphrase, or None if it can replace the question."""
     tokenizer = graph.arrays.tokenizer
     if not text or len(text) > _LONGEST or "\n" in text:
         return "no single line of text"

@@ -57,7 +57,7 @@ def pattern_of(name: str) -> QuestionPattern:
     if name not in PATTERNS:
         near = nearest(name, PATTERNS)
         hint = f" Near: {', '.join(near)}." if near else ""
-        raise BadOption(f"There is no pattern {name!r}.{hint} There are: {', '.join(PATTERNS)}.")
+        raise BadOption(f"Unknown pattern {name!r}.{hint} Patterns: {', '.join(PATTERNS)}.")
     return PATTERNS[name]
 
 
@@ -149,7 +149,7 @@ class QuestionPlan:
 
 
 def difficulty(plan: QuestionPlan, answers: int) -> Difficulty:
-    """Return the difficulty by what has to come together: one thing is simple, two are medium, more are hard (003).
+    """Return the difficulty by the number of parts: one is simple, two are medium, more are hard (003).
 
     Each edge of the path counts as one, so does a constraint, and so does a gold set of more than five nodes.
     """

@@ -288,7 +288,7 @@ _TOKEN = re.compile(r"[^\s,;?!()\[\]{}<>\"'“”‘’`]+")
 
 
 def anchor_fault(graph: Graph, row: int) -> str | None:
-    """Return why a question cannot hold a node's name, or None if it can."""
+    """Return the reason why a question cannot hold a node's name, or None."""
     name = graph.arrays.names[row]
     if len(name) not in _LENGTHS or name != " ".join(name.split()) or _CODE.fullmatch(name):
         return "unwritable"
@@ -301,7 +301,7 @@ def anchor_fault(graph: Graph, row: int) -> str | None:
 
 
 def node_fault(graph: Graph, row: int, avoid: Collection[int] = ()) -> str | None:
-    """Return why no question of the grid can name a node, or None if one can. `avoid` are rows."""
+    """Return the reason why no question of the grid can name a node, or None. `avoid` are rows."""
     if row in avoid:
         return "avoided"
     return "hub" if is_hub(graph, row) else anchor_fault(graph, row)
@@ -436,12 +436,12 @@ class Ledger:
         return " ".join(text.casefold().split()) in self._texts or identity in self._identities
 
     def add(self, text: str, identity: Hashable) -> None:
-        """Remember a question by its words and by what it asks."""
+        """Remember a question by its words and its meaning."""
         self._texts.add(" ".join(text.casefold().split()))
         self._identities.add(identity)
 
     def fault(self, item: QuizItem) -> Fault | None:
-        """Return why an item cannot join the earlier ones, or None if it can."""
+        """Return the fault of an item next to the earlier ones, or None."""
         if self.has(item.question, _identity(item)):
             return Fault("repeated", "the same was asked before")
         if item.answer_type == "boolean" and self._lead(None, item.answers[0] == "True") >= MOST_AHEAD:

@@ -17,8 +17,8 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.tables.labels import PHRASE
 from orienteer.lab.evaluation.examples import AnswerType
 from orienteer.lab.quizzes import english
+from orienteer.lab.quizzes.english import EdgePhrase, relation
 from orienteer.lab.quizzes.gold import meets_itself
-from orienteer.lab.quizzes.kinds import EdgePhrase, relation
 from orienteer.lab.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition
 
 _NAMELESS = frozenset({"node", "vertex", "item", "thing"})
@@ -182,7 +182,7 @@ class QuestionWriter:
         return _filled(phrase, _SlotText(text, text, is_several=True, is_clause=True))
 
     def _phrase(self, step: EdgeStep, links: Sequence[str]) -> EdgePhrase:
-        """Return the phrase of the nodes that a step leads to; the node that it leads from stands in the slot."""
+        """Return the phrase of the nodes that a step leads to; its start is the slot."""
         if step.edge_type is None:
             return EdgePhrase(self._chosen(links))
         source, target = (step.end, step.start) if step.is_forward is False else (step.start, step.end)
@@ -249,7 +249,7 @@ def _open_frames(answers: str, clauses: Sequence[_Clause]) -> list[str]:
     """Return the ways to ask for the nodes that meet all clauses."""
     awkward = [clause for clause in clauses if clause.predicate is None]
     predicates = [clause.predicate for clause in clauses if clause.predicate is not None]
-    several = _listed(predicates) if predicates else ""
+    several = _enumeration(predicates) if predicates else ""
     if not awkward:
         frames = [f"which {answers} {several}?", f"what {answers} {several}?", f"find the {answers} that {several}."]
         if len(clauses) > 1:
@@ -262,16 +262,16 @@ def _open_frames(answers: str, clauses: Sequence[_Clause]) -> list[str]:
         return frames if awkward[0].is_long else [*frames, f"find the {answers} that {awkward[0].relative}."]
     if len(awkward) == 1 and awkward[0].is_long:
         return [f"which of the {answers} that {several} {awkward[0].question}?"]
-    relatives = _listed([f"that {clause.relative}" for clause in awkward])
+    relatives = _enumeration([f"that {clause.relative}" for clause in awkward])
     if not predicates:
         return [f"which are the {answers} {relatives}?", f"find the {answers} {relatives}."]
     return [
         f"which of the {answers} {relatives} {several}?",
-        f"find the {answers} {_listed([relatives, *(f'that {predicate}' for predicate in predicates)])}.",
+        f"find the {answers} {_enumeration([relatives, *(f'that {predicate}' for predicate in predicates)])}.",
     ]
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _enumeration(parts: Sequence[str]) -> str:
     """Join parts as a sentence does: `a`, `a and b`, `a, b and c`."""
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
@@ -297,7 +297,7 @@ def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
 
 
 def _merged(parts: list[str], *, are_short: bool) -> list[str]:
-    """Join two links by any edge into one, where no clause stands between."""
+    """Join two links by any edge into one, if there is no clause between them."""
     begin = next((link for link in ("is directly linked to ", "are directly linked to ") if link in parts[0]), None)
     if begin is None or len(parts) != 2 or not all(part.startswith(begin) for part in parts) or " that " in parts[0]:
         return parts
@@ -332,7 +332,7 @@ def whether(subject: str, predicate: str) -> str:
 
 
 def _article_before(words: Sequence[str]) -> list[str]:
-    """Return `members of X` as `a member of X`; words without a plural before an `of` stay as they are."""
+    """Return `members of X` as `a member of X`; words without a plural before an `of` are unchanged."""
     stop = next((at for at, word in enumerate(words) if word in english.PREPOSITIONS or word in ("of", "that")), 0)
     of = stop if stop and words[stop] == "of" else 0
     last = words[of - 1] if of else ""

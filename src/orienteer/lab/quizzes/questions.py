@@ -96,14 +96,14 @@ class _QuestionMaker:
         if drawn is None:
             return None
         step, plan = drawn
-        outcome = "no anchors" if plan is None else self._written(plan, number)
+        outcome = "no anchors" if plan is None else self._question_of(plan, number)
         if isinstance(outcome, str):
             self._sampler.drop(pattern, step)
         else:
             self._sampler.keep(pattern, outcome.plan)
         return outcome
 
-    def _written(self, plan: QuestionPlan, number: int) -> PlannedItem[GeneratedQuestion] | str:
+    def _question_of(self, plan: QuestionPlan, number: int) -> PlannedItem[GeneratedQuestion] | str:
         graph = self._graph
         faults = (anchor_fault(graph, row) for row in plan.anchors)
         if (fault := next(filter(None, faults), None)) is not None:
@@ -133,7 +133,7 @@ class _QuestionMaker:
         return PlannedItem(self._line(plan, question, rows, number), plan)
 
     def _constraint(self, plan: QuestionPlan, candidates: Rows) -> Constraint | str:
-        """Return a constraint without which the plan would have more answers, or why there is none."""
+        """Return a constraint that narrows the plan's answers, or the reason why none does."""
         graph, fault = self._graph, "no text"
         for constraint in islice(fitting(graph, candidates, self._chance, anchors=plan.anchors), _CONSTRAINTS):
             if not is_redundant(graph, replace(plan, constraint=constraint), holding(graph, constraint, candidates)):

@@ -74,7 +74,7 @@ def generate_quiz(
 
 
 def balance(items: Iterable[QuizItem]) -> dict[Cell, int]:
-    """Return how many items each legal cell has, in the order of the grid, empty ones too."""
+    """Return the number of items of each legal cell, in the order of the grid, zeros too."""
     counts = Counter(item.cell for item in items)
     return {cell: counts[cell] for cell in CELLS}
 
@@ -145,7 +145,7 @@ class _QuizMaker:
 
 
 def _fault(graph: Graph, cell: Cell, plan: QuestionPlan, rows: Rows, is_true: bool) -> str | None:
-    """Return why a plan with these answers makes no good question, whatever its words."""
+    """Return the fault of a plan with these answers, whatever its words, or None."""
     kind = cell.answer_type
     if (fault := Sizes.of(kind, is_true).fault(len(rows))) is not None:
         if kind == "boolean":

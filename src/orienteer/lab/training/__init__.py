@@ -1,8 +1,8 @@
-"""Small models that learn to use the tools: episodes of a teacher, what is learnt from them, and what is made of it.
+"""Small models that learn to use the tools: episodes of a teacher, training, export.
 
 collect     a teacher's trajectories over questions, in a folder (ARK, 001, section 4.3)
-episodes    episodes of teachers that are no models: the trail of `anchor`, the program of a quiz
-rows        trajectories as token ids, with the tokens that are the model's own marked
+episodes    episodes of teachers without a model: the trail of `anchor`, the program of a quiz
+rows        trajectories as token ids, with the model's own tokens marked; the policy of training by reward
 sft, grpo   training (ARK, 001, section 4.3 and A.2; GraphScout, 003, section 3.4): the extra `train`
 export      a student as a GGUF file with its card
 """
@@ -22,13 +22,13 @@ __getattr__, __dir__, __all__ = face(
             "Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
             "GraphQuestion, grpo_trainer, reinforce, row_of as row_of_episode, samples_by_vllm, vllm_sampler"
         ),
-        "policy": "Policy as StudentPolicy",
         "rows": (
             "IGNORED as IGNORED_TOKEN, learnt_texts, parts_of as parts_of_trajectory, prompt_of as prompt_tokens_of, "
-            "RowCount, rows as training_rows"
+            "Policy as StudentPolicy, RowCount, rows as training_rows"
         ),
-        "runs": "GrpoConfig, read_recipe, read_training, save as save_student, SftConfig, Training",
+        "runs": (
+            "GrpoConfig, open_student, read_recipe, read_training, save as save_student, SftConfig, source_of, Training"
+        ),
         "sft": "choose_trajectories, distil",
-        "student": "open_student, source_of",
     },
 )

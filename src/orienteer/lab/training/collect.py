@@ -1,4 +1,4 @@
-"""Collecting a teacher's trajectories (ARK, 001, section 4.3): taken up where it was, and nothing paid twice."""
+"""Collecting a teacher's trajectories (ARK, 001, section 4.3): it resumes, and pays nothing twice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from orienteer.lab.evaluation.running.runner import Progress as RunProgress
 from orienteer.lab.evaluation.running.runner import RunConfig, evaluate
 from orienteer.lab.evaluation.running.runs import failed_calls, graph_hash, read_run
 from orienteer.lab.evaluation.running.sweep import Variant, variants
-from orienteer.lab.evaluation.scores.answers import exact, set_f1
+from orienteer.lab.evaluation.scores.measures import exact, set_f1
 from orienteer.lab.evaluation.scores.rewards import THRESHOLD, final_answer, node_reward
 from orienteer.lab.quizzes.questions import generate_questions
 from orienteer.lab.quizzes.quiz import as_lines, generate_quiz, nodes_in, nodes_of
@@ -36,16 +36,16 @@ from orienteer.settings import Settings
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
 
+# Teachers without a model, and the agent whose episodes they give.
 AGENTS: Mapping[str, str] = {"anchor": "ark tools=compact agents=1", "quiz": "graphscout"}
-"""Teachers without a model, and the agent whose episodes they give."""
+# Receives the graph's name and the number of its results so far, a `Count`.
 Progress = Callable[[str, int], None]
-"""Told the graph's name and how many results of it are done, a `Count`."""
 _LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectConfig:
-    """What is collected."""
+    """The settings of a collection."""
 
     teacher: str
     """`anchor`, `quiz`, or a method with its options: `ark agents=1`."""
@@ -53,9 +53,9 @@ class CollectConfig:
     """Times that a model is asked each question, each with a random seed of its own; each agent is a trajectory. 1 of a
     teacher without a model."""
     count: int = 1000
-    """Questions that are generated for each graph at the most, where none are given."""
+    """Highest number of questions generated for each graph, if none are given."""
     patterns: tuple[str, ...] = ()
-    """Of generated questions; all where none is named."""
+    """Of generated questions; all by default."""
     rules: tuple[str, ...] = ()
     """Rules by which trajectories are dropped."""
     mistakes: float = 0.0
@@ -79,9 +79,9 @@ def collect(
 ) -> Collection:
     """Collect trajectories over some graphs into a folder, and return its manifest.
 
-    Whatever ends this, the same call goes on from there. `executor` says where a teacher with a model is asked, in
-    threads of this process if nothing else is said. Raises `BadInput` where the folder holds another collection,
-    `BadOption` for an unknown teacher or rule, `ModelError` where the model has failed one question after another.
+    After any interruption the same call resumes. `executor` asks a teacher with a model, by default in threads of this
+    process. Raises `BadInput` if the folder holds another collection, `BadOption` for an unknown teacher or rule,
+    `ModelError` if the model failed one question after another.
     """
     names = [graph.path.name for graph in graphs]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
@@ -335,7 +335,7 @@ def _write(folder: Path, collection: Collection) -> None:
 
 
 def _files_of(questions: Path) -> list[Path]:
-    """Return a file of questions, or the folder of a data set, as it is; of a collection those of each graph."""
+    """Return the files of questions: the given path, or those of each graph of a collection."""
     return sorted(questions.glob(f"*/{QUESTIONS}")) if (questions / MANIFEST).is_file() else [questions]
 
 
@@ -367,11 +367,11 @@ GENERATED = "generated.jsonl"
 
 
 class GraphPart(Record):
-    """What a collection holds of one graph."""
+    """The part of a collection about one graph."""
 
     name: str
     path: str = ""
-    """Where the graph was when they were collected."""
+    """The place of the graph at that time."""
     graph_sha256: str
     questions: int
     """Questions that were asked."""
@@ -380,7 +380,7 @@ class GraphPart(Record):
     trajectories: int = 0
     """Trajectories that stay."""
     failed: int = 0
-    """Trajectories that ended with the model's failure, and are left out; the same command asks them again."""
+    """Trajectories that ended with the model's failure; the same command asks them again."""
     without: int = 0
     """Questions for which the teacher has no trajectory."""
     dropped: dict[str, int] = {}
@@ -402,11 +402,11 @@ class Collection(Record):
     random_seed: int
     rules: tuple[str, ...] = ()
     questions_sha256: str | None = None
-    """Of the file of questions; None where they were generated."""
+    """Of the file of questions; None if they were generated."""
     patterns: tuple[str, ...] = ()
-    """Of generated questions; all where none is named."""
+    """Of generated questions; all by default."""
     question_count: int | None = None
-    """Questions generated for each graph, at the most; None where a file of questions was given."""
+    """Highest number of questions generated for each graph; None if a file of questions was given."""
     avoid_sha256: str | None = None
     parts: tuple[GraphPart, ...] = ()
     usage: Usage = Usage()
@@ -415,7 +415,7 @@ class Collection(Record):
 
 
 def read_collection(path: Path) -> Collection:
-    """Read the manifest of a collection. Raises `BadInput` where the folder holds none, or an unfinished one."""
+    """Read the manifest of a collection. Raises `BadInput` if the folder has none, or an unfinished one."""
     collection = _read_manifest(path / MANIFEST)
     if not collection.is_complete:
         raise BadInput(f"{path} is incomplete: rerun the command that wrote it, to resume")
@@ -445,7 +445,7 @@ def trajectories(path: Path, *, graphs: tuple[str, ...] = ()) -> Iterator[tuple[
             continue
         file = path / part / TRAJECTORIES
         if not file.exists():
-            raise BadInput(f"{file} is gone: collect anew, in another folder")
+            raise BadInput(f"{file} is gone: collect again, in another folder")
         if any(read_lines(file)):
             yield from ((part, trajectory) for trajectory in replay.read(file))
 
@@ -483,7 +483,7 @@ def card_of(collection: Collection) -> str:
     return "\n".join(lines)
 
 
-# Rules by which trajectories are dropped before a student sees them. None but `gold` and `reward` needs a label.
+# Rules that drop trajectories before a student sees them. Only `gold` and `reward` need a label.
 #
 # The paper drops nothing (ARK, 001, section 4.3).
 
@@ -501,8 +501,8 @@ class Sample(NamedTuple):
         return self.trajectory.answer or final_answer(self.trajectory)
 
 
+# Returns whether a sample may stay.
 Rule: TypeAlias = Callable[[Sample], bool]
-"""Returns whether a sample may stay."""
 
 
 def _agrees(sample: Sample) -> bool:
@@ -536,6 +536,7 @@ def _is_rewarded(sample: Sample) -> bool:
     return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
 
 
+# By the name that `--rule` takes.
 RULES: Mapping[str, Rule] = {
     # The agent ended by itself, before its steps, its budget or its server did.
     "finished": lambda sample: sample.trajectory.stopped_by == "finish",
@@ -546,7 +547,6 @@ RULES: Mapping[str, Rule] = {
     "gold": _fits_gold,
     "reward": _is_rewarded,
 }
-"""By the name that `--rule` takes."""
 
 
 def rules_of(names: Sequence[str]) -> dict[str, Rule]:

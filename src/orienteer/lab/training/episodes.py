@@ -1,4 +1,4 @@
-"""Episodes of teachers that are no models: what they did, said by an agent in its own dialect.
+"""Episodes of teachers without a model: their calls, written by an agent in its own dialect.
 
 The turns are recited by a scripted model, so an episode is a trajectory of the agent like any other: its requests are
 those that a student gets, and its observations those of its tools.
@@ -32,15 +32,15 @@ from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools.toolbox import open_compact
 
+# The calls of `anchor` that find a whole set by names and types.
 _WALKS = ("follow", "intersect")
-"""The calls of `anchor` that find a whole set by names and types."""
 _TRIES = 4
+# Share of mistakes that are made in names of nodes, not in types: what a model of 135M parameters gets wrong.
 _OF_NAMES = 0.7
-"""Share of mistakes that are made in names of nodes, not in types: what a model of 135M parameters gets wrong."""
+# Nodes of an answer at the most, for it to be compared with a call's result.
 _WIDEST = 100
-"""Nodes of an answer at the most, for it to be compared with a call's result."""
+# A tool's name, and its arguments.
 Call = tuple[str, Mapping[str, Any]]  # Any: JSON
-"""A tool's name, and its arguments."""
 
 
 class Stage:
@@ -56,7 +56,7 @@ class Stage:
         )
 
     def play(self, example: Example, turns: Sequence[str]) -> Trajectory:
-        """Return the trajectory in which the agent says these turns, one after another."""
+        """Return the trajectory in which the agent recites these turns, one after another."""
         self._turns = turns
         [trajectory, *_] = self._agent.search(example.question.text).trajectories
         # Without its times, so that one seed gives the same bytes.
@@ -73,16 +73,16 @@ def _calls(calls: Sequence[Call]) -> list[ToolCall]:
 
 
 def spoken(*calls: Call) -> str:
-    """Return calls as a turn of the dialect `terse` says them."""
+    """Return calls as a turn in the dialect `terse`."""
     return as_calls(_calls(calls))
 
 
 class AnchorTrail:
     """The teacher `anchor`. Not safe to share among threads.
 
-    A share of its episodes, `mistakes`, begins with a call gone wrong: a name misspelt, or a type that there is not. A
+    A share of its episodes, `mistakes`, begins with a wrong call: a misspelt name, or an unknown type. A
     student of flawless episodes has never read an error, and ends at the first one; `SftConfig.learns_failed` leaves
-    such a call out of what is learnt.
+    such a call out.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class AnchorTrail:
         self._anchor = Retriever(graph, "anchor", settings=replace(settings, model=None, options={}))
 
     def episode(self, example: Example) -> Trajectory | None:
-        """Return an episode that ends with what `anchor` answers; None where it is sure of no answer, or no call is.
+        """Return an episode that ends with the answer of `anchor`; None if it is not sure, or no call finds it.
 
-        It is sure where it has read all of the question exactly.
+        It is sure if it has read all of the question exactly.
         """
         [trail, *_] = self._anchor.ask(example.question.text, k=_WIDEST).trajectories
         if trail.reading is None or not trail.reading.complete or not 0 < len(trail.selected) < _WIDEST:
@@ -110,7 +110,7 @@ class AnchorTrail:
         return played if is_same and played.stopped_by == "finish" else None
 
     def _mistaken(self, call: Call, example: Example) -> Call | None:
-        """Return the call with one mistake that the tool refuses; None where none is due, or it takes them all."""
+        """Return the call with one mistake that the tool refuses; None if none is due, or the tool accepts them all."""
         digest = hashlib.sha256(f"{self._random_seed} {example.question.text}".encode()).digest()
         chance = np.random.default_rng(list(digest[:16]))
         if chance.random() >= self._mistakes:
@@ -145,7 +145,7 @@ class AnchorTrail:
         return {self._graph.arrays.ids[row] for row in sets[-1]} if sets else set()
 
     def _named(self, arguments: dict[str, Any], question: str) -> dict[str, Any] | None:  # Any: JSON
-        """Return arguments with names in place of ids, and without `k`; None where the question has not the names."""
+        """Return arguments with names in place of ids, and without `k`; None if the question lacks the names."""
         named: dict[str, Any] = {}
         for parameter, value in arguments.items():
             if parameter in ("start", "nodes"):

@@ -16,13 +16,12 @@ from typing import Any, Literal, TypeAlias
 from orienteer.display import counted
 from orienteer.errors import BadInput, Error, MissingExtra
 from orienteer.files import write_whole
-from orienteer.lab.training.runs import CARD, MODEL, Training, read_training
-from orienteer.lab.training.student import BASE, base_of
+from orienteer.lab.training.runs import BASE, CARD, MODEL, Training, base_of, read_training
 
+# Bits of a weight: 16, or some 8.5 with a scale for each 32 of them.
 Precision: TypeAlias = Literal["f16", "q8_0"]
-"""Bits of a weight: 16, or some 8.5 with a scale for each 32 of them."""
+# The architecture whose query and key rows llama.cpp keeps in pairs, for its rotary embedding.
 _INTERLEAVED = "llama"
-"""The architecture whose query and key rows llama.cpp keeps in pairs, for its rotary embedding."""
 _KNOWN = (_INTERLEAVED, "qwen2", "qwen3")
 _ALIGNED = 32
 _ROPE = "rope_freqs.weight"
@@ -31,8 +30,8 @@ _ROPE = "rope_freqs.weight"
 def export(folder: Path, file: Path, *, base: Path | None = None, precision: Precision = "q8_0") -> Path:
     """Write the student of a finished training as a GGUF file and its card; return the path of the card.
 
-    `base` is a GGUF file of the same model, in any precision; the one that the student came from where none is named.
-    Raises `BadInput` where the training is unfinished or the base is of another model, `MissingExtra`.
+    `base` is a GGUF file of the same model, in any precision; by default the one that the student came from.
+    Raises `BadInput` if the training is unfinished or the base is of another model, `MissingExtra`.
     """
     training = read_training(folder)
     place = folder / MODEL
@@ -112,7 +111,7 @@ def _write(place: Path, file: Path, base: Path, precision: Precision) -> None:
 
 
 def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # Any: gguf's reader, NumPy's arrays
-    """Return the student's weights by the names of the base. Raises `BadInput` where the two are not of one shape."""
+    """Return the student's weights by the names of the base. Raises `BadInput` if their shapes differ."""
     import gguf
 
     def setting(name: str) -> int:
@@ -147,7 +146,7 @@ def _of_another(place: Path, tensor: str) -> BadInput:
 
 
 def _tensors(place: Path) -> Iterator[tuple[str, Any]]:  # Any: NumPy's arrays
-    """Yield the weights of a student by their names, in single precision. Raises `BadInput` where a file is cut off."""
+    """Yield the weights of a student by their names, in single precision. Raises `BadInput` for an incomplete file."""
     from safetensors import SafetensorError, safe_open
 
     for file in sorted(place.glob("*.safetensors")):

@@ -5,13 +5,13 @@
 3.4.3  a step        A = (r - mean) / std within a group; the smaller of rho A and clip(rho, 1 - low, 1 + high) A, less
                      the divergence from the student at the beginning (equations 6 to 10), on the student's tokens alone
 
-TRL has the arithmetic. Where it and the paper differ:
-1. rho is by token where equation 9 has one for the episode, as in the paper's own trainer.
+TRL has the arithmetic. It differs from the paper in this:
+1. rho is by token, as in the paper's own trainer; equation 9 has one for the episode.
 2. The deviation is that of a sample, plus 1e-4, without which a group of equal rewards would divide by nothing.
 3. A batch of episodes is one step, so rho is 1 when it is taken, and its bounds, the two of table 3, do not act. They
    are handed on for a trainer that takes several steps to a batch.
-4. The order of questions and their renewal are ours (`Deck`): the paper says of its 2,000 neither.
-Episodes are sampled by transformers, or by vLLM beside the trainer (`sampler`), which TRL gives the weights of each
+4. The order of questions and their renewal are ours (`Deck`): the paper gives neither for its 2,000.
+Episodes are sampled by transformers, or by vLLM in the trainer (`sampler`), which TRL gives the weights of each
 step; one process either way.
 """
 
@@ -39,12 +39,12 @@ from orienteer.lab.evaluation.running.runs import graph_hash
 from orienteer.lab.evaluation.running.sweep import variants
 from orienteer.lab.evaluation.scores.rewards import Reward, item_of, node_reward, reward, spellings_of
 from orienteer.lab.training.collect import QUESTIONS, read_collection, trajectories
-from orienteer.lab.training.policy import Policy, Sampler
-from orienteer.lab.training.rows import IGNORED, Row
+from orienteer.lab.training.rows import IGNORED, Policy, Row, Sampler
 from orienteer.lab.training.runs import (
     LOG,
     GrpoConfig,
     Progress,
+    Student,
     Training,
     arguments,
     begin,
@@ -53,12 +53,14 @@ from orienteer.lab.training.runs import (
     last_checkpoint,
     last_of,
     lora_of,
+    open_student,
     sha256_of,
+    source_of,
     step_log,
     step_of,
+    torch,
     train,
 )
-from orienteer.lab.training.student import Student, open_student, source_of, torch
 from orienteer.records import Dialect, Manner, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -74,9 +76,9 @@ def reinforce(
     settings: Settings,
     progress: Progress = lambda stage, count: None,
 ) -> Training:
-    """Train a student by reward on the questions of a collection, into a folder; an unfinished training goes on.
+    """Train a student by reward on the questions of a collection, into a folder; an unfinished training resumes.
 
-    `graphs` are those of the collection, by name. Raises `BadInput` where the collection, the student or the folder do
+    `graphs` are those of the collection, by name. Raises `BadInput` if the collection, the student or the folder do
     not fit, `MissingExtra` without PyTorch.
     """
     manifest = read_collection(collection)
@@ -254,10 +256,10 @@ def reward_term(name: str) -> Callable[..., list[float]]:
 # Episodes that a student plays on real tools, each with its reward: the steps of training by reward.
 
 
+# A file of trajectories for each step, and a line for each episode with the terms of its reward.
 ROLLOUTS, REWARDS = "rollouts", "rewards.jsonl"
-"""A file of trajectories for each step, and a line for each episode with the terms of its reward."""
+# Of a reward; only the first is trained on, and all are logged.
 TERMS = ("total", "answer", "clues", "cost")
-"""Of a reward; only the first is trained on, and all are logged."""
 _LEVELS = ("simple", "medium", "hard")
 
 
@@ -289,7 +291,7 @@ class Deck:
         """By question, how often in a row its episodes all had one reward: such a group teaches nothing."""
 
     def draw(self, count: int) -> list[GraphQuestion]:
-        """Return the next questions, which go to the end of the deck; the same ones again where it is short."""
+        """Return the next questions, which go to the end of the deck; the same ones again if it is short."""
         drawn = [self._waiting[place % len(self._waiting)] for place in range(count)]
         taken = {asked.key for asked in drawn}
         self._waiting = [asked for asked in self._waiting if asked.key not in taken]
@@ -313,7 +315,7 @@ class Collapse:
         """What happened, for a person; None if rewards hold."""
 
     def learn(self, level: str, rewards: Sequence[float]) -> None:
-        """Take the rewards of a step's questions of one difficulty: hard ones after easy ones are no collapse."""
+        """Take the rewards of a step's questions of one difficulty: hard ones after easy ones are not a collapse."""
         means, window = self._means[level], self._patience
         means.append(float(np.mean(rewards)))
         if window and len(means) >= 2 * window:
@@ -333,7 +335,7 @@ class Episodes:
     folder: Path
 
     def __post_init__(self) -> None:
-        """Open the questions, and take up the deck where a training was cut off."""
+        """Open the questions and the deck."""
         manifest = read_collection(self.collection)
         self._agent = manifest.agent
         hashes = {part.name: part.graph_sha256 for part in manifest.parts}
@@ -360,7 +362,7 @@ class Episodes:
         return None if self._differed else "no group of episodes differed in its reward, so nothing was learnt"
 
     def take_up(self, steps: int) -> None:
-        """Forget what came after these steps, and draw again what they drew. Training goes on from a checkpoint."""
+        """Forget everything after these steps, and draw again what they drew: training resumes from a checkpoint."""
         mend(self.folder / REWARDS)
         lines = [line for line in map(json.loads, read_lines(self.folder / REWARDS)) if line["step"] <= steps]
         write_whole(self.folder / REWARDS, "".join(f"{json.dumps(line)}\n" for line in lines))
@@ -376,7 +378,7 @@ class Episodes:
         [variant] = variants([self._agent], settings=self.settings)
         turns = self.config.turns
         sampled = {"temperature": self.config.temperature, "max_steps": turns, "max_calls": turns, "agents": 1}
-        known = variant.settled()
+        known = variant.all_options()
         options = {**variant.options, **{name: value for name, value in sampled.items() if name in known}}
         agents = {
             name: Retriever(
@@ -477,7 +479,7 @@ class EpisodeRow(NamedTuple):
 def row_of(episode: Trajectory, *, max_length: int, end: int) -> EpisodeRow:
     """Return an episode as tokens.
 
-    Turns are in it as long as each prompt goes on from the last one and its reply, and the whole fits `max_length`. A
+    It has the turns until a prompt does not continue the last one and its reply, or the whole exceeds `max_length`. A
     dialect in words writes earlier calls in one form, so a reply that spelt its call otherwise is the last one. An
     episode without a reply is the mark of an `end`, which nothing is learnt of.
     """

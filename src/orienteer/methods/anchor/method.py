@@ -144,7 +144,9 @@ class Anchor:
             connections = connect(understanding, reached)
         # 5. One score for each node.
         nearness = self._meaning.of(question.text) if by_meaning else None
-        scorer = NodeScorer(graph, config, understanding, mask, question.k, prior=self._prior, nearness=nearness)
+        scorer = NodeScorer(
+            graph, config, understanding, mask, question.k, prior=self._prior, nearness=nearness, text=question.text
+        )
         return QuestionRanking(understanding.reading, understanding.anchors, wanted, reached, scorer.score(connections))
 
 
@@ -170,11 +172,11 @@ class QuestionRanking(Understanding):
     scores: Scores
 
     def best(self, at: int) -> Traversal | None:
-        """Return the best of an anchor's paths to the wanted types, or None if there is none."""
+        """Return the best of an anchor's paths to the wanted types, or None."""
         return next((reach for reach in self.reached[at] if reach.way is not None), None)
 
     def reasons(self, at: int, rows: NDArray[np.int32]) -> list[Traversal | None]:
-        """Return by row the strongest connection from an anchor to a node, or None if there is none."""
+        """Return by row the strongest connection from an anchor to a node, or None."""
         best: list[Traversal | None] = [None] * len(rows)
         most = np.zeros(len(rows))
         for reach in self.reached[at]:

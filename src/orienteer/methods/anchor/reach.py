@@ -96,7 +96,7 @@ class AnchorWalker:
     def __init__(
         self, question: Understanding, at: int | None, graph: Graph, vocabulary: SchemaWords, config: AnchorConfig
     ) -> None:
-        """Without an anchor (`at` is None) all words of the question count, and walks start from types."""
+        """If `at` is None, all words of the question count, and walks start from types."""
         self._graph, self._vocabulary, self._config = graph, vocabulary, config
         self._reading = reading = question.reading
         self._anchor = None if at is None else question.anchors[at]
@@ -219,7 +219,7 @@ class AnchorWalker:
     # ---------------------------------------------------------------------------------------- paths over the schema
 
     def _ways(self, source: int, wanted: Wanted) -> Iterator[SchemaWalk]:
-        """Yield the paths to the wanted types: of one step, or of more if types between are named or none is found."""
+        """Yield the paths to the wanted types: of one step, or of more if types between are named or it fails."""
         longest = min(self._config.most_hops, 2 + len(wanted.via)) if wanted.via else 1
         for target, sureness in wanted.types.items():
             walks = list(self._type_walks(source, target, longest)) or list(self._type_walks(source, target, 2))
@@ -426,7 +426,7 @@ class Connections:
 
 
 def connect(question: Understanding, reached: Sequence[Sequence[Traversal]]) -> Connections:
-    """Return what the anchors lead to; an anchor's connection to itself is left out."""
+    """Return the connections of all anchors, except an anchor's connection to itself."""
     anchors, wanted = question.anchors, question.wanted
     rows, where = unite_sorted([reach.rows for ways in reached for reach in ways])
     following = iter(where)

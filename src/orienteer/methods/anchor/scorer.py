@@ -25,15 +25,16 @@ from orienteer.remembered import cached_method
 from orienteer.text import english
 
 # Weights are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").
-_NAMED_JOINT = 0.3  # weight of the anchors' own words where nodes join anchors: else their namesakes win
-_BY_COUNT = 0.01  # weight of words where the question asks for the most: they only break ties between equal counts
-_NAMED_FIRST = 2.0  # times the best score: what is named stands first where the question asks about it
+_NAMED_JOINT = 0.3  # weight of the anchors' own words if nodes join anchors: else their namesakes win
+_BY_COUNT = 0.01  # weight of words if the question asks for the most: they only break ties between equal counts
+_NAMED_FIRST = 2.0  # times the best score: what is named stands first if the question asks about it
 _COVERED = 0.3  # weight of the idf of the words that a node has, where no way leads anywhere: worth .03 Hit@5 on PKG
 # beside the prior, .02 with vectors; without both it costs .02 MRR there, and where anchors lead .01 Hit@1 on HET
-_UNSAID = 0.5  # share of the prior where a way leads to the wanted type and no node has some word: .02 Hit@5 on PKG
-_POPULAR = 0.2  # weight of a node's degree where nothing is linked; worth .02 Hit@1 on PKG
+_UNSAID = 0.5  # share of the prior if a way leads to the wanted type and no node has some word: .02 Hit@5 on PKG
+_POPULAR = 0.2  # weight of a node's degree if nothing is linked; worth .02 Hit@1 on PKG
 _MOST_SCORED = 1_000  # nodes that get to the words, best connected first
 _BY_WORDS = 100  # nodes that words alone bring in
+_BY_MEANING = 100  # nodes that nearness alone brings in; the prototype's, not varied
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Scores:
     by_degree: bool = False
     """Texts could not tell: the nodes of the wanted types are in the order of their edges."""
     cosines: NDArray[np.float64] | None = None
-    """By node, its cosine with the question; None where meaning has no part in the scores."""
+    """By node, its cosine with the question; None without meaning."""
 
 
 class NodeScorer:
@@ -60,11 +61,12 @@ class NodeScorer:
         k: int,
         *,
         prior: DegreePrior,
-        nearness: Nearness | None = None,
+        nearness: HybridSearcher | None = None,
+        text: str = "",
     ) -> None:
         self._graph, self._config, self._mask, self._k = graph, config, mask, k
         self._question, self._prior = question, prior
-        self._nearness = nearness
+        self._nearness, self._text = nearness, text
         self._anchors, self._wanted, reading = question.anchors, question.wanted, question.reading
         tokenizer, index = graph.arrays.tokenizer, graph.arrays.text_index
         content = [word.text for word in reading.words if not word.is_stop]
@@ -94,7 +96,9 @@ class NodeScorer:
         config, wanted = self._config, self._wanted
         weights = self.anchor_weights()
         linked = weights @ connections.strength if self._anchors else np.zeros(len(connections.rows))
-        joint = self._is_joint(connections)
+        # Whether a node of the wanted types joins two anchors or more.
+        joined = self._graph.arrays.node_types[connections.rows[connections.joined]]
+        joint = bool(np.isin(joined, list(wanted.types)).any() if wanted.types else len(joined))
         linked *= config.joint_weight if joint else config.connection_weight
         is_most = wanted.superlative and connections.counts
         leads = joint or connections.leads
@@ -117,7 +121,7 @@ class NodeScorer:
         if wanted.yes_or_no or wanted.about:
             total += _NAMED_FIRST * (1 + total.max(initial=0)) * self._named(rows)
         order = np.lexsort((rows, -total))[: self._k]
-        cosines = None if self._nearness is None or is_most else self._nearness.cosines(rows[order])
+        cosines = None if self._nearness is None or is_most else self._nearness.dense.scores(self._text, rows[order])
         return Scores(rows[order], total[order], by_degree > 0, cosines)
 
     def _by_degree(self, *, joint: bool, leads: bool) -> float:
@@ -142,15 +146,8 @@ class NodeScorer:
             if by_degree and degree.any():
                 total += by_degree * (config.prior_weight * self.whole * degree - words) * (kind > 0)
         if self._nearness is not None:
-            total += config.meaning_weight * self.whole * self._nearness.shares(rows)
+            total += config.meaning_weight * self.whole * self._nearness.shares(self._text, rows)[1]
         return total
-
-    def _is_joint(self, connections: Connections) -> bool:
-        """Return whether a node of the wanted types joins two anchors or more."""
-        joined = connections.rows[connections.joined]
-        if self._wanted.types:
-            joined = joined[np.isin(self._graph.arrays.node_types[joined], list(self._wanted.types))]
-        return bool(len(joined))
 
     def _candidates(
         self, connections: Connections, linked: NDArray[np.float64], *, joint: bool, by_degree: bool
@@ -163,7 +160,7 @@ class NodeScorer:
             rows = rows[highest_places(promise, _MOST_SCORED)]
         named = np.array([candidate.row for anchor in self._anchors for candidate in anchor.candidates], np.int32)
         pools = [rows, named]
-        # Words alone cannot outdo what joins anchors, where there is enough of it.
+        # Words alone cannot outdo what joins anchors if there is enough of it.
         is_enough = joint and np.count_nonzero(self._kind(connections.rows[connections.joined])) >= self._k
         if wanted.types and not is_enough:
             pools.append(self._by_words(self._allowed()))
@@ -172,7 +169,7 @@ class NodeScorer:
         if by_degree:
             pools.append(self._prior.most_connected(wanted.types, self._k, self._mask))
         if wanted.types and self._nearness is not None:  # without a type, what is merely near is no answer
-            pools.append(self._nearness.nearest(self._allowed()))
+            pools.append(self._nearness.dense.search(self._text, _BY_MEANING, mask=self._allowed()).rows)
         pool = distinct(np.sort(np.concatenate(pools))).astype(np.int32)
         pool = pool if self._mask is None else pool[self._mask[pool]]
         return pool if len(pool) else self._most_touched()
@@ -203,7 +200,7 @@ class NodeScorer:
     def _words(self, rows: Rows, *, leads: bool) -> NDArray[np.float64]:
         """Return the BM25 of each node, words that linking has used up counting less: (rows,).
 
-        Where no way leads anywhere, having a word counts too, however often a long text says the others.
+        If no way leads anywhere, having a word counts too, however often a long text says the others.
         """
         index = self._graph.arrays.text_index
         named = {term for anchor in self._anchors for term in anchor.terms} if leads else set()
@@ -216,7 +213,7 @@ class NodeScorer:
         return total
 
     def _named(self, rows: Rows) -> NDArray[np.float64]:
-        """Return how well a phrase of the question names each node: (rows,), 0 if none does."""
+        """Return by node the quality of its name in the question: (rows,), 0 for none."""
         named = np.zeros(len(rows))
         for anchor in self._anchors:
             for row, quality in anchor.candidates:
@@ -234,7 +231,7 @@ def highest_places(values: NDArray[np.float64], count: int) -> NDArray[np.int64]
 def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Scores:
     """Return a ranking of `k` nodes with these rows in front, above the scores of all others.
 
-    They keep their own order where it `is_ordered`; else the ranking's, those that it lacks behind, by id.
+    They keep their own order if it `is_ordered`; else the ranking's, those that it lacks behind, by id.
     """
     is_first = np.isin(scores.rows, rows, assume_unique=True)
     front = rows[:k]
@@ -255,7 +252,7 @@ def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Score
 
 # Tuned on PKG, where questions for a cellular component lie at 0 to .1 and all others at .2 to .6; chosen anew in five
 # folds of it, the settings around give .626 Hit@5 against .637 (docs/anchor.md, "Constants").
-_TELLING = 0.2  # share of the question's content that one node of the wanted type holds, where texts tell
+_TELLING = 0.2  # share of the question's content that one node of the wanted type holds if texts tell
 _SAYING_NOTHING = english.NO_NAMES | english.ASKING | english.FILLING  # no content, whether a node has them or not
 _MOST_CONNECTED = 1_000  # nodes of a type that are kept in order: more than are asked for
 _MOST_TYPES = 256  # whose order is remembered
@@ -272,7 +269,7 @@ class DegreePrior:
         return any(posting is None for posting in self._content(question))
 
     def dullness(self, question: Understanding) -> float:
-        """Return how little the texts of the wanted types say about the question: 0 to 1.
+        """Return the dullness of the wanted types' texts for the question: 0 (informative) to 1.
 
         What counts is the greatest share of the question's content, by idf, that one node of these types holds. Names
         that are linked are no part of that content, nor are the schema's words; a word that no node has counts as the
@@ -325,38 +322,16 @@ class DegreePrior:
 # How near nodes are to a question in meaning, where the graph has been embedded.
 
 
-_BY_MEANING = 100  # nodes that nearness alone brings in; the prototype's, not varied
-
-
-class Nearness:
-    """The nearness of a graph's nodes to one question."""
-
-    def __init__(self, searcher: HybridSearcher, text: str) -> None:
-        self._searcher, self._text = searcher, text
-
-    def nearest(self, mask: Mask | None) -> Rows:
-        """Return the 100 nearest nodes that the mask allows, (n,), nearest first."""
-        return self._searcher.dense.search(self._text, _BY_MEANING, mask=mask).rows
-
-    def shares(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the nearness of each of these ascending rows: (rows,), from 0 to 1 over the whole graph."""
-        return self._searcher.shares(self._text, rows)[1]
-
-    def cosines(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the cosine of each row: (rows,), -1 for a node without a vector."""
-        return self._searcher.dense.scores(self._text, rows)
-
-
 class EmbeddingPayment(NamedTuple):
     """What embedding a question has cost."""
 
     usage: Usage = Usage()
     lack: str | None = None
-    """Why the question is not ranked by meaning though the graph has vectors; None where it is, or has none."""
+    """Why the question is not ranked by meaning though the graph has vectors; None if it is, or if it has none."""
 
 
 class Meaning:
-    """Nearness over one graph; there is none without vectors or without their embedder."""
+    """Nearness over one graph, if it has vectors and their embedder is at hand."""
 
     def __init__(self, graph: Graph, config: AnchorConfig) -> None:
         self._graph = graph
@@ -380,6 +355,6 @@ class Meaning:
         except BudgetExhausted as error:
             return EmbeddingPayment(lack=f"not ranked by meaning, the question could not be embedded: {error}")
 
-    def of(self, text: str) -> Nearness | None:
-        """Return the nearness to a question, or None."""
-        return None if self._searcher is None or not text.strip() else Nearness(self._searcher, text)
+    def of(self, text: str) -> HybridSearcher | None:
+        """Return the searcher for a question's nearness, or None."""
+        return self._searcher if text.strip() else None

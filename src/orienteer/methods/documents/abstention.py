@@ -153,7 +153,7 @@ class MatchStatistics(NamedTuple):
 
 
 def match_statistics(question: QuestionTerms, rows: Sequence[int]) -> MatchStatistics:
-    """Return how much of a question the first passages have."""
+    """Return the statistics of the match between a question and the first passages."""
     graph, terms, absent = question.graph, question.terms, question.absent
     texts = [f"{graph.arrays.names[row]}\n{graph.arrays.texts[row]}" for row in rows[:READ]]
     spellings = sorted({word for text in texts for word in Tokenizer.words(text)}) if absent else []

@@ -60,7 +60,7 @@ class Sources:
     def __init__(
         self, graph: Graph, base: KnowledgeBase, config: GraphSearchConfig, analyzer: Analyzer | None = None
     ) -> None:
-        """`analyzer` makes queries for the base of words alone, where that does not do so itself."""
+        """`analyzer` makes queries for the base of words alone if that does not do so itself."""
         self.graph, self.base, self._config, self._analyzer = graph, base, config, analyzer
         self.spaces = Spaces(graph, config.mode)
         """Which nodes of the graph are passages, entities and facts."""
@@ -77,7 +77,7 @@ class Sources:
         """Return the retriever's evidence for a query, recorded as a tool call.
 
         `without` asks for what is worth reading, without the nodes of these ids. Nodes may be of any type: the
-        question's filters are for its answers. Raises `BudgetExhausted` and `ModelError` where a server is asked.
+        question's filters are for its answers. Raises `BudgetExhausted` and `ModelError` if a server is asked.
         """
         tokens, most, read = self._config.evidence_tokens, self._config.top_k, without or ()
         # The last call is the answer's: a retriever's agents end without one.
@@ -105,8 +105,8 @@ class Sources:
     def execute(self, flow: Workflow, label: str, query: SubQuery) -> Findings | None:
         """Return the matches of a sub-query's triples in the graph, recorded as a tool call, or None.
 
-        It has bindings where that is more than edges that do not fit a predicate. Raises `BudgetExhausted` and
-        `ModelError` where a server is asked, of an embedder.
+        It has bindings if that is more than edges that do not fit a predicate. Raises `BudgetExhausted` and
+        `ModelError` if a server is asked, of an embedder.
         """
         config = self._config
         match = self._matcher.match(query.triples, run=flow.run)
@@ -182,7 +182,7 @@ def side_by_side(flow: Workflow, stages: Sequence[Stage[T]]) -> list[T]:
 
 
 class DraftVerdict(NamedTuple):
-    """Whether the evidence bears the draft, and what is wrong where it does not."""
+    """Whether the evidence bears the draft, and what is wrong if it does not."""
 
     accept: bool
     missing: tuple[str, ...] = ()
@@ -203,9 +203,9 @@ class Inquiry(ABC):
         """Those of the answers that the last plan led to."""
         self.draft = ""
         self.is_accepted: bool | None = None
-        """None where nothing was verified."""
+        """None if nothing was verified."""
         self.reply: Mapping[str, Any] | None = None  # Any: a reply that fits its schema
-        """The answer to the question, where it came with the verdict."""
+        """The answer to the question if it came with the verdict."""
         self.spent: BudgetExhausted | None = None
         """The budget that ended it early."""
 
@@ -237,7 +237,7 @@ class Inquiry(ABC):
         """Return sub-queries for the missing parts."""
 
     def _answer(self, flow: Workflow, queries: Sequence[SubQuery]) -> None:
-        """Gather and answer. Raises `BudgetExhausted` where that cut some short, with what there is of them kept."""
+        """Gather and answer. Raises `BudgetExhausted` if that cut some short, with what there is of them kept."""
         self.newest = side_by_side(flow, self._stages(queries))
         self.answers += self.newest
         for answer in self.newest:

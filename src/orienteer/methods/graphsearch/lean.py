@@ -1,4 +1,4 @@
-"""GraphSearch in fewer calls: one plan, one reading a sub-query, triples executed, one conclusion where all is sure."""
+"""GraphSearch in fewer calls: one plan, one reading a sub-query, triples executed, one conclusion if all is sure."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class LeanInquiry(Inquiry):
     # ---------------------------------------------------------------------------------------------------- grounding
 
     def _grounded(self, query: SubQuery, flow: Workflow, earlier: Sequence[SubAnswer]) -> SubQuery:
-        """Return a sub-query with answers put in where they are short; a model works in those that are not."""
+        """Return a sub-query with answers put in if they are short; a model works in those that are not."""
         filled = query.filled(_short_answers(earlier), self._variables(earlier))
         if not query.unsaid and not filled.references() & set(query.needs):
             return filled
@@ -223,7 +223,7 @@ class LeanInquiry(Inquiry):
     def _variables(self, earlier: Sequence[SubAnswer]) -> dict[str, str]:
         """Return the names for the variables, from the bindings of triples that agree with the answer.
 
-        An answer that no binding agrees with stands for itself, where there is one unknown; without an answer the best
+        An answer that no binding agrees with stands for itself if there is one unknown; without an answer the best
         binding counts.
         """
         graph = self.sources.graph
@@ -246,7 +246,7 @@ class LeanInquiry(Inquiry):
     # ------------------------------------------------------------------------------------------- reflection routing
 
     def _judged(self, flow: Workflow) -> DraftVerdict | None:
-        """Return the verdict on a draft: without a call where the last step has no answer, in one where all is sure."""
+        """Return the verdict on a draft: without a call if the last step has no answer, in one if all is sure."""
         config = self.config
         if config.verification and config.expansion and _is_open(self.newest):
             missing = tuple(answer.query.line for answer in self.newest if answer.answer is None)
@@ -333,7 +333,7 @@ def _taken_up(query: SubQuery, reader: SubAnswer, earlier: Sequence[SubAnswer]) 
 
 
 def _short_answers(answers: Sequence[SubAnswer]) -> dict[str, str]:
-    """Return the short answers by sub-query: they can stand in another sub-query as they are."""
+    """Return the short answers by sub-query; they replace references literally."""
     return {answer.query.name: answer.answer for answer in answers if answer.answer and _is_short(answer.answer)}
 
 

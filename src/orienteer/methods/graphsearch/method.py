@@ -27,13 +27,13 @@ What `lean` changes, and `faithful` undoes:
    that the plan names.
 9. Refinement and answer of both channels are one call. It reads the question and the sub-queries that follow, and may
    answer these too: what it is sure of is not read for again.
-10. A program puts in answers of a few words and the names that triples have bound. A model grounds only where the
+10. A program puts in answers of a few words and the names that triples have bound. A model grounds only if the
     answer is longer or missing, or the sub-query refers to it nowhere; it reads what the sub-query waits for.
-11. Triples are matched in the graph; the retriever is asked where nothing fits them.
+11. Triples are matched in the graph; the retriever is asked if nothing fits them.
 12. There is no relational channel for a sub-query without triples, nor over edges that state nothing of what they
     join; these edges are no evidence.
 13. One draft and one verdict for both channels; the verdict says what is missing and what contradicts, and expansion
-    reads that too. Where all answers are sure, draft, verdict and the answer to the question are one call; where a last
+    reads that too. If all answers are sure, draft, verdict and the answer to the question are one call; if a last
     step has none, expansion comes first. An expansion may be empty, which ends the search.
 14. A sub-query reads 10 passages that differ, in an expansion only those that were not read before. What a reading has
     found nothing for is told in a line. How sure a reading was is told wherever its answer is.
@@ -167,7 +167,7 @@ class _GraphSearchCourse:
         self._inquiries[0].answers.append(SubAnswer("Q", query, findings, findings.text, is_asked=False))
 
     def _concluded(self, *, is_cut_short: bool) -> Conclusion:
-        """Return the answer; without any evidence there is none, and no call is made for it."""
+        """Return the answer; without any evidence no call is made for it."""
         answers = self._answers()
         if not any(answer.summary or answer.answer for answer in answers):
             is_unread = any(answer.findings.read and not answer.findings.labels for answer in answers)
@@ -228,7 +228,7 @@ class Conclusion(NamedTuple):
     """The answer to the question."""
 
     short: str | None = None
-    """The answer in a few words and its citations; None where the model gave none that can be read."""
+    """The answer in a few words and its citations; None if the model gave none that can be read."""
     long: str | None = None
     cited: tuple[str, ...] = ()
     """Ids of nodes."""

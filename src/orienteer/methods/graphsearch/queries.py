@@ -308,7 +308,7 @@ class Findings:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Ids of nodes, by the labels that stand for them in the text."""
     bindings: tuple[Mapping[str, str], ...] = ()
-    """Node ids of variables, best first, where triples were executed and edges fit them."""
+    """Node ids of variables, best first; empty unless triples were executed and edges fit them."""
 
     @staticmethod
     def together(parts: Sequence[Findings]) -> Findings:
@@ -348,13 +348,13 @@ class SubAnswer:
     query: SubQuery
     findings: Findings = field(default_factory=Findings)
     context: str = ""
-    """The refined evidence; the evidence itself where it is not refined."""
+    """The refined evidence; the evidence itself if it is not refined."""
     answer: str | None = None
-    """None where the evidence does not hold it, and where no answer was asked for."""
+    """None if the evidence does not hold it, or if no answer was asked for."""
     used: tuple[str, ...] = ()
     """Labels of what the context and the answer rest on."""
     confidence: float | None = None
-    """How well the evidence bears the answer out, 0 to 1; None where the reader was not asked for it."""
+    """How well the evidence bears the answer out, 0 to 1; None if the reader was not asked for it."""
     early: tuple[EarlyAnswer, ...] = ()
     """What its evidence says of later sub-queries."""
     is_asked: bool = True

@@ -5,7 +5,7 @@ A table names many things and each of its rows only a few: a mention counts by h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -77,7 +77,7 @@ class EdgeWeight:
     def of(self, entries: Entries, query: str) -> Floats:
         """Return the count of each of these edges, (edges,): 0 to 1.
 
-        Where the graph does not tell the greatest weight of an edge type, the greatest of these edges stands for it. A
+        If the graph does not tell the greatest weight of an edge type, the greatest of these edges stands for it. A
         mention in a row of a table counts the more, the more of the question that row holds.
         """
         types = entries.kind.astype(np.int64) >> 1
@@ -144,7 +144,7 @@ class OneHop:
         return SeedNeighbors(rows, evidence, edges.owner[best], edges.at[best], edges.kind[best])
 
     def _entries(self, rows: NDArray[np.int32]) -> Entries:
-        """Return the edges of the graph; where entities were extracted from texts, those between texts alone."""
+        """Return the edges of the graph; if entities were extracted from texts, those between texts alone."""
         entries = self._graph.arrays.adjacency.entries(rows, self._kinds)
         return entries if self._read is None else entries.where(self._read[entries.neighbor])
 
@@ -182,7 +182,8 @@ class LinkingRows:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._number = graph.arrays.types.nodes.index(TABLE) if TABLE in graph.arrays.types.nodes else None
-        self._fits = KeyedCache[str, _RowFits]()
+        self._known = KeyedCache[str, dict[tuple[int, int], float]]()
+        """By question: the share of it that each row of a table has."""
 
     def shares(self, query: str, entries: Entries) -> NDArray[np.float64]:
         """Return, (edges,), the share of the question that the row of each edge holds; NaN for an edge without a row.
@@ -192,24 +193,27 @@ class LinkingRows:
         shares = np.full(len(entries.at), np.nan)
         if self._number is None:
             return shares
-        fits = self._fits(query, lambda query: _RowFits(self._weights(query)))
-        for index, rows in self._graph.arrays.weights.rows(entries.at).items():
-            table = self._table(entries, index)
+        arrays = self._graph.arrays
+        terms, posting_of = arrays.tokenizer.query(query), arrays.text_index.posting
+        weights = {term: posting.idf for term in terms if (posting := posting_of(term)) is not None}
+        total = sum(weights.values())
+        known = self._known(query, lambda _: {})  # two threads that read the same row come to the same
+
+        def share_of(table: int, row: int) -> float:
+            if (table, row) not in known:
+                words = self._words(table).get(row, frozenset())
+                weight = sum(weight for term, weight in weights.items() if term in words)
+                known[table, row] = weight / total if total else 0.0
+            return known[table, row]
+
+        for index, rows in arrays.weights.rows(entries.at).items():
+            # The end of the edge that is a table: its source, or else its target.
+            ends = int(entries.owner[index]), int(entries.neighbor[index])
+            ends = ends[::-1] if entries.kind[index] & 1 else ends
+            table = next((end for end in ends if arrays.node_types[end] == self._number), None)
             if table is not None:
-                shares[index] = max(fits.of(table, row, self._words) for row in rows)
+                shares[index] = max(share_of(table, row) for row in rows)
         return shares
-
-    def _table(self, entries: Entries, index: int) -> int | None:
-        """Return the end of an edge that is a table: where it begins, or else where it leads."""
-        ends = int(entries.owner[index]), int(entries.neighbor[index])
-        if entries.kind[index] & 1:
-            ends = ends[::-1]
-        return next((end for end in ends if self._graph.arrays.node_types[end] == self._number), None)
-
-    def _weights(self, query: str) -> dict[str, float]:
-        index = self._graph.arrays.text_index
-        terms = self._graph.arrays.tokenizer.query(query)
-        return {term: posting.idf for term in terms if (posting := index.posting(term)) is not None}
 
     @cached_method(_REMEMBERED)
     def _words(self, table: int) -> dict[int, frozenset[str]]:
@@ -219,23 +223,6 @@ class LinkingRows:
         lines = self._graph.arrays.texts[table].split("\n")
         body = lines[len(lines) - count :] if 0 < count <= len(lines) else []
         return {first + at: frozenset(self._graph.arrays.tokenizer.terms(line)) for at, line in enumerate(body)}
-
-
-class _RowFits:
-    """How well rows fit one question; each is read once. Two threads that read the same row come to the same."""
-
-    def __init__(self, weights: dict[str, float]) -> None:
-        self._weights, self._total = weights, sum(weights.values())
-        self._shares: dict[tuple[int, int], float] = {}
-
-    def of(self, table: int, row: int, words_of: Callable[[int], dict[int, frozenset[str]]]) -> float:
-        """Return the share of the question that a row of a table has; `words_of` returns the words by row."""
-        share = self._shares.get((table, row))
-        if share is None:
-            words = words_of(table).get(row, frozenset())
-            weight = sum(weight for term, weight in self._weights.items() if term in words)
-            share = self._shares[table, row] = weight / self._total if self._total else 0.0
-        return share
 
 
 def _int_or_0(value: JsonValue) -> int:
@@ -356,12 +343,12 @@ class Expander:
         self.mode: Mode = "hybrid" if graph.arrays.searcher.has_vectors else "lexical"
         plain = graph.arrays.searcher(self.mode, weight=config.weight)
         self.searcher: Searcher = plain
-        """Gives the hybrid score; BM25 where there are no vectors."""
+        """Gives the hybrid score; BM25 if there are no vectors."""
         titles = config.titles
         if titles is None:
             titles = _TITLES if graph.arrays.is_made_of_documents else 0.0
         self.titled = TitleBonus(plain, TitleFinder(graph.arrays), titles) if titles else None
-        """Ranks seeds, where those whose title stands in the question have a bonus."""
+        """Ranks seeds with a bonus for titles in the question; None without such a bonus."""
         trust = config.trust
         if trust is None:
             trust = _TEXT_TRUST if graph.arrays.is_made_of_documents else _GRAPH_TRUST
@@ -408,7 +395,7 @@ class Expansion:
         return [int(row) for row in searcher.search(self._query, count, mask=mask).rows]
 
     def scores(self, rows: NDArray[np.int32]) -> Floats:
-        """Return the hybrid score of each row, (rows,) in the order given; BM25 where there are no vectors."""
+        """Return the hybrid score of each row, (rows,) in the order given; BM25 if there are no vectors."""
         ordered, place = np.unique(rows, return_inverse=True)
         return self._expander.searcher.scores(self._query, ordered).clip(min=0)[place]
 

@@ -16,7 +16,7 @@ Deviations, all undone by `faithful`, but for 4 and 5, on which the paper is sil
    a row of a table counts the more, the more of the question that row holds.
 3. BM25's share of H is 0.4 and not 0.6; in a graph of documents, titles that stand in the question raise seeds.
 4. The union's beginnings are themselves unions of that size: the first 5 are 2 seeds and 3 of their neighbours.
-5. Where fewer neighbours are found than there are places for, the flat list fills them.
+5. If fewer neighbours are found than there are places for, the flat list fills them.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class _SageCourse:
         return [self._graph.arrays.row(hit.id) for hit in self._before.hits]
 
     def _search(self, count: int, *, is_filtered: bool) -> _Seeds:
-        """Return the best rows by a search of the trail, or by a direct one where the tools weigh BM25 otherwise."""
+        """Return the best rows by a search of the trail, or by a direct one if the tools weigh BM25 otherwise."""
         expander, expansion = self._expander, self._expansion
         if not self._query.strip():
             return _Seeds([])
@@ -233,7 +233,7 @@ class _SageCourse:
 def names_an_edge(trajectories: Iterable[Trajectory]) -> bool:
     """Return whether a successful call walked edges of a type it named, or matched an edge in Cypher.
 
-    The marks of a trajectory decide where it has any: a plan that came to nothing has named no edge that counts.
+    The marks of a trajectory decide, if it has any: a plan that came to nothing has named no edge that counts.
     """
     for trajectory in trajectories:
         if trajectory.marks:

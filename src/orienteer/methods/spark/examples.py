@@ -37,7 +37,7 @@ class PlanExample(NamedTuple):
     """The question, with words such as `<name of a city>` for data of the graph."""
     plan: SparkPlan
     values: tuple[tuple[str, str], ...]
-    """Texts of the data, each with the words that stand for it where data is not shown."""
+    """Texts of the data, each with the words that stand for it if data is not shown."""
 
     def without_values(self) -> PlanExample:
         """Return it with words such as `<name of a city>` where data of the graph stands."""

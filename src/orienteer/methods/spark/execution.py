@@ -53,7 +53,7 @@ class PlanOutcome(NamedTuple):
     """The result of a plan."""
 
     set_name: str | None
-    """The session's name of the set that answers; None where the plan gave nothing."""
+    """The session's name of the set that answers; None if the plan gave nothing."""
     rows: tuple[int, ...] = ()
     is_ordered: bool = False
     """The order of the rows is the plan's own."""
@@ -185,7 +185,7 @@ class Execution:
         return start
 
     def _call(self, step: PlanStep, tool: str, **arguments: JsonValue) -> str:
-        """Run a tool and return the session's name of the set that it made. Raises `_Ended` where it made none."""
+        """Run a tool and return the session's name of the set that it made. Raises `_Ended` if it made none."""
         sets = len(self._session.sets)
         observation = self._use(tool, **arguments)
         if observation.error is not None:
@@ -199,7 +199,7 @@ class Execution:
 
 
 def before_jump(scores: list[float]) -> int:
-    """Return the number of scores, best first, before the first wide gap, or all if there is none.
+    """Return the number of scores, best first, before the first wide gap, or of all scores.
 
     A gap is wide from 0.01 and from the 95th percentile of all gaps on, as in the paper's code.
     """

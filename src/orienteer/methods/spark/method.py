@@ -1,12 +1,12 @@
 """`spark`: one call of the model writes a plan of searches and steps along edges; a program checks it and runs it.
 
 Paper: SAGE (004), section 2.2.A and appendix H; table 4: one call, one iteration. The planner sees the schema and
-examples, and the plan alternates candidates by search with steps along typed edges. Where it gives nothing, a search
+examples, and the plan alternates candidates by search with steps along typed edges. If it gives nothing, a search
 with the question's own words answers (BM25 + cosine).
 
 Defaults that are not the paper's; `faithful=True` turns 1 to 3 off:
 1. An invalid plan is sent back once with what is wrong. The paper has one call and no loop (section 3.2, C.7).
-2. A few values of nodes stand in the prompt, where `samples` allows it.
+2. A few values of nodes stand in the prompt if `samples` allows it.
 3. Plain search fills the ranking up behind what the plan found (`fill`).
 
 Deviations:

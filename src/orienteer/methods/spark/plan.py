@@ -113,7 +113,7 @@ class SparkPlan(Record):
     version: Literal[1] = 1
     steps: tuple[Annotated[PlanStep, Field(discriminator="op")], ...]
     answer: str
-    """The set whose nodes are the result, in its own order where a step made one, else ranked by the question."""
+    """The set whose nodes are the result, in its own order if a step made one, else ranked by the question."""
 
 
 def reads(step: PlanStep) -> tuple[str, ...]:
@@ -305,7 +305,7 @@ class _Checker:
         self._planned = planned
         self._graph, self._session, self._offers_cypher = graph, Session(graph), offers_cypher
         self.sets: dict[str, Types | None] = {}
-        """Node types by set; None where they are not known."""
+        """Node types by set; None if they are not known."""
         self.notes: list[str] = []
 
     def step(self, written: Mapping[str, Any]) -> PlanStep:
@@ -344,13 +344,16 @@ class _Checker:
         if isinstance(step, IntersectStep):
             return step, self._common(starts)
         if isinstance(step, FilterStep):
-            return self._filter(step, starts[0]), starts[0]
+            if step.comparison in ORDERED and math.isnan(quantity(step.value)):
+                wants = f"{step.value!r} is no number, date or price: {step.comparison} needs one"
+                raise _Refused("constraint", wants)
+            return step.model_copy(update={"property": self._property(step.property, starts[0])}), starts[0]
         if isinstance(step, OrderStep):
             return self._order(step, starts[0]), starts[0]
         return step, starts[0]
 
     def _types_of(self, name: str) -> Types | None:
-        """Return the node types that a reference may hold. Raises `_Refused` where it means nothing."""
+        """Return the node types that a reference may hold. Raises `_Refused` if it means nothing."""
         graph = self._graph
         if name in self._planned and name not in self.sets:
             raise _Refused("plan", f"the set {name!r} is not made before it: put the step that makes it first")
@@ -388,11 +391,6 @@ class _Checker:
             shown = " and ".join(", ".join(sorted(names)) for names in bounds)
             raise _Refused("structure", f"nothing is of the types {shown} at once")
         return common
-
-    def _filter(self, step: FilterStep, types: Types | None) -> PlanStep:
-        if step.comparison in ORDERED and math.isnan(quantity(step.value)):
-            raise _Refused("constraint", f"{step.value!r} is no number, date or price: {step.comparison} needs one")
-        return step.model_copy(update={"property": self._property(step.property, types)})
 
     def _order(self, step: OrderStep, types: Types | None) -> PlanStep:
         if step.aggregate is None:

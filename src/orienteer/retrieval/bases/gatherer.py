@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar, cast
 
 from orienteer.errors import BudgetExhausted, Error
 from orienteer.graph.store import Graph
@@ -23,19 +23,38 @@ class Gatherer(ABC, Generic[_C]):
 
     name: ClassVar[str]
 
+    config_class: ClassVar[type[GatherConfig]]
+    """The class of its options."""
+
     def __init__(
-        self, config: _C, spaces: Spaces, analyzer: Analyzer | None = None, *, model: LanguageModel | None = None
+        self,
+        graph: Graph,
+        config: _C | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
     ) -> None:
-        self.graph, self.config, self.spaces = spaces.graph, config, spaces
-        self._analyzer, self._model = analyzer, model
+        self.graph, self._analyzer, self._model = graph, analyzer, model
+        self.config = cast(_C, self.config_class()) if config is None else config
+        self.spaces = self._open_spaces()
+        self._prepare()
+
+    def _open_spaces(self) -> Spaces:
+        """Return the rows that it reads by their roles, and how they are searched."""
+        return Spaces(self.graph, self.config.mode)
+
+    def _prepare(self) -> None:  # a retriever may need nothing
+        """Open what its searches need, once a graph."""
 
     def gather(self, query: Query, run: Run) -> Evidence:
         """Return the evidence for a query, best first; without any, its `reason` says why.
 
-        Where the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
-        where a model is asked.
+        If the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
+        if a model is asked.
         """
-        original, query = query, self._analyzed(query, run)
+        original = query
+        if not (query.low or query.high or query.answer_types or query.trajectories) and self.analyzer is not None:
+            query = query.analyzed(self.analyzer, run)
         try:
             try:
                 self.spaces.pay(run, dict.fromkeys(self._embedded(query)))
@@ -52,12 +71,6 @@ class Gatherer(ABC, Generic[_C]):
             for trajectory in (*query.trajectories, *evidence.trajectories)
         ]
         return replace(evidence, trajectories=tuple(trajectories))
-
-    def _analyzed(self, query: Query, run: Run) -> Query:
-        """Return a query with its analysis, if this retriever has one."""
-        if query.low or query.high or query.answer_types or query.trajectories or self.analyzer is None:
-            return query
-        return query.analyzed(self.analyzer, run)
 
     @cached_property
     def analyzer(self) -> Analyzer | None:
@@ -76,8 +89,7 @@ class Gatherer(ABC, Generic[_C]):
     @cached_property
     def _by_words(self) -> Gatherer[_C]:
         config = self.config.model_copy(update={"mode": "lexical"})
-        make: Callable[..., Gatherer[_C]] = type(self)  # of a subclass
-        return make(self.graph, config, self._analyzer, model=self._model)
+        return type(self)(self.graph, config, self._analyzer, model=self._model)
 
     @abstractmethod
     def _embedded(self, query: Query) -> Iterable[str]:
@@ -98,18 +110,7 @@ class NaiveConfig(GatherConfig):
 class Naive(Gatherer[NaiveConfig]):
     """One search over passages."""
 
-    name = "naive"
-
-    def __init__(
-        self,
-        graph: Graph,
-        config: NaiveConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else NaiveConfig()
-        super().__init__(config, Spaces(graph, config.mode))
+    name, config_class = "naive", NaiveConfig
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text,)

@@ -14,12 +14,12 @@ names lead to (`orienteer.retrieval.expansion.incidence`).
 No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its code:
 1. A walk begins from the `depth` best passages, not from all: the rest rank the same, and cost less.
 2. A passage restarts by its score over the best one's, a fact by its score over the best fact's. The code stretches the
-   facts at hand to 0 and 1, and stops with an error where the worst of them is kept.
+   facts at hand to 0 and 1, and stops with an error if the worst of them is kept.
 3. Facts that statistics made are left alone (`facts`). Without facts the restart is the passages' score to the power
    `sharpness`, and the names of the question: with the first power the walk drowns in the corpus.
 4. Parallel edges add up; in the code a synonym overwrites what stood there.
-5. A passage and an entity are joined by 1 for each edge, one more where its title names it; the code has no titles.
-6. Facts are ranked as everything else is, by words and meaning where the graph has vectors; the code by vectors alone.
+5. A passage and an entity are joined by 1 for each edge, one more if its title names it; the code has no titles.
+6. Facts are ranked as everything else is, by words and meaning if the graph has vectors; the code by vectors alone.
 7. A reply of the model that cannot be read leaves the facts as they were; the code then takes none, and says nothing.
 """
 
@@ -35,12 +35,11 @@ from pydantic import Field
 
 from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph.pieces.incidence import Numbers, lists_of
-from orienteer.graph.store import Graph
 from orienteer.graph.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Searcher, TitleBonus, ranking_of
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.incidence import Incidence, OpenWordMatches, OpenWords, Pool, open_incidence
@@ -56,17 +55,17 @@ from orienteer.retrieval.expansion.walk import (
     leaves_open,
     name_of,
 )
-from orienteer.retrieval.query import Analyzer, GatherConfig, Query, Spaces
+from orienteer.retrieval.query import GatherConfig, Query, Spaces
 
 # What a passage that no search finds fits, beside the best: names lead to it all the same.
 _LEAST_FIT = 0.1
 # Names that a reason tells.
 _CARRIERS = 3
-# Passages whose edges among one another are evidence, where there are no entities.
+# Passages whose edges among one another are evidence if there are no entities.
 _BETWEEN = 20
 # Edges in the evidence.
 _EDGES = 30
-# Passages that open words put in order, where few are wanted: first ones of the walk, and of the search by itself.
+# Passages that open words put in order if few are wanted: first ones of the walk, and of the search by itself.
 _WALKED, _FLAT = 60, 20
 _UNPAID = "the budget has no call left for the meaning of open words: they are compared by words"
 
@@ -133,7 +132,7 @@ class _Reached(NamedTuple):
     at: Floats
     """By row."""
     walked: WalkShares | None = None
-    """The same by names and passages, where it went over names."""
+    """The same by names and passages if it went over names."""
     facts: FactSeeds | None = None
     reason: str = ""
 
@@ -153,30 +152,27 @@ class _Ranked(NamedTuple):
 class Hippo(Gatherer[HippoConfig]):
     """Passages by a random walk. Safe to share among threads. Raises `BadOption`, `NotAGraph`, `GraphBusy`."""
 
-    name = "hippo"
+    name, config_class = "hippo", HippoConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: HippoConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else HippoConfig()
-        if config.filter and model is None:
-            raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
-        spaces = Spaces(graph, config.mode, telling=config.telling)
-        super().__init__(config, spaces, analyzer, model=model)
-        self._titles = TitleFinder(graph.arrays)
-        self._incidence = incidence = open_incidence(graph, spaces)
+    def _open_spaces(self) -> Spaces:
+        return Spaces(self.graph, self.config.mode, telling=self.config.telling)
+
+    def _prepare(self) -> None:
+        config, spaces = self.config, self.spaces
+        if config.filter and self._model is None:
+            raise BadOption("filter=true has a model choose among facts, and no model is given: name one (--model)")
+        self._titles = TitleFinder(self.graph.arrays)
+        self._incidence = incidence = open_incidence(self.graph, spaces)
         bonus = config.titles if incidence is not None else 0.0
         self._searcher: Searcher = TitleBonus(spaces.searcher, self._titles, bonus) if bonus else spaces.searcher
         self._facts: Facts | None = None
-        is_extracted = incidence is not None and incidence.rows is not None and MEMBER in graph.arrays.types.edges
-        begins = config.facts == "always" or (config.facts == "auto" and _are_stated(graph))
+        is_extracted = incidence is not None and incidence.rows is not None and MEMBER in self.graph.arrays.types.edges
+        # Whether a model or the maker of an imported graph stated its facts, not statistics.
+        options = self.graph.arrays.manifest.provenance.get("options", {})
+        are_stated = "extract" not in options or "extracting_model" in options
+        begins = config.facts == "always" or (config.facts == "auto" and are_stated)
         if incidence is not None and is_extracted and begins and spaces.facts.any():
-            chooser = model if config.filter else None
+            chooser = self._model if config.filter else None
             self._facts = Facts(spaces, incidence, k=config.fact_k, phrases=config.phrases, model=chooser)
 
     def _embedded(self, query: Query) -> Iterable[str]:
@@ -220,7 +216,7 @@ class Hippo(Gatherer[HippoConfig]):
         passages[places] = share * _in_all(starts.scores**self.config.sharpness)
         names = np.zeros(len(incidence.holders.begins) - 1, np.float32)
         names[named] = own * _in_all(self._weights[named])
-        # Where fewer are found than the walk begins from, the others share no word with the question at all.
+        # If fewer are found than the walk begins from, the others share no word with the question at all.
         least = max(_LEAST_FIT, float(starts.scores[-1]) if len(places) == self.config.depth else 0.0)
         fit = np.full(len(passages), least, np.float32)
         fit[places] = starts.scores.clip(min=least)
@@ -396,9 +392,3 @@ def _in_all(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
     """Return values as shares of their sum."""
     total = float(values.sum())
     return (values / total if total else values).astype(np.float32)
-
-
-def _are_stated(graph: Graph) -> bool:
-    """Return whether a model or the maker of an imported graph stated its facts, not statistics."""
-    options = graph.arrays.manifest.provenance.get("options", {})
-    return "extract" not in options or "extracting_model" in options

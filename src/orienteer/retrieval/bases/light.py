@@ -13,7 +13,7 @@ Deviations:
 3. The ends of local relations are picked as entities too, so that a passage on the far end can be found; in the public
    code a local relation leads no further than the passages that state it.
 4. Themes are searched together with the whole query, without which a theme such as `mother` finds any mother. In a
-   graph without facts, where no index holds relations, those of the nodes found so are ranked.
+   graph without facts, whose index holds no relations, those of the nodes found so are ranked.
 5. A graph without entities has its passages for nodes, and a node of a graph without passages is one. What holds itself
    casts no vote: such nodes stand as they were picked.
 6. Passages are merged by turns of three lists: of entities, of relations and, in mix, of the search; k in all.
@@ -26,8 +26,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from orienteer.graph.store import Graph
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
@@ -41,7 +40,7 @@ from orienteer.retrieval.expansion.relations import (
     vote,
 )
 from orienteer.retrieval.expansion.walk import SEEDS, Seeds, because, name_of
-from orienteer.retrieval.query import Analyzer, Query, Spaces
+from orienteer.retrieval.query import Query
 
 Level = Literal["local", "global", "hybrid", "mix"]
 
@@ -69,21 +68,12 @@ class Picked(NamedTuple):
 class Light(Gatherer[LightConfig]):
     """Names and themes, entities and relations, and their passages."""
 
-    name = "light"
+    name, config_class = "light", LightConfig
 
-    def __init__(
-        self,
-        graph: Graph,
-        config: LightConfig | None = None,
-        analyzer: Analyzer | None = None,
-        *,
-        model: LanguageModel | None = None,
-    ) -> None:
-        config = config if config is not None else LightConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
-        self._seeds = Seeds(graph, self.spaces)
-        self._relations = Relations(graph, self.spaces, self._seeds)
-        self._holders = MembershipIndex(graph, self.spaces)
+    def _prepare(self) -> None:
+        self._seeds = Seeds(self.graph, self.spaces)
+        self._relations = Relations(self.graph, self.spaces, self._seeds)
+        self._holders = MembershipIndex(self.graph, self.spaces)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text, ", ".join(query.low), _themes(query) if self.config.level != "local" else "")

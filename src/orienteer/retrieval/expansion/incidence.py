@@ -69,9 +69,9 @@ class Incidence:
     has a capital or a digit where it stands there; one of a single word is in few nodes; one that is no title is no
     part of a longer run of capitalised words."""
     rows: Rows | None = None
-    """The row of each name, ascending, where names are entities."""
+    """The row of each name, ascending; None unless names are entities."""
     note: str = ""
-    """Why it could not be kept beside the graph, where it could not."""
+    """Why it could not be stored with the graph, if so."""
 
     def weights(self) -> NDArray[np.float32]:
         """Return the weight of each name: ln(1 + passages / passages with it)."""
@@ -86,7 +86,7 @@ class Incidence:
 def open_incidence(graph: Graph, spaces: Spaces) -> Incidence | None:
     """Return the names of a graph's passages: its entities, else what statistics find; None without passages.
 
-    Raises `NotAGraph` for damage, `GraphBusy` where another process does not finish what it writes there.
+    Raises `NotAGraph` for damage, `GraphBusy` if another process does not finish what it writes there.
     """
     if not spaces.has_passages:
         return None
@@ -134,7 +134,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
 def _stored(graph: Graph, passages: Mask) -> Incidence:
     """Return the names stored with a graph; they are found and stored if they are missing.
 
-    Where nothing may be written there they live as long as who asked, and the incidence notes it.
+    If nothing may be written there they live as long as the process, and the incidence notes it.
     """
 
     def fitting(folder: Path) -> NameIncidence | None:
@@ -227,13 +227,13 @@ class _NamesIn:
             key = " ".join(words[at : at + length])
             place = bisect_left(self._keys, key)
             is_there = place < len(self._keys) and self._keys[place] == key
-            if is_there and any(has_capital[at : at + length]) and not (length == 1 and self._is_common(key)):
+            if not is_there or not any(has_capital[at : at + length]):
+                continue
+            arrays = self._graph.arrays
+            postings = map(arrays.text_index.posting, arrays.tokenizer.expand(key) if length == 1 else ())
+            if not any(posting is not None and posting.end - posting.begin > self._most for posting in postings):
                 return length, int(self._numbers[place])
         return 0, -1
-
-    def _is_common(self, word: str) -> bool:
-        postings = map(self._graph.arrays.text_index.posting, self._graph.arrays.tokenizer.expand(word))
-        return any(posting is not None and posting.end - posting.begin > self._most for posting in postings)
 
 
 def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], begin: int, end: int) -> bool:
@@ -255,9 +255,9 @@ def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], b
 # Of the question's words, N passages, df of which have a term or hold a name, and idf = ln(1 + N / df):
 #
 #     link(s, p)   the greatest of w(n) for names n that s holds and that title p, and of .7 w(n) for names n that both
-#                  hold; at most 1, and 0 where p is s. w(n) = idf / ln(1 + N / 2), 0 for names of the question
+#                  hold; at most 1, and 0 if p is s. w(n) = idf / ln(1 + N / 2), 0 for names of the question
 #     lex(s, p)    idf of the terms that p has and s has not / idf of all terms of the question; stop words are no terms
-#     cos(s, p)    the cosine of p and the words that s leaves open, embedded as one text; 0 where it is negative
+#     cos(s, p)    the cosine of p and the words that s leaves open, embedded as one text; 0 if it is negative
 #     f(p)         the greatest H(s) * link(s, p) * (.5 lex + .5 cos) of all seeds s; H is the flat score over the best
 #     score(p)     ln(W) + 22 f(p); W is the walk's share over the best, at least a millionth
 #     order        next comes the greatest score(p) + 4 * idf of the terms that p has and no earlier one / idf of all
@@ -270,7 +270,7 @@ SEEDS = 5
 # What f counts beside the logarithm of the walk. Chosen on MuSiQue, 2Wiki and HotpotQA, where 11 to 44 are within a
 # point; no constant was chosen on OTT-QA.
 _LIFT = 22.0
-# The same where there are no vectors.
+# The same if there are no vectors.
 _LIFT_BY_WORDS = 16.0
 # The share of words in f, beside meaning; .3 to .7 are level.
 _LEXICAL = 0.5

@@ -318,7 +318,7 @@ class MembershipIndex:
     def of_groups(self, groups: Sequence[Sequence[int]]) -> PassageMembership:
         """Return for each group of rows the passages that hold all of it; in a graph without passages each of the rows.
 
-        A relation between two entities is held where both are. Where no passage holds all, none holds the group; a
+        A relation between two entities is held if both are. If no passage holds all, none holds the group; a
         passage of a group that is made of passages holds itself.
         """
         members = [np.unique(np.array(group, np.int64)) for group in groups]

@@ -37,7 +37,7 @@ class WalkShares(NamedTuple):
     passages: Floats
     names: Floats
     by_mention: Floats
-    """What a name hands to each passage that holds it, where that fits as well as can be."""
+    """What a name hands to each passage with it that fits perfectly."""
     by_title: Floats
     """What it hands to each passage that it titles, besides."""
 
@@ -203,7 +203,7 @@ class Seeds:
     def find(self, words: Sequence[str], text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the nodes for the names in a query, 1 for each that is named so, before others that are like them.
 
-        Of several that are named so, those that fit the whole text come first. Without names, or where none leads
+        Of several that are named so, those that fit the whole text come first. Without names, or if none leads
         anywhere, the text is searched for.
         """
         named = self.named(words, mask)
@@ -248,13 +248,13 @@ class Facts:
 
     def __init__(self, spaces: Spaces, incidence: Incidence, *, k: int, phrases: int, model: LanguageModel | None):
         self._spaces, self._k, self._phrases, self._model = spaces, k, phrases, model
-        assert incidence.rows is not None  # names are entities where facts have members
+        assert incidence.rows is not None  # names are entities if facts have members
         self._passages = dict(zip(incidence.rows.tolist(), incidence.holders.counts().tolist(), strict=True))
 
     def __call__(self, question: str, run: Run) -> FactSeeds:
         """Return the facts that fit, or those that the model keeps; a reply that fits no schema keeps all.
 
-        A reply that fits no schema keeps all. Raises `BudgetExhausted`, `ModelError` where a model is asked.
+        A reply that fits no schema keeps all. Raises `BudgetExhausted`, `ModelError` if a model is asked.
         """
         hits = self._spaces.search(question, self._k, self._spaces.facts)
         rows, scores = hits.rows[hits.scores > 0], hits.scores[hits.scores > 0]

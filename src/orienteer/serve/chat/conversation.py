@@ -35,66 +35,6 @@ if TYPE_CHECKING:
     from orienteer.settings import Settings
 
 
-# One question of a chat: shown step by step, and stopped by Ctrl-C.
-
-
-class Answered(NamedTuple):
-    """A question that was answered."""
-
-    result: Result
-    steps: tuple[Event, ...]
-    """Its steps, observations and notes."""
-    words: SentWords
-    """The words of the answer that were printed while the model wrote them."""
-
-
-class Asking:
-    """Asks questions one after another. A stopped one may still wait for a last reply of a model."""
-
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
-        self._stopped: list[RunningQuestion] = []
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether a stopped question still waits for a model."""
-        return any(not running.future.done() for running in self._stopped)
-
-    def ask(self, retriever: Retriever, question: str, k: int, node_types: Sequence[str]) -> Answered:
-        """Answer a question. A model's steps are shown as they happen, and at a terminal the words of its answer.
-
-        Raises the errors of `Retriever.ask`, and `KeyboardInterrupt` once the question is stopped: no further call is
-        made.
-        """
-        events: SimpleQueue[Event | None] = SimpleQueue()
-        steps: list[Event] = []
-        words = SentWords()
-        has_agents, verbosity = retriever.method.needs_model, self._screen.verbosity
-        with retries_shown(self._screen), self._screen.status("looking") as status:
-            running = retriever.start(
-                question, k, listen=events.put, node_types=node_types, hears_parts=self._screen.has_terminal
-            )
-            running.future.add_done_callback(lambda _: events.put(None))
-            try:
-                while (event := events.get()) is not None:
-                    if event.kind in ("step", "observation", "note"):
-                        steps.append(event)
-                        if verbosity or has_agents or event.kind == "note":
-                            show_event(self._screen, event, has_agents=has_agents, is_whole=bool(verbosity))
-                        status.show("looking")
-                    elif event.kind == "hit" and retriever.model is not None and not words:  # it reads them now
-                        status.show("writing the answer")
-                    elif event.kind == "answer_part":
-                        status.end()
-                        words.add(event.text)
-                        self._screen.words(event.text)
-            except KeyboardInterrupt:
-                running.close()
-                self._stopped.append(running)
-                raise
-        return Answered(running.future.result(), tuple(steps), words)
-
-
 # The output of a chat: at a terminal, notes in a weaker colour; elsewhere like other commands.
 
 
@@ -248,11 +188,14 @@ class Chat:
         self.screen, self.graph = screen, graph
         self.node_types: tuple[str, ...] = ()
         self.is_over = False
-        self.asking = Asking(screen)
         self._settings = settings
         self._retriever = Retriever(graph, settings=settings)
         self._turns: list[Turn] = []
-        self._answered: Answered | None = None
+        self._result: Result | None = None
+        self._steps: list[Event] = []
+        """Steps, observations and notes of the last question."""
+        self._stopped: list[RunningQuestion] = []
+        """Stopped questions. They may still wait for a last reply of a model."""
         self._has_noted_no_model = False
         self._printed_notes: set[str] = set()
         """Notes of every answer that were printed once."""
@@ -262,6 +205,11 @@ class Chat:
         """The name of the method."""
         return self._retriever.method.name
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a stopped question still waits for a model."""
+        return any(not running.future.done() for running in self._stopped)
+
     def say(self, line: str) -> None:
         """Run a line: a command, the number of a hit, or a question. Raises `Error`, `KeyboardInterrupt`."""
         line = line.strip()
@@ -270,9 +218,9 @@ class Chat:
             if (command := COMMANDS.get(name)) is None:
                 near = nearest(name, COMMANDS, most=1)
                 hint = f"Did you mean {near[0]}? " if near else ""
-                raise UsageError(f"there is no command {name}. {hint}/help lists them")
+                raise UsageError(f"unknown command {name}. {hint}/help lists all")
             command.run(self, rest.strip())
-        elif line.isdecimal() and self._answered is not None:
+        elif line.isdecimal() and self._result is not None:
             self._show(line)
         elif line:
             self._ask(line)
@@ -287,34 +235,65 @@ class Chat:
             self.screen.note(f"note: {follow_up.note}")
             self._has_noted_no_model = model is None
         k = _PASSAGES if self.graph.arrays.is_made_of_documents else _HITS
-        answered = self.asking.ask(self._retriever, follow_up.question, k, self.node_types)
-        result = answered.result
-        result = result.model_copy(update={"usage": result.usage + follow_up.usage})
-        self._answered = answered._replace(result=result)
-        self._turns += [Turn("user", line), Turn("assistant", _in_short(result))]
-        print_outcome(self.screen, self.graph, self._news_of(result), answered.words)
-
-    def _news_of(self, result: Result) -> Result:
-        """Return a result without the notes of every answer of the same retriever that were printed before."""
+        result, self._steps, words = self._listen(follow_up.question, k)
+        self._result = result = result.model_copy(update={"usage": result.usage + follow_up.usage})
+        # The model of the next question reads the answer, or else the first hits.
+        answer = result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
+        self._turns += [Turn("user", line), Turn("assistant", answer)]
+        # Notes of every answer of the same retriever are printed once.
         notes = tuple(note for note in result.notes if note not in self._printed_notes)
         self._printed_notes.update(self._retriever.notes)
-        return result.model_copy(update={"notes": notes})
+        print_outcome(self.screen, self.graph, result.model_copy(update={"notes": notes}), words)
+
+    def _listen(self, question: str, k: int) -> tuple[Result, list[Event], SentWords]:
+        """Return a result with its steps, and the words of its answer that were printed at a terminal.
+
+        Raises the errors of `Retriever.ask`, and `KeyboardInterrupt` once the question is stopped: no further call is
+        made.
+        """
+        events: SimpleQueue[Event | None] = SimpleQueue()
+        steps: list[Event] = []
+        retriever, screen, words = self._retriever, self.screen, SentWords()
+        has_agents = retriever.method.needs_model
+        with retries_shown(screen), screen.status("looking") as status:
+            running = retriever.start(
+                question, k, listen=events.put, node_types=self.node_types, hears_parts=screen.has_terminal
+            )
+            running.future.add_done_callback(lambda _: events.put(None))
+            try:
+                while (event := events.get()) is not None:
+                    if event.kind in ("step", "observation", "note"):
+                        steps.append(event)
+                        if screen.verbosity or has_agents or event.kind == "note":
+                            show_event(screen, event, has_agents=has_agents, is_whole=bool(screen.verbosity))
+                        status.show("looking")
+                    elif event.kind == "hit" and retriever.model is not None and not words:
+                        # The model reads the hits now.
+                        status.show("writing the answer")
+                    elif event.kind == "answer_part":
+                        status.end()
+                        words.add(event.text)
+                        screen.words(event.text)
+            except KeyboardInterrupt:
+                running.close()
+                self._stopped.append(running)
+                raise
+        return running.future.result(), steps, words
 
     def _hit(self, text: str) -> Ranked:
         """Return the hit with a number, by default the first. Raises `BadOption`."""
-        hits = self._answered.result.hits if self._answered is not None else ()
+        hits = self._result.hits if self._result is not None else ()
         number = int(text) if text.isdecimal() else 0 if text else 1
         if not 1 <= number <= len(hits):
             numbers = f"the last answer has 1 to {len(hits)}" if hits else "there is no answer with hits yet"
-            raise BadOption(f"there is no hit {text[:80] or 1}: {numbers}")
+            raise BadOption(f"no hit {text[:80] or 1}: {numbers}")
         return hits[number - 1]
 
     def _node(self, text: str) -> str:
         """Return the node of a hit's number or of a name. Raises `BadOption` for an empty text."""
         if not text:
             raise BadOption("name a node, or the number of a hit")
-        is_number = text.isdecimal() and self._answered is not None
-        return self._hit(text).id if is_number else text
+        return self._hit(text).id if text.isdecimal() and self._result is not None else text
 
     # ------------------------------------------------------------------------------------------------------ commands
 
@@ -325,14 +304,13 @@ class Chat:
 
     def _why(self, rest: str) -> None:
         hit = self._hit(rest)
-        for line in why_lines(self.graph, hit, self._answered.steps if self._answered is not None else ()):
+        for line in why_lines(self.graph, hit, self._steps):
             self.screen.print(line)
 
-    def _steps(self, _: str) -> None:
-        steps = self._answered.steps if self._answered is not None else ()
-        if not steps:
+    def _show_steps(self, _: str) -> None:
+        if not self._steps:
             self.screen.note("no steps: no question was asked, or its method took none")
-        for event in steps:
+        for event in self._steps:
             show_event(self.screen, event, has_agents=self._retriever.method.needs_model, is_whole=True)
 
     def _neighbors(self, rest: str) -> None:
@@ -362,20 +340,20 @@ class Chat:
     def _save(self, rest: str) -> None:
         from orienteer.files import write_whole
 
-        if self._answered is None:
+        if self._result is None:
             raise BadInput("there is nothing to save: ask a question first")
         if not rest:
             raise BadInput("name the file: /save FILE")
         file = Path(rest).expanduser()
         if file.exists():
             raise BadInput(f"{file} is already there: name another file", paths=[file])
-        text = json.dumps(self._answered.result.model_dump(mode="json"), ensure_ascii=False, indent=2)
+        text = json.dumps(self._result.model_dump(mode="json"), ensure_ascii=False, indent=2)
         with file_trouble("name another file"):
             write_whole(file, f"{escape_json(text)}\n")
         self.screen.note(f"saved as {file}")
 
     def _clear(self, _: str) -> None:
-        self._turns, self._answered = [], None
+        self._turns, self._steps, self._result = [], [], None
         self._has_noted_no_model = False
         self.screen.clear()
 
@@ -391,11 +369,6 @@ class Chat:
             self.screen.note(f"note: {note}")
 
 
-def _in_short(result: Result) -> str:
-    """Return an answer for the model of the next question: its words, else the first hits."""
-    return result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
-
-
 def _words(text: str) -> list[str]:
     """Return words, several in quotes as one. Raises `BadOption` for a quote that is not closed."""
     try:
@@ -407,7 +380,7 @@ def _words(text: str) -> list[str]:
 COMMANDS = {
     "/show": Command("N|NODE", "a hit or a node in full", Chat._show),
     "/why": Command("[N]", "what leads from a hit to what the question names", Chat._why),
-    "/steps": Command("", "the steps of the last question", Chat._steps),
+    "/steps": Command("", "the steps of the last question", Chat._show_steps),
     "/neighbors": Command('N|"NODE" [WORDS]', "what is one edge away from it, ranked by words", Chat._neighbors),
     "/method": Command("[NAME]", "how questions are answered; orienteer methods lists all", Chat._method),
     "/type": Command("[T ...]", "keep only these node types; without any, all", Chat._type),

@@ -54,7 +54,8 @@ def _history_in(file: Path) -> History:
     with file_trouble("chat with --no-history"):
         make_cache_folder(file.parents[1], file.parent.name)
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWN))
-        file.chmod(_OWN)  # it may be older, with another mode
+        # An older file may have another mode.
+        file.chmod(_OWN)
     return FileHistory(os.fspath(file))
 
 

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,14 +61,14 @@ def retries_shown(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def print_outcome(out: Output, graph: Graph, result: Result, heard: SentWords | None = None) -> None:
+def print_outcome(out: Output, graph: Graph, result: Result, words: SentWords | None = None) -> None:
     """Print a result, unless as JSON, with its notes and costs. Raises the error that ended it early, if any.
 
-    Words of the answer that are printed already (`heard`) are not printed again.
+    `words` of the answer that are printed already are not printed again.
     """
     from orienteer.retriever import failure
 
-    rest = heard.rest(result) if heard else None
+    rest = words.rest(result) if words else None
     if rest:
         out.words(rest)
     error = failure(result)
@@ -76,11 +76,13 @@ def print_outcome(out: Output, graph: Graph, result: Result, heard: SentWords | 
         refused = result.refusal.text if result.refusal is not None and not out.as_json else None
         for note in result.notes:
             if note == result.meeting and not out.as_json:
-                continue  # it is printed in place of the answer
+                # This note is printed in place of the answer.
+                continue
             if (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)
-        if heard and rest is None:  # they cannot be taken back
+        # The printed words cannot be withdrawn.
+        if words and rest is None:
             out.note(f"note: {NO_ANSWER if result.answer is None else PUT_RIGHT}")
         if not out.as_json:
             print_result(out, graph, result, has_answer=rest is None)
@@ -98,7 +100,8 @@ def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -
     if event.kind == "note":
         out.note(event.text)
     elif event.kind == "step" and event.step.error is not None:
-        pass  # shown at the end
+        # The error is printed at the end.
+        pass
     elif event.kind == "step" and event.agent is not None and not event.step.reply.message.tool_calls:
         remark = after_thinking(event.step.reply.message.content or "") or "nothing"
         if not is_whole:
@@ -144,25 +147,23 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
-def print_hits(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
+def print_hits(out: Output, graph: Graph, hits: Sequence[Ranked]) -> None:
     """Print a ranking as a table; for documents, a block for each passage."""
-    rows: list[list[str]] = []
-    if graph.arrays.is_made_of_documents:
-        for place, hit in enumerate(hits, 1):
-            out.print() if place > 1 else None
-            print_hit(out, graph, place, hit)
-            rows.append([])
-        out.print("no hits") if not rows else None
+    if not hits:
+        out.print("no hits")
         return
+    rows = []
     for rank, hit in enumerate(hits, 1):
-        text = shortened(" ".join(hit.text.split()))
+        if graph.arrays.is_made_of_documents:
+            if rank > 1:
+                out.print()
+            print_hit(out, graph, rank, hit)
+            continue
         votes = counted(hit.votes, "vote") if hit.votes is not None else ""
-        why = " | ".join(filter(None, (votes, hit.why, text)))
+        why = " | ".join(filter(None, (votes, hit.why, shortened(" ".join(hit.text.split())))))
         rows.append([str(rank), hit.name, hit.type, hit.id, why])
     if rows:
         out.table(rows, header=("rank", "name", "type", "id", "why"))
-    else:
-        out.print("no hits")
 
 
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:

@@ -27,27 +27,24 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
             "Answer three questions over a small graph about programming languages: how each was "
             "read, and its evidence."
         ),
-        "ask": "Find ranked evidence for a question and, with a model, an answer.",
-        "methods": (
-            "List the methods, with what each needs and does; of one also its options, their defaults and values."
-        ),
+        "ask": "Answer a question, with the path or quotation that proves it.",
+        "methods": ("List the methods; for one of them, also its options with defaults and values."),
     },
     "orienteer.serve.cli.chat": {
         "chat": (
-            "Talk with a graph: questions, follow-ups, and a look at what was found. Without a "
-            "terminal, a line a question."
+            "Talk with a graph: questions, follow-ups and a look at hits. Without a terminal, a line is a question."
         )
     },
     "orienteer.serve.cli.graph_files": {
         "import": (
-            "Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."
+            "Make a graph from tables of nodes and edges, or from a database, and report dropped rows with the reasons."
         ),
         "validate": "Print the report of an import without writing a graph.",
         "export": "Write a graph as files for other programs.",
     },
     "orienteer.serve.cli.build": {
         "build": "Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning.",
-        "link": "Join nodes with similar texts, in a layer beside the graph's own edges that can be made again.",
+        "link": "Add a rebuildable layer of edges between similar texts.",
         "embed": "Embed every node, so that search, tools and methods can compare meanings.",
     },
     "orienteer.serve.cli.graph": {
@@ -76,25 +73,25 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "trace replay": "Run every recorded call again over a graph, without the model, and compare the observations.",
         "trace diff": "Compare two traces, trajectory by trajectory: where they differ, and what each selected.",
         "trace lint": (
-            "Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."
+            "Print the causes of lost turns: failed calls, repeated calls, unused results, cut replies, empty answers."
         ),
     },
     "orienteer.serve.cli.install": {
-        "install": "Tell agents of the MCP server of a graph, in their configuration files.",
-        "uninstall": "Take out of agents' configuration files what install put there.",
+        "install": "Register a graph's MCP server with coding agents.",
+        "uninstall": "Remove a graph's MCP server from the configuration of coding agents.",
     },
     "orienteer.serve.cli.doctor": {
         "doctor": (
-            "Report what is installed and configured, what a model's server does, and whether a graph is undamaged."
+            "Report the installation, the settings, the abilities of a model's server, and the state of a graph."
         )
     },
     "orienteer.serve.cli.cache": {
         "cache": "Show or clear the cached graphs, vectors and replies of models.",
         "cache info": (
-            "Show where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."
+            "Show the folder of the cache and its content: graphs of sources, vectors of texts, replies of models."
         ),
         "cache clear": (
-            "Remove the cached graphs, or one; they are made again when needed. Vectors and replies stay unless named."
+            "Remove the cached graphs, or one; they are rebuilt when needed. Vectors and replies stay unless named."
         ),
     },
 }
@@ -187,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
-    """Run a command line, that of the process where none is given, and return its exit code."""
+    """Run a command line, by default that of the process, and return its exit code."""
     try:
         code = application()(args=arguments, prog_name="orienteer", standalone_mode=False)
     except Error as error:
@@ -195,7 +192,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
             sys.stderr.write(clean("".join(traceback.format_exception(error))))
         return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
     except TyperException as error:
-        context = getattr(error, "ctx", None)  # only some of typer's errors know which command was being called
+        # Only some of typer's errors know their command.
+        context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "orienteer"
         message = error.format_message().replace("Value error, ", "")
         message = _with_value(message, error.__cause__)
@@ -209,7 +207,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def _with_value(message: str, cause: BaseException | None) -> str:
-    """Return what typer says of a value that pydantic refuses, with the value in it: pydantic says `Input`."""
+    """Return typer's message on a value that pydantic refuses, with the value in place of `Input`."""
     from pydantic import ValidationError
 
     if not isinstance(cause, ValidationError):
@@ -218,7 +216,7 @@ def _with_value(message: str, cause: BaseException | None) -> str:
 
 
 class _Command(TyperCommand):
-    """A command that is a name and a line of help until somebody looks at the rest, for which its module is loaded."""
+    """A command with a name and a line of help. Its module is loaded when anything else is needed."""
 
     def __init__(self, name: str, module: str, path: str, line: str) -> None:
         super().__init__(name, short_help=line, rich_markup_mode=None)

@@ -36,7 +36,7 @@ _LOOK_SECONDS = 2.0  # between two looks at the files that are watched
 _NAMED = 3  # files that a warning names
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and notes.")]
 VerboseFlag = Annotated[
     int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, also tracebacks.")
 ]
@@ -45,11 +45,9 @@ YesFlag = Annotated[
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option(metavar="GLOB", help="Of a folder, read only what fits, also if hidden or git-ignored. Repeatable."),
+    typer.Option(metavar="GLOB", help="Read only matching files, even hidden or ignored ones. Repeatable."),
 ]
-Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="GLOB", help="Of a folder, do not read what fits. Repeatable.")
-]
+Exclude = Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Do not read matching files. Repeatable.")]
 Directory = Annotated[
     Path,
     typer.Argument(metavar="DIR", help="A graph, its address (s3://, https://), or its sources: a folder, or a table."),
@@ -58,7 +56,9 @@ NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, name
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="FIELD=VALUE", help="Keep nodes whose property fits: = != < <= > >=. Repeatable."),
+    typer.Option(
+        "--where", metavar="FIELD=VALUE", help="Keep nodes with a matching property: = != < <= > >=. Repeatable."
+    ),
 ]
 K = Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of hits.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is already there.")]
@@ -172,7 +172,8 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
             out.note("interrupted")
             raise
         except BrokenPipeError:
-            drop_output()  # the reader has seen enough
+            # The reader of the pipe has seen enough.
+            drop_output()
             return 0
         return code
 
@@ -220,7 +221,7 @@ def open_graph(path: Path, out: Output) -> Graph:
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import skipped_groups, unread_files
 
-    directory, is_new = _found(path, out)
+    directory, is_new = _found_graph(path, out)
     with file_trouble("check the path and its permissions"):
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
@@ -239,7 +240,7 @@ def open_graph(path: Path, out: Output) -> Graph:
     return graph
 
 
-Watch = Annotated[bool, typer.Option("--watch", help="Go on, and do it again whenever a file changes. Ctrl-C ends it.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Rerun whenever a file changes. Ctrl-C stops.")]
 
 
 def watched(out: Output, graph: Graph) -> Iterator[None]:
@@ -293,10 +294,10 @@ def _refuse_address(path: Path) -> None:
 
 def graph_of(path: Path, out: Output) -> Path:
     """Return a graph directory unchanged; for a folder of sources, their graph in the cache."""
-    return _found(path, out)[0]
+    return _found_graph(path, out)[0]
 
 
-def _found(path: Path, out: Output) -> tuple[Path, bool]:
+def _found_graph(path: Path, out: Output) -> tuple[Path, bool]:
     """Return the directory of a graph, and whether it was built just now."""
     from orienteer.graph.format import is_graph
 
@@ -310,7 +311,8 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
         if not may_be_address(path) and (ready := up_to_date(path, cache=cache, selection=chosen)) is not None:
             return ready, False
-        from orienteer.ingest.sources import graph_at  # what makes graphs is loaded if one has to be made
+        # The code that builds graphs is loaded only if one has to be built.
+        from orienteer.ingest.sources import graph_at
 
         confirm = functools.partial(_confirm, out)
         return graph_at(path, cache=cache, selection=chosen, progress=out.progress, confirm=confirm)
@@ -345,7 +347,8 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
     else:
         confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
         if not may_hold_sources(path, chosen):
-            return graph_of(path, out)  # which says why
+            # This raises an error that says why.
+            return graph_of(path, out)
 
     def make(progress: Progress, hear: HearInterim) -> Path:
         with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):

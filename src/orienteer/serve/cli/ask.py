@@ -27,22 +27,17 @@ _AUTO = "auto: ark where a model is configured, else documents on chunks of docu
 _HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person says how many
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 
-TraceFile = Annotated[
-    Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
-]
-MethodName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="M", help="Default: auto; orienteer methods lists all. To run one over another: graphsearch:hippo."
-    ),
-]
-
 
 def ask(
     out: Output,
     directory: arguments.Directory,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
-    method: MethodName = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="M", help="Default: auto; orienteer methods lists all. To run one over another: graphsearch:hippo."
+        ),
+    ] = None,
     *,
     model: arguments.ModelFlags,
     k: Annotated[
@@ -53,7 +48,7 @@ def ask(
     where: arguments.Where = None,
     reading: Annotated[
         str | None,
-        typer.Option(metavar="LINE", help="Take this line, as `ask` prints it, for what the question means."),
+        typer.Option(metavar="LINE", help="Use this reading instead of interpreting the question."),
     ] = None,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Rank only, do not answer.")] = False,
     trajectories: Annotated[bool, typer.Option("--trajectories", help="Include the trajectories in the JSON.")] = False,
@@ -61,10 +56,12 @@ def ask(
     agents: Annotated[int | None, typer.Option(metavar="N", help="Number of parallel agents.")] = None,
     max_steps: Annotated[int | None, typer.Option(metavar="N", help="Maximum steps per agent.")] = None,
     budget: arguments.BudgetFlags,
-    trace: TraceFile = None,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
+    ] = None,
     watch: arguments.Watch = False,
 ) -> None:
-    """Find ranked evidence for a question and, with a model, an answer."""
+    """Answer a question, with the path or quotation that proves it."""
     from orienteer.options import pairs_of
     from orienteer.retriever import Retriever
 
@@ -130,7 +127,8 @@ def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
         raise UsageError(f"{graph.path} is a graph: watch the folder that it was made of, or orienteer build --watch")
     out.done()
     for _ in arguments.watched(out, graph):
-        out.opened.clear()  # else previous generations would stay open
+        # Otherwise previous generations would stay open.
+        out.opened.clear()
         try:
             answer()
         except Error as error:
@@ -181,14 +179,23 @@ def methods(
         bool, typer.Option("--all", help="List the baselines of papers and the methods of packages, too.")
     ] = False,
 ) -> None:
-    """List the methods, with what each needs and does; of one also its options, their defaults and values."""
+    """List the methods; for one of them, also its options with defaults and values."""
     from orienteer.methods.table import AUTO, CORE, cards, method_of
-    from orienteer.options import options_of
+    from orienteer.options import options_of, schema_of
 
     if name == AUTO:
         raise UsageError(f"{_AUTO}: name one of them")
     if name is not None:
-        _show_method(out, method_of(name))
+        method = method_of(name)
+        schema = schema_of(method.config_class())
+        if out.as_json:
+            out.json({**_facts(method), "options": schema})
+            return
+        needs = "needs a model" if method.needs_model else "needs no model"
+        papers = f"; papers {method.paper}" if method.paper else ""
+        out.print(f"{method.name}: {method.summary} ({needs}{papers})")
+        out.print()
+        answering.option_table(out, schema)
         return
     installed = cards(lambda error: out.note(f"note: left out: {error}")) if all_methods else CORE
     if out.as_json:
@@ -203,21 +210,6 @@ def methods(
     out.table(rows, header=("method", "needs", "what it does"))
     more = "" if all_methods else "; --all lists the baselines of papers and the methods of packages, too"
     out.note(f"orienteer methods NAME shows the options of one{more}")
-
-
-def _show_method(out: Output, method: MethodCard) -> None:
-    """Print a method with a row for each option; as JSON, with the JSON schema of its options."""
-    from orienteer.options import schema_of
-
-    schema = schema_of(method.config_class())
-    if out.as_json:
-        out.json({**_facts(method), "options": schema})
-        return
-    needs = "needs a model" if method.needs_model else "needs no model"
-    papers = f"; papers {method.paper}" if method.paper else ""
-    out.print(f"{method.name}: {method.summary} ({needs}{papers})")
-    out.print()
-    answering.option_table(out, schema)
 
 
 def _facts(method: MethodCard) -> dict[str, object]:
@@ -270,7 +262,8 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
                 traces.write(trace, trajectories)
                 out.note(f"the trace so far is in {trace}")
             raise
-    assert result is not None  # a stream ends with it, or raises
+    # A stream ends with a result, or raises.
+    assert result is not None
     return result, words
 
 

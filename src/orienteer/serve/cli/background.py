@@ -77,7 +77,8 @@ def seconds_left(graph: Graph, configured: Settings) -> float | None:
 
 def _lacking(graph: Graph) -> tuple[int, bool]:
     """Return the number of passages without a vector, and whether the graph has vectors."""
-    from orienteer.graph.pieces.vectors import read_about  # numpy, which agents' servers would load as they start
+    # This loads numpy, which agents' servers would otherwise load as they start.
+    from orienteer.graph.pieces.vectors import read_about
 
     about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
     if about is not None:
@@ -103,7 +104,8 @@ class VectorsProcess:
 
     def start(self, generation: str) -> _Start:
         """Start it, unless one runs, or has failed for this generation too often. Raises `OSError`."""
-        import fcntl  # where there are such locks: `start_vectors` asks
+        # Only POSIX has such locks: `start_vectors` checks.
+        import fcntl
 
         lock = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -125,7 +127,7 @@ class VectorsProcess:
             os.close(lock)
 
     def began(self, generation: str) -> float | None:
-        """Return when the process for this generation began, in seconds since the epoch, or None."""
+        """Return the start of the process for this generation, in seconds since the epoch, or None."""
         import fcntl
 
         try:

@@ -15,86 +15,80 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.executors import Executor
-    from orienteer.graph.embedding import EmbeddingReport
     from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
     from orienteer.ingest.documents.run import BuildOptions
     from orienteer.protocols import Embedder
     from orienteer.settings import Settings
 
 
-Documents = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="SOURCE", help="Folders of documents, or documents: text, code, HTML, PDF, Office, e-mail, tables."
-    ),
-]
-Target = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph; not needed with --dry-run."),
-]
-Update = Annotated[bool, typer.Option("--update", help="Read only what has changed since the graph was built.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Fail where a document cannot be read.")]
-Chunks = Annotated[
-    Literal["semantic", "tokens"] | None,
-    typer.Option(metavar="semantic|tokens", help="Where to cut prose: where the meaning changes, or by length."),
-]
-EmbedderName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="minilm|openai:NAME|PATH|none",
-        help="The model that compares meanings; with none, chunks are joined by names only.",
-    ),
-]
-Extract = Annotated[
-    Literal["triples", "entities", "hyper"] | None,
-    typer.Option(
-        metavar="triples|entities|hyper",
-        help="Also extract entities and facts: with --model by the model, without it by statistics.",
-    ),
-]
-ModelName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="A model that reads every chunk: with --extract it extracts, without it writes metadata."
-    ),
-]
-Metadata = Annotated[bool, typer.Option("--metadata", help="Also have the model write metadata when it extracts.")]
-DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Read and cut the documents, estimate what the model would cost, write no graph."),
-]
-Plots = Annotated[
-    Path | None,
-    typer.Option("--plots", metavar="FILE", help="Write plots of the similarities, as in the paper, as an HTML page."),
-]
-SetOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="An option of the build; an unknown name lists all of them. Repeatable."
-    ),
-]
-
-
 def build(
     out: Output,
-    sources: Documents = None,
-    target: Target = None,
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="SOURCE", help="Folders of documents, or documents: text, code, HTML, PDF, Office, e-mail, tables."
+        ),
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph; not needed with --dry-run."),
+    ] = None,
     force: arguments.Force = False,
-    update: Update = False,
-    strict: Strict = False,
-    chunks: Chunks = None,
-    embedder: EmbedderName = None,
-    extract: Extract = None,
-    model: ModelName = None,
-    metadata: Metadata = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Read only what has changed since the graph was built.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if a document cannot be read.")] = False,
+    chunks: Annotated[
+        Literal["semantic", "tokens"] | None,
+        typer.Option(metavar="semantic|tokens", help="How to cut prose: by changes of meaning, or by length."),
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="minilm|openai:NAME|PATH|none",
+            help="The model that compares meanings; with none, chunks are joined by names only.",
+        ),
+    ] = None,
+    extract: Annotated[
+        Literal["triples", "entities", "hyper"] | None,
+        typer.Option(
+            metavar="triples|entities|hyper",
+            help="Also extract entities and facts: with --model by the model, without it by statistics.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A model that reads every chunk: with --extract it extracts, without it writes metadata.",
+        ),
+    ] = None,
+    metadata: Annotated[
+        bool, typer.Option("--metadata", help="Also have the model write metadata when it extracts.")
+    ] = False,
     base_url: arguments.BaseUrl = None,
-    dry_run: DryRun = False,
-    plots: Plots = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Read and cut the documents, estimate what the model would cost, write no graph."
+        ),
+    ] = False,
+    plots: Annotated[
+        Path | None,
+        typer.Option(
+            "--plots", metavar="FILE", help="Write plots of the similarities, as in the paper, as an HTML page."
+        ),
+    ] = None,
     include: arguments.Include = None,
     exclude: arguments.Exclude = None,
     watch: arguments.Watch = False,
     ray: arguments.RayAddress = None,
-    set_options: SetOptions = None,
+    set_options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="An option of the build; an unknown name lists all of them. Repeatable."
+        ),
+    ] = None,
 ) -> None:
     """Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning."""
     from orienteer.ingest.documents.config import EXTRACTING, BuildConfig
@@ -110,7 +104,8 @@ def build(
         raise UsageError("--metadata needs a model: name one with --model")
     values = pairs_of(set_options or ())
     usual: Mapping[str, Any] = EXTRACTING if extract is not None and chunks != "semantic" else {}  # Any: of any field
-    if update and target is not None:  # an update goes on with the graph's own configuration and embedder
+    # An update continues with the graph's own configuration and embedder.
+    if update and target is not None:
         previous = Previous(target)
         usual = previous.config.chosen
         embedder = embedder or str(previous.options.get("embedder", "none"))
@@ -169,10 +164,7 @@ def _with_room(configured: Settings, executor: Executor) -> Settings:
 
 def _print_build(out: Output, report: BuildReport | BuildEstimate) -> None:
     """Print the report or the estimate of a build, and its notes."""
-    if out.as_json:
-        out.json(report)
-    else:
-        out.print(report.render(is_verbose=bool(out.verbosity)))
+    out.show(report, report.render(is_verbose=bool(out.verbosity)))
     for note in report.notes:
         out.note(f"note: {note}")
 
@@ -183,7 +175,8 @@ def _open_embedder(out: Output, configured: Settings, named: str | None, options
         return None
     name = named or configured.embedder
     if named is None and ":" in name and options.chunks != "semantic":
-        return None  # every text would go to a server, and may cost money
+        # Every text would go to a server, and may cost money.
+        return None
     try:
         return configured.open_embedder(name)
     except MissingExtra as error:
@@ -200,7 +193,7 @@ def link(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the links. Repeatable.")
     ] = None,
 ) -> None:
-    """Join nodes with similar texts, in a layer beside the graph's own edges that can be made again."""
+    """Add a rebuildable layer of edges between similar texts."""
     from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
     from orienteer.options import pairs_of
 
@@ -208,13 +201,11 @@ def link(
     graph = arguments.open_graph(directory, out)
     with arguments.file_trouble("check the path and its permissions"):
         about = link_graph(graph, config, progress=out.progress)
-    if out.as_json:
-        out.json(about)
-        return
-    out.print(
+    out.show(
+        about,
         f"{counted(about.edges, 'edge')} between {counted(about.nodes, 'node')} with text: cosine above "
         f"{about.threshold:.3f}, {about.density:.1%} of {counted(about.candidates, 'candidate pair')}, "
-        f"mean degree {about.mean_degree:.1f}, {about.seconds:.1f} s"
+        f"mean degree {about.mean_degree:.1f}, {about.seconds:.1f} s",
     )
 
 
@@ -252,8 +243,8 @@ def embed(
             report = embed_graph(
                 graph, opened, cache=configured.cache, is_parts=parts, progress=out.progress, executor=executor
             )
+    about = report.about
     if out.as_json:
-        about = report.about
         out.json(
             {
                 "embedder": about.embedder,
@@ -270,13 +261,8 @@ def embed(
                 "usage": report.usage,
             }
         )
-    else:
-        _print_embedding(out, report)
-
-
-def _print_embedding(out: Output, report: EmbeddingReport) -> None:
-    """Print the number of vectors, the recall of the index, and the cost of the embedder."""
-    about, usage = report.about, report.usage
+        return
+    usage = report.usage
     out.print(
         f"{counted(about.vectors, 'vector')} of {about.dimension} dimensions for {counted(about.nodes, 'node')} by "
         f"{about.embedder}: {counted(report.embedded, 'text')} embedded, {report.cached:,} from the cache, "

@@ -18,7 +18,7 @@ _KINDS = ("graphs", "vectors", "replies")
 
 
 def info(out: Output) -> None:
-    """Show where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."""
+    """Show the folder of the cache and its content: graphs of sources, vectors of texts, replies of models."""
     folder = settings().cache
     sizes = _sizes(folder)
     total = sum(sum(paths.values()) for paths in sizes.values())
@@ -43,11 +43,12 @@ def clear(
         bool, typer.Option("--replies", help="Also remove replies of models, which cost money.")
     ] = False,
 ) -> None:
-    """Remove the cached graphs, or one; they are made again when needed. Vectors and replies stay unless named.
+    """Remove the cached graphs, or one; they are rebuilt when needed. Vectors and replies stay unless named.
 
     Only what Orienteer put there is removed. The folder that a graph was made of may be gone.
     """
-    from orienteer.ingest.cached import remove_cached  # what reads folders is not loaded for every command
+    # The code that reads folders is not loaded for every command.
+    from orienteer.ingest.cached import remove_cached
 
     folder = settings().cache
     if source is not None and (vectors or replies):

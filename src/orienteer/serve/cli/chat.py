@@ -26,11 +26,9 @@ def chat(
     directory: Directory,
     *,
     model: ModelFlags,
-    no_history: Annotated[
-        bool, typer.Option("--no-history", help="Keep no file of what was typed; usually it is in the cache.")
-    ] = False,
+    no_history: Annotated[bool, typer.Option("--no-history", help="Do not save the input history.")] = False,
 ) -> int:
-    """Talk with a graph: questions, follow-ups, and a look at what was found. Without a terminal, a line a question."""
+    """Talk with a graph: questions, follow-ups and a look at hits. Without a terminal, a line is a question."""
     from orienteer.serve.chat.conversation import Chat, Screen
 
     if out.as_json:
@@ -50,7 +48,7 @@ def chat(
         screen.note(f"{graph.path.name}: {sizes}. Ask, or /help.")
     failures = _talk(talk, _lines if read is None else read, has_terminal=has_terminal)
     out.done()
-    if talk.asking.is_waiting:
+    if talk.is_waiting:
         return _WAITING
     return 0 if has_terminal or not failures else 1
 

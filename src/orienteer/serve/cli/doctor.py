@@ -82,7 +82,7 @@ def doctor(
     ] = False,
     model: ModelFlags,
 ) -> int:
-    """Report what is installed and configured, what a model's server does, and whether a graph is undamaged."""
+    """Report the installation, the settings, the abilities of a model's server, and the state of a graph."""
     import platform
     from importlib import metadata
 
@@ -116,13 +116,11 @@ def doctor(
             out.note(f"the graph of {shown(directory)} is in the cache at {graph}")
             remedy = "make it again with orienteer cache clear"
         facts["graph"] = _examine(graph)
-    if out.as_json:
-        out.json(facts)
-    else:
-        _print(out, facts, check, remedy=remedy)
+    out.show(facts, lambda: _print(out, facts, check, remedy=remedy))
     if check.failure is not None:
         raise check.failure
-    cache_folder(configured.cache, "graphs")  # which is an error if others could write there
+    # This raises an error if other users could write to the cache.
+    cache_folder(configured.cache, "graphs")
     if any(finding["state"] == "problem" for finding in facts.get("database", {}).get("findings", ())):
         return 1
     examined = facts.get("graph", _UNDAMAGED)
@@ -172,7 +170,8 @@ def _examine(path: Path) -> dict[str, Any]:
 
     pointer = read_pointer(path)
     damaged = damaged_files(path)
-    if MANIFEST in damaged:  # the manifest lists all others
+    # The manifest lists all other files.
+    if MANIFEST in damaged:
         unknown = dict.fromkeys(("files", "stale", "pieces", "vectors", "cypher"))
         return {"path": str(path), **unknown, "damaged": damaged}
     folder = generation_of(path, pointer)
@@ -210,7 +209,8 @@ def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any]
         return {"damaged": str(error)}
     if about is None:
         return None
-    trouble = None  # why no query can be embedded; a server is not called
+    # Why no query can be embedded. A server is not called.
+    trouble = None
     if about.embedder is None:
         trouble = "the vectors came without an embedder"
     else:

@@ -31,10 +31,7 @@ def _show(out: Output, page: View, printed: Callable[[], None]) -> None:
     """Print a record and its notes: as JSON, else by `printed`."""
     for note in getattr(page, "notes", ()):
         out.note(f"note: {note}")
-    if out.as_json:
-        out.json(page.printed())
-    else:
-        printed()
+    out.show(page.printed(), printed)
 
 
 def info(out: Output, directory: Directory) -> None:

@@ -37,7 +37,7 @@ Sources = Annotated[
 class TableFlags:
     """The flags that say how tables become a graph."""
 
-    strict: Annotated[bool, typer.Option("--strict", help="Fail where any row would be dropped or merged.")] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if any row would be dropped or merged.")] = False
     nodes: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,7 +58,9 @@ class TableFlags:
     ] = None
     partial: Annotated[
         list[str] | None,
-        typer.Option("--partial", metavar="TYPE", help="A type of nodes or edges that lacks some. Repeatable."),
+        typer.Option(
+            "--partial", metavar="TYPE", help="Mark a type as incomplete: its counts are lower bounds. Repeatable."
+        ),
     ] = None
     columns: Annotated[
         list[str] | None,
@@ -87,7 +89,7 @@ class TableFlags:
     ] = "en"
 
     def options(self, sources: list[str] | None, *, force: bool = False) -> ImportOptions:
-        """Return the options of an import. Raises `UsageError` where there is nothing to read, and `BadOption`."""
+        """Return the options of an import. Raises `UsageError` if there is nothing to read, and `BadOption`."""
         from orienteer.ingest.importer import ImportOptions
         from orienteer.ingest.tables.spec import spec_of
         from orienteer.options import pairs_of
@@ -128,15 +130,15 @@ def import_(
     *,
     tables: TableFlags,
 ) -> None:
-    """Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."""
+    """Make a graph from tables of nodes and edges, or from a database, and report dropped rows with the reasons."""
     if changed_by and not update:
-        raise UsageError("--changed-by tells what --update reads again: give both")
+        raise UsageError("--changed-by selects the rows that --update reads again: give both")
     options = tables.options(sources, force=force).model_copy(update={"changed_by": changed_by})
     with file_trouble("name a folder that can be written with -o"):
         report = (
             _updated(out, sources or [], target, options) if update else _imported(out, sources or [], target, options)
         )
-    _print_report(out, report)
+    out.show(report, report.render(is_verbose=bool(out.verbosity)))
 
 
 def _updated(out: Output, sources: list[str], target: Path, options: ImportOptions) -> Report:
@@ -157,9 +159,9 @@ def _updated(out: Output, sources: list[str], target: Path, options: ImportOptio
 
 @contextmanager
 def _database(sources: list[str]) -> Iterator[Database]:
-    """Open the database that is the only source. Raises `UsageError` where it is not."""
+    """Open the database that is the only source. Raises `UsageError` if there are others."""
     if len(sources) > 1:
-        raise UsageError("a database is imported alone: name its address and nothing beside it")
+        raise UsageError("a database is imported alone: name its address and nothing else")
     from orienteer.ingest.databases import open_database
 
     with closing(open_database(sources[0], settings())) as database:
@@ -176,7 +178,8 @@ def _imported(out: Output, sources: list[str], target: Path | None, options: Imp
     from orienteer.graph.publication import check_target
 
     if target is not None:
-        check_target(target, force=options.force)  # before anybody is asked
+        # The target is checked before the database is asked.
+        check_target(target, force=options.force)
     with _database(sources) as database:
         return database.import_graph(target, options, out.progress)
 
@@ -201,18 +204,12 @@ def validate(
     with file_trouble("check the path and its permissions"):
         report = _imported(out, sources or [], None, tables.options(sources))
         if write_mapping is not None:
-            from orienteer.ingest.tables.mapping_file import written  # needs the importer to be loaded
+            # This needs the importer to be loaded.
+            from orienteer.ingest.tables.mapping_file import written
 
             write_whole(write_mapping, written(report.mapping, list(map(Path, sources or []))))
             out.note(f"the mapping is in {write_mapping}: change it, and import with --mapping {write_mapping}")
-    _print_report(out, report)
-
-
-def _print_report(out: Output, report: Report) -> None:
-    if out.as_json:
-        out.json(report)
-    else:
-        out.print(report.render(is_verbose=bool(out.verbosity)))
+    out.show(report, report.render(is_verbose=bool(out.verbosity)))
 
 
 def export(

@@ -21,37 +21,28 @@ if TYPE_CHECKING:
     from orienteer.serve.install.agents import Agent, Places
     from orienteer.serve.install.plan import Change
 
-AgentNames = Annotated[
-    list[str] | None,
-    typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
-]
-AnyAgentNames = Annotated[
-    list[str] | None,
-    typer.Option("--agent", metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
-]
 Project = Annotated[bool, typer.Option("--project", help="The files of the project in this folder, not your own.")]
-Write = Annotated[
-    bool, typer.Option("--write", help="Write the files; without it they are shown and stay as they are.")
-]
+Write = Annotated[bool, typer.Option("--write", help="Write the files; without it the changes are only shown.")]
 
 
 def install(
     out: Output,
     graph: Annotated[
         Path,
-        typer.Argument(
-            metavar="DIR", help="A graph, or a folder or table of which one is made; this folder where it is left out."
-        ),
+        typer.Argument(metavar="DIR", help="A graph, or a folder or table to build one from; by default this folder."),
     ] = Path(),
     *,
-    agent: AgentNames = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
+    ] = None,
     project: Project = False,
     write: Write = False,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Also tell agents, in words, when to use the graph and when not.")
     ] = False,
 ) -> int:
-    """Tell agents of the MCP server of a graph, in their configuration files.
+    """Register a graph's MCP server with coding agents.
 
     Without --write nothing is touched, and each file's difference is shown.
     """
@@ -73,11 +64,14 @@ def uninstall(
         Path | None, typer.Argument(metavar="DIR", help="Take out this graph alone; it may be gone.")
     ] = None,
     *,
-    agent: AnyAgentNames = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
+    ] = None,
     project: Project = False,
     write: Write = False,
 ) -> int:
-    """Take out of agents' configuration files what install put there.
+    """Remove a graph's MCP server from the configuration of coding agents.
 
     Without --write nothing is touched, and each file's difference is shown. Where nothing else has changed since, a
     file holds the same bytes as before.

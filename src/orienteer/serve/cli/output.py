@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,15 @@ class Output:
     def json(self, result: Any) -> None:  # Any: JSON, records or tuples of them
         """Print a result as JSON; characters that would steer a terminal are escaped."""
         self._write(escape_json(json.dumps(result, ensure_ascii=False, indent=2, default=_plain_data)) + "\n")
+
+    def show(self, record: Any, text: str | Callable[[], None]) -> None:  # Any: as above
+        """Print the result of a command: as JSON with `--json`, else its text, or what a function prints."""
+        if self.as_json:
+            self.json(record)
+        elif isinstance(text, str):
+            self.print(text)
+        else:
+            text()
 
     def print(self, text: str = "") -> None:
         """Print a line of a result without characters that would steer a terminal."""
@@ -95,7 +104,8 @@ class Output:
         if not self.quiet:
             self._wipe()
             with _named():
-                sys.stdout.flush()  # so that both streams keep their order where they go to one place
+                # Both streams keep their order if they go to the same place.
+                sys.stdout.flush()
             sys.stderr.write(clean(text) + "\n")
             sys.stderr.flush()
 
@@ -113,7 +123,11 @@ class Output:
         if is_new:
             self._stage, self._began = stage.partition(",")[0], now
             self._printed = self._printed or now
-        line = f"{stage}: {_so_far(count, now - self._began)}"
+        line = f"{stage}: {count:,}"
+        if isinstance(count, Count) and count.of >= count:
+            line += f" of {count.of:,}"
+            if left := seconds_left(count, now - self._began):
+                line += f", about {format_duration(left)} left"
         if self._moves:
             sys.stderr.write(f"{_WIPE}{clean(line)}")
         elif is_new and self.verbosity:
@@ -160,18 +174,11 @@ class Output:
         style = "none" if console.no_color else "bold"
         table = Table(box=SIMPLE_HEAD, show_header=bool(header), show_edge=False, pad_edge=False, header_style=style)
         for name in header or [""] * max(map(len, rows), default=0):
-            table.add_column(name, overflow="fold")  # an id that is cut is of no use
+            # An id that is cut would be useless.
+            table.add_column(name, overflow="fold")
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
-
-
-def _so_far(count: int, seconds: float) -> str:
-    """Return a progress text: done, total, time left."""
-    if not isinstance(count, Count) or count.of < count:
-        return f"{count:,}"
-    done, left = f"{count:,} of {count.of:,}", seconds_left(count, seconds)
-    return f"{done}, about {format_duration(left)} left" if left else done
 
 
 def drop_output() -> None:

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ import typer
 from orienteer.errors import Error, MissingExtra, UsageError
 from orienteer.graph.format import is_graph, read_pointer
 from orienteer.ingest.remote.address import Address, address_of, may_be_address, shown
-from orienteer.ingest.remote.pull import brought_up
+from orienteer.ingest.remote.pull import updated_copy
 from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import BudgetFlags, Directory, ModelFlags, check_writable, found_or_made, graph_of
 from orienteer.serve.cli.output import Output
@@ -96,12 +96,18 @@ def serve(
     site = _site(answering_of(configured, budget, chosen.budget), chosen)
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
     site.lists_methods = list_methods or chosen.list_methods
-    site.has_metrics = chosen.metrics and not no_metrics and chosen.workers == 1  # each process would count its own
+    # With several processes each would count only its own requests.
+    site.has_metrics = chosen.metrics and not no_metrics and chosen.workers == 1
     site.logs_questions = log_questions or chosen.log_questions
     site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
-    if chosen.workers > 1:
-        _require_there(folders.values(), out)
+    # Workers are forked from a process that has all graphs: a later build would be known to only one of them.
+    for folder in folders.values() if chosen.workers > 1 else ():
+        if address_of(folder) is not None:
+            graph_of(folder, out)
+        elif not is_graph(folder):
+            why = f"{folder} is not a graph yet, and several workers serve only finished graphs"
+            raise UsageError(f"{why}: make it first (orienteer import, orienteer build), or leave out --workers")
     begins = [take_up(_served(site, graph_name), folder, out) for graph_name, folder in folders.items()]
 
     def started(address: str) -> None:
@@ -118,11 +124,17 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     _require_extra()
     import webbrowser
 
+    from orienteer.graph.store import Graph
+
+    def start_vectors(folder: Path) -> None:
+        if (note := background.start_vectors(Graph.open(folder), configured)) is not None:
+            out.note(f"note: {note}")
+
     configured = model.settings()
     site = _site(answering_of(configured, budget), ServeOptions())
     served = _served(site, directory.resolve().name)
     served.vectors_left = functools.partial(background.seconds_left, configured=configured)
-    begin = take_up(served, directory, out, then=functools.partial(_start_vectors, out, configured))
+    begin = take_up(served, directory, out, then=start_vectors)
 
     def show(address: str) -> None:
         out.note(f"serving {served.name} at {address} (Ctrl-C ends it)")
@@ -153,7 +165,8 @@ def mcp(
     graphs, begins = ServedGraphs(), []
     for graph_name, folder in named_folders(directories or (), name or ()).items():
         served = ServedGraph(graph_name, answering)
-        begins.append(take_up(served, folder, out, is_lazy=True))  # errors are raised now, not by the first call
+        # Errors are raised now, not by the first call.
+        begins.append(take_up(served, folder, out, is_lazy=True))
         graphs.add(served)
     if sys.stdin.isatty():
         names = ", ".join(graphs.names)
@@ -193,7 +206,8 @@ def take_up(
             served.open(found)
         return follow_address
     is_address = may_be_address(directory)
-    own_out = Output(quiet=out.quiet, verbosity=out.verbosity)  # each build has its own pace
+    # Each build has its own pace.
+    own_out = Output(quiet=out.quiet, verbosity=out.verbosity)
     own_out.is_shared = True
 
     def make(progress: Progress, on_interim: HearInterim) -> Path:
@@ -215,27 +229,6 @@ def take_up(
         follow_address()
 
     return begin
-
-
-def _require_there(folders: Iterable[Path], out: Output) -> None:
-    """Pull graphs at addresses, and raise `UsageError` for sources.
-
-    Workers are forked from a process that has all graphs: a later build would be known to only one process.
-    """
-    for folder in folders:
-        if address_of(folder) is not None:
-            graph_of(folder, out)
-        elif not is_graph(folder):
-            why = f"{folder} is not a graph yet, and several workers serve only finished graphs"
-            raise UsageError(f"{why}: make it first (orienteer import, orienteer build), or leave out --workers")
-
-
-def _start_vectors(out: Output, configured: Settings, folder: Path) -> None:
-    """Start the background process for the vectors of a folder's graph, like `ask`."""
-    from orienteer.graph.store import Graph
-
-    if (note := background.start_vectors(Graph.open(folder), configured)) is not None:
-        out.note(f"note: {note}")
 
 
 def _require_extra() -> None:
@@ -290,7 +283,8 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     if not out.quiet:
         logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
     listener = server.listening(chosen.host, chosen.port)
-    app = application(site, let_in, page)  # before workers are forked: they share the key of the sessions of agents
+    # The application is made before workers are forked: they share the key of agents' sessions.
+    app = application(site, let_in, page)
 
     def is_serving() -> None:
         started(server.address_of(listener))
@@ -337,7 +331,7 @@ def follow(address: Address | None, name: str, *, cache: Path, after: Callable[[
         while True:
             trouble = None
             try:
-                pulled = brought_up(address, cache=cache, tell=lambda stage, count: None)
+                pulled = updated_copy(address, cache=cache, tell=lambda stage, count: None)
                 if pulled.is_new:
                     generation = read_pointer(pulled.path).generation
                     logger.info("%s: generation %s was pulled from %s", name, generation, address)

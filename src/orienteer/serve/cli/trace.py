@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that ask --trace wrote, or - for standard input.")]
 
-TrustLimits = Annotated[
-    bool, typer.Option("--trust-limits", help="Run code under the trace's limits even where they exceed the defaults.")
-]
-
 
 def show(out: Output, file: File) -> None:
     """Print trajectories: every call, its observation, and the selected nodes."""
@@ -68,7 +64,15 @@ def requests(out: Output, file: File) -> None:
         out.note("no model was called")
 
 
-def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLimits = False) -> int:
+def replay(
+    out: Output,
+    file: File,
+    directory: Directory,
+    trust_limits: Annotated[
+        bool,
+        typer.Option("--trust-limits", help="Run code under the trace's limits even if they exceed the defaults."),
+    ] = False,
+) -> int:
     """Run every recorded call again over a graph, without the model, and compare the observations."""
     from orienteer.agents.replay import read, replay
     from orienteer.tools.toolbox import lowered_limits
@@ -115,7 +119,7 @@ def lint(
         Path, typer.Argument(metavar="FILE", help="A file that ask --trace wrote, - for standard input, or a run.")
     ],
 ) -> None:
-    """Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."""
+    """Print the causes of lost turns: failed calls, repeated calls, unused results, cut replies, empty answers."""
     from orienteer.agents.replay import lint, together
 
     trajectories = _read(file)

@@ -25,20 +25,19 @@ from orienteer.display import clean
 from orienteer.errors import BadOption, Error, Refused
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
-from orienteer.serve.door import served_method
+from orienteer.serve.door import raise_failure, served_method
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies, questions
 from orienteer.serve.http.description import description_of, docs_page, operation_id
 from orienteer.serve.http.guard import ASKED, Guard, Problem, Rules, problem_of
 from orienteer.serve.http.look_ups import LOOK_UPS, choice_routes, graph_routes, look_up_routes, takes
-from orienteer.serve.http.site import CONTENT_TYPE, Site, while_there
-from orienteer.serve.mcp.tools import CYPHER
+from orienteer.serve.http.site import CONTENT_TYPE, Site
+from orienteer.serve.mcp.tools import CYPHER, AskArguments
 from orienteer.serve.views.outside import for_outside
 from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
-    from orienteer.serve.mcp.asking import AskArguments
     from orienteer.serve.mcp.http import HttpFace
 
 _QUIET: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
@@ -95,7 +94,8 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
     async def ready() -> Response:
         """Report that every graph answers. Needs no key."""
         if any(graph.failure is not None for graph in site.graphs):
-            raise Refused(503, "a graph could not be made: the log says why")  # coming again is of no use
+            # Trying again would be useless.
+            raise Refused(503, "a graph could not be made: the log says why")
         if not all(graph.is_ready for graph in site.graphs):
             raise Refused(503, "a graph is still being made", headers={"retry-after": "2"})
         return JSONResponse({"status": "ready"})
@@ -133,14 +133,15 @@ def _handle_errors(app: FastAPI, site: Site) -> None:
         return reply(request, problem_of(error, site.graphs.paths, request_id=request.scope["request_id"]))
 
     async def of_routing(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)  # it is registered for these alone
+        # The handler is registered only for these.
+        assert isinstance(error, HTTPException)
         path = request.url.path
         messages = {404: f"nothing is at {path!r}: /docs lists what is", 405: f"{path} does not take {request.method}"}
         message = messages.get(error.status_code, str(error.detail))
         return reply(request, Problem(error.status_code, message, path, error.headers or {}))
 
     async def of_shape(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)  # as above
+        assert isinstance(error, RequestValidationError)
         fault = error.errors()[0]
         name = str(fault["loc"][-1])
         value = fault["input"] if isinstance(fault["input"], str) else None
@@ -257,13 +258,8 @@ def openai_routes(site: Site) -> APIRouter:
                 has_usage=body.stream_options is not None and body.stream_options.include_usage,
             )
             return questions.EventReply(reply.chunks(running), running.question.close)
-        try:
-            result = await while_there(request.receive, running.question.result())
-        finally:
-            running.question.close()
-        questions.raise_failure(result)
-        result = for_outside(result, running.generation.paths)
-        return JSONResponse(_completion(head, running.follow_up.added_to(result), running.note))
+        result = for_outside(await running.result(request.receive), running.generation.paths)
+        return JSONResponse(_completion(head, result, running.note))
 
     return router
 
@@ -296,7 +292,8 @@ def _model(graph: ServedGraph, name: str) -> dict[str, Any]:  # Any: JSON
 def _named(site: Site, model: str) -> _Named:
     """Return the graph and method of a model's name. Raises `Refused`: 404, or 400 for a method that is not served."""
     rest = model.removeprefix(PREFIX)
-    for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):  # a graph's name may hold a colon
+    # A graph's name may have a colon: the longest name wins.
+    for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):
         if rest == graph.name or rest.startswith(f"{graph.name}:"):
             try:
                 return _Named(graph, served_method(rest[len(graph.name) + 1 :] or AUTO, site.offered))
@@ -352,19 +349,16 @@ def completion_in_words(result: Result, note: str | None, *, has_answer: bool = 
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
     parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
     is_read = result.reading is not None and result.reading.complete
-    lines = (_line(place, hit, is_nearby=is_read and not hit.complete) for place, hit in enumerate(result.hits, 1))
+    lines = []
+    for place, hit in enumerate(result.hits, 1):
+        where = f", {hit.source.place}" if hit.source is not None and hit.source.file else ""
+        why = "; ".join(filter(None, ("nearby" if is_read and not hit.complete else "", hit.why)))
+        lines.append(f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){f': {why}' if why else ''}")
     parts.append("\n".join(lines))
     if has_answer and not any(parts):
         parts.append(result.refusal.text if result.refusal is not None else "Nothing was found.")
     parts.append(f"({note})" if note else "")
     return clean("\n\n".join(filter(None, parts)))
-
-
-def _line(place: int, hit: Ranked, *, is_nearby: bool) -> str:
-    where = f", {hit.source.place}" if hit.source is not None and hit.source.file else ""
-    why = "; ".join(filter(None, ("nearby" if is_nearby else "", hit.why)))
-    why = f": {why}" if why else ""
-    return f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){why}"
 
 
 def _numbered(result: Result, field: str, places: dict[str, int]) -> str:
@@ -433,7 +427,7 @@ class _AnswerStream:
                 if event is None:
                     yield questions.PING
                 elif event.kind == "done":
-                    questions.raise_failure(event.result)
+                    raise_failure(event.result)
                     for chunk in self._answered(for_outside(event.result, paths), running):
                         yield chunk
                 elif event.kind == "hit":

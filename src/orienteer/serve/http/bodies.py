@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
@@ -406,20 +406,22 @@ def chore_reply(body: ChatBody, *, is_marked: bool = False) -> str | None:
     the request as the client's own.
     """
     asked = next((turn.words for turn in reversed(body.messages) if turn.role == "user"), "").strip()
-    first = _first_question(body.messages, asked)
+    if (quoted := _SAID_FIRST.search(asked)) is not None:
+        first = quoted[1].removesuffix("</user>")
+    else:
+        said = (turn.words for turn in body.messages if turn.role == "user")
+        first = next((words for words in said if not words.startswith(_CHORE) and not _wants_title(words)), "")
     title = " ".join(first.split())[:_LONGEST_TITLE] or "A question to the graph"
     if is_marked or asked.startswith(_CHORE):
         return json.dumps({"title": title, "tags": [], "follow_ups": [], "queries": []}, ensure_ascii=False)
-    if not first or not any(map(_wants_title, _instructions(body.messages, asked))):
-        return None  # without a conversation, "suggest a film with a short title about a chat" is a question
+    prompts = [asked]
+    # The system turns may ask for a title, too.
+    if sum(turn.role == "user" for turn in body.messages) == 1:
+        prompts += [turn.words for turn in body.messages if turn.role in ("system", "developer")]
+    if not first or not any(map(_wants_title, prompts)):
+        # Without a conversation, "suggest a film with a short title about a chat" is a question.
+        return None
     return json.dumps({"title": title}, ensure_ascii=False) if body.wants_json else title
-
-
-def _instructions(messages: Sequence[ChatMessage], asked: str) -> Iterator[str]:
-    """Yield texts that may ask for a title: the last words of the user, and the system turns before a single one."""
-    yield asked
-    if sum(turn.role == "user" for turn in messages) == 1:
-        yield from (turn.words for turn in messages if turn.role in ("system", "developer"))
 
 
 def _wants_title(prompt: str) -> bool:
@@ -430,15 +432,6 @@ def _wants_title(prompt: str) -> bool:
     """
     head = prompt[:_HEAD]
     return all(sign.search(head) for sign in (_WANTS_TITLE, _OF_A_TALK, _HOW_LONG))
-
-
-def _first_question(messages: Sequence[ChatMessage], asked: str) -> str:
-    """Return the first words of the person in the conversation that a prompt quotes or continues."""
-    quoted = _SAID_FIRST.search(asked)
-    if quoted is not None:
-        return quoted[1].removesuffix("</user>")
-    said = (turn.words for turn in messages if turn.role == "user")
-    return next((words for words in said if not words.startswith(_CHORE) and not _wants_title(words)), "")
 
 
 def turns_before(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:

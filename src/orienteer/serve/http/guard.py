@@ -162,7 +162,9 @@ class Guard:
         if written is None or written[1] not in self._rules.hosts:
             return Problem(421, f"this server is not {host!r}: start it with --allow-host", host).response()
         origin = headers.get("origin")
-        own = f"{_scheme_of(scope, headers)}://{host}"
+        # A proxy's header gives the scheme of the browser. No page of another site can set it.
+        forwarded = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
+        own = f"{forwarded if forwarded in ('http', 'https') else scope['scheme']}://{host}"
         if origin is not None and origin.lower() != own and origin not in self._rules.origins:
             why = "pages of other sites may not ask here: start the server with --allow-origin"
             return Problem(403, why, origin).response()
@@ -173,14 +175,15 @@ class Guard:
             why = f"too many requests{whose} are under way: come again in a second"
             return Problem(503, why, None, {"retry-after": "1"}).response()
         if scope["method"] == "OPTIONS" and origin is not None:
-            return Response(status_code=204)  # with the headers that `_complete` adds
+            # `_complete` adds the headers.
+            return Response(status_code=204)
         if self._keys and scope["path"] not in self._rules.open_paths and not self._has_key(headers):
             why = "a key is needed: send authorization: Bearer KEY"
             return Problem(401, why, None, {"www-authenticate": "Bearer"}).response()
         return None
 
     def _has_key(self, headers: Headers) -> bool:
-        """Return whether a request has a key. It is compared with every key, so that the time reveals nothing."""
+        """Check the key of a request against every key, so that the time reveals nothing."""
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         given = (bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")).encode("latin-1")
         return any([hmac.compare_digest(given, key) for key in self._keys])
@@ -208,12 +211,6 @@ class Guard:
         asked = scope.get(ASKED) if self._logs_questions else None
         question = "" if asked is None else f" {json.dumps(one_line(clean(asked), _LONGEST_ASKED), ensure_ascii=False)}"
         logger.info("%s %s %d %.1f ms %s%s", scope["method"], path, status, 1000 * seconds, request_id, question)
-
-
-def _scheme_of(scope: Scope, headers: Headers) -> str:
-    """Return the scheme of a request: a proxy's header wins, which no page of another site can set."""
-    forwarded = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
-    return forwarded if forwarded in ("http", "https") else str(scope["scheme"])
 
 
 # Errors as replies: one shape for every status, `{"error": {"message", "status", "value"}}`.

@@ -201,7 +201,20 @@ def graph_routes(site: Site) -> APIRouter:
     @router.get("/graphs", response_model=ServerView)
     async def graphs(request: Request) -> Response:
         """List the graphs of this server, and what it can do."""
-        return await site.look_up(lambda: json_of(_server_view(site), site.graphs.paths), receive=request.receive)
+        model = site.answering.model
+
+        def read() -> Response:
+            view = ServerView(
+                graphs=tuple(map(_served, site.graphs)),
+                methods=site.offered,
+                model=None if model is None else model.name,
+                has_cypher=site.has_cypher,
+                has_feedback=site.feedback is not None,
+                has_mcp=site.has_mcp,
+            )
+            return json_of(view, site.graphs.paths)
+
+        return await site.look_up(read, receive=request.receive)
 
     @router.get("/schema", response_model=records.SchemaView)
     async def schema(request: Request, graph: GraphName = None) -> Response:
@@ -249,7 +262,8 @@ def choice_routes(site: Site) -> APIRouter:
         served = site.graphs.named(body.graph)
 
         def query() -> Response:
-            from orienteer.cypher.session import Cypher  # few servers answer Cypher
+            # Few servers answer Cypher.
+            from orienteer.cypher.session import Cypher
 
             generation = served.current()
             table = Cypher(generation.graph).query(body.query, body.parameters, limit=body.limit, seconds=body.seconds)
@@ -275,47 +289,30 @@ def choice_routes(site: Site) -> APIRouter:
     return router
 
 
-def _server_view(site: Site) -> ServerView:
-    model = site.answering.model
-    return ServerView(
-        graphs=tuple(map(_served, site.graphs)),
-        methods=site.offered,
-        model=None if model is None else model.name,
-        has_cypher=site.has_cypher,
-        has_feedback=site.feedback is not None,
-        has_mcp=site.has_mcp,
-    )
-
-
 def _served(served: ServedGraph) -> ServedView:
-    about, stage = ServedView(name=served.name, is_ready=served.is_ready), served.stage
+    facts: dict[str, Any] = {"name": served.name, "is_ready": served.is_ready}  # Any: the fields of the view
     if served.failure is not None:
-        failed = without_paths(served.failure.public, served.paths)
-        return about.model_copy(update={"is_failed": True, "stage": clean(failed)})
-    interim = served.interim
+        why = clean(without_paths(served.failure.public, served.paths))
+        return ServedView(**facts, is_failed=True, stage=why)
+    interim, stage = served.interim, served.stage
     if stage is not None:
         left = stage.seconds_left
-        told = {"stage": clean(stage.text), "done": stage.done, "of": stage.of, "seconds_left": _whole(left)}
-        about = about.model_copy(update=told)
+        facts |= {"stage": clean(stage.text), "done": stage.done, "of": stage.of}
+        facts["seconds_left"] = None if left is None else round(left)
         if interim is None:
-            return about
+            return ServedView(**facts)
     generation = served.current()
-    known, manifest = generation.graph.schema, generation.graph.arrays.manifest
+    schema, manifest = generation.graph.schema, generation.graph.arrays.manifest
     if (note := generation.interim_note()) is not None and interim is not None:
-        read = {"is_partial": True, "files": interim.files, "of_files": interim.of, "note": note}
-        about = about.model_copy(update=read)
-    return about.model_copy(
-        update={
-            "vectors_seconds_left": _whole(served.vectors_left(generation.graph)),
-            "nodes": manifest.nodes,
-            "edges": manifest.edges,
-            "node_types": dict(known.node_types),
-            "edge_types": dict(known.edge_types),
-            "labels": dict(known.labels),
-            "generation": manifest.generation,
-        }
+        facts |= {"is_partial": True, "files": interim.files, "of_files": interim.of, "note": note}
+    vectors_left = served.vectors_left(generation.graph)
+    return ServedView(
+        **facts,
+        vectors_seconds_left=None if vectors_left is None else round(vectors_left),
+        nodes=manifest.nodes,
+        edges=manifest.edges,
+        node_types=dict(schema.node_types),
+        edge_types=dict(schema.edge_types),
+        labels=dict(schema.labels),
+        generation=manifest.generation,
     )
-
-
-def _whole(seconds: float | None) -> int | None:
-    return None if seconds is None else round(seconds)

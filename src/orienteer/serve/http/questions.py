@@ -17,8 +17,7 @@ from orienteer.agents.events import DoneEvent, Event, NoteEvent, RunningQuestion
 from orienteer.errors import BadOption
 from orienteer.llm.budget import Budget
 from orienteer.records import Result
-from orienteer.retriever import failure
-from orienteer.serve.door import FollowUp, Turn, served_method, understood_alone
+from orienteer.serve.door import FollowUp, Turn, raise_failure, served_method, understood_alone
 from orienteer.serve.graphs import Generation
 from orienteer.serve.http.bodies import AskBody, body_of
 from orienteer.serve.http.guard import ASKED, problem_of
@@ -45,22 +44,10 @@ def question_routes(site: Site) -> APIRouter:
         if wants_events:
             chunks = _chunks(running, request.scope["request_id"], has_trajectories=body.trajectories)
             return EventReply(chunks, running.question.close)
-        try:
-            result = await while_there(request.receive, running.question.result())
-        finally:
-            running.question.close()
-        raise_failure(result)
-        result = running.follow_up.added_to(result)
+        result = await running.result(request.receive)
         return json_of(result, running.generation.paths, has_trajectories=body.trajectories)
 
     return router
-
-
-def raise_failure(result: Result) -> None:
-    """Raise the failure of a question, unless it has hits from before the failure; then its notes have the error."""
-    error = failure(result)
-    if error is not None and not result.hits:
-        raise error
 
 
 async def _chunks(running: StartedQuestion, request_id: str, *, has_trajectories: bool) -> AsyncGenerator[bytes, None]:
@@ -152,7 +139,8 @@ class Question:
                     return await self._site.in_question_thread(begin)
             finally:
                 self._is_beginning = False
-                if self._is_closed:  # the client left before it had quite begun
+                # The client left before the question had quite begun.
+                if self._is_closed:
                     self.close()
 
         self._is_beginning = True
@@ -167,7 +155,8 @@ class Question:
         self._events.put_nowait(None)
 
     def _in_loop(self, call: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # the loop is closed: the server has ended
+        # If the loop is closed, the server has ended.
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call)
 
     async def next(self) -> Event | None:
@@ -205,6 +194,15 @@ class StartedQuestion:
     method: str
     follow_up: FollowUp
     """How the question was reworded."""
+
+    async def result(self, receive: Receive) -> Result:
+        """Return the whole result; if the client leaves, the question stops. Raises its failure, `Refused`."""
+        try:
+            result = await while_there(receive, self.question.result())
+        finally:
+            self.question.close()
+        raise_failure(result)
+        return self.follow_up.added_to(result)
 
     @property
     def note(self) -> str | None:

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -56,8 +56,10 @@ def address_of(listener: socket.socket) -> str:
 
 def serve(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None]) -> None:
     """Serve until a signal ends the process; `started` is called once requests are answered."""
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # errors are logged by the guard, without their request
-    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of what is sent to clients that have left
+    # The guard logs errors without their request.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    # It would warn of replies to clients that have left.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     _Server(configuration(app), started).run(sockets=[listener])
 
 
@@ -118,7 +120,8 @@ class Connection(H11Protocol):
     def __init__(self, *args: Any, **options: Any) -> None:  # Any: what uvicorn hands on
         super().__init__(*args, **options)
         self._late: asyncio.TimerHandle | None = None
-        self._awaited: object = None  # compared by identity
+        # It is compared by identity.
+        self._awaited: object = None
         """The request whose body is awaited, `_HEAD`, or None."""
         self._stalled: asyncio.TimerHandle | None = None
         self._waits_since = self.loop.time()
@@ -135,7 +138,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Take a connection, closing another if there are too many."""
         super().connection_made(transport)
-        transport.set_write_buffer_limits(high=0)  # so that it reports every byte that its client does not take
+        # So the transport reports every byte that its client does not take.
+        transport.set_write_buffer_limits(high=0)
         self._make_room()
         self._await(_HEAD, HEAD_SECONDS)
 
@@ -156,7 +160,8 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request, as long as uvicorn keeps a silent connection."""
         self._waits_since = self.loop.time()
-        super().on_response_complete()  # which begins the next request where it has come already
+        # This begins the next request if it is here already.
+        super().on_response_complete()
         self._await_rest()
 
     def pause_writing(self) -> None:
@@ -227,32 +232,13 @@ _MINUTE = 60.0  # seconds
 _PID = struct.Struct("=i")
 
 
-class Processes(Protocol):
-    """Starts and ends workers."""
-
-    def start(self) -> int:
-        """Start a worker and return its number. Raises `OSError` if the system has no room for it."""
-
-    def ready(self) -> list[int]:
-        """Return the workers that serve and were not reported before."""
-
-    def ended(self) -> list[tuple[int, str]]:
-        """Return the workers that have ended and were not reported before, each with the cause."""
-
-    def end(self, worker: int) -> None:
-        """Ask a worker to end in order."""
-
-    def kill(self, worker: int) -> None:
-        """End a worker at once; it is not reported any more."""
-
-
 class Workers:
     """Keeps `count` workers. Only the main thread may use it."""
 
     def __init__(
         self,
         count: int,
-        processes: Processes,
+        processes: Forks,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -286,7 +272,8 @@ class Workers:
                 signal.signal(number, handler)
         if self._signal is None:
             raise Error("no worker of the server stays: its log says why")
-        signal.raise_signal(self._signal)  # as a single server ends
+        # The process ends like a single server.
+        signal.raise_signal(self._signal)
 
     def _look(self) -> None:
         """Replace workers that have ended, or kill those that do not end in time."""
@@ -383,7 +370,8 @@ class Forks:
     def ended(self) -> list[tuple[int, str]]:
         """Return the workers that have ended, with their exit code or signal."""
         ended = []
-        with suppress(ChildProcessError):  # none is left
+        # No worker may be left.
+        with suppress(ChildProcessError):
             while (waited := os.waitpid(-1, os.WNOHANG))[0]:
                 code = os.waitstatus_to_exitcode(waited[1])
                 ended.append((waited[0], signal.Signals(-code).name if code < 0 else f"exit code {code}"))
@@ -391,7 +379,8 @@ class Forks:
 
     def end(self, worker: int) -> None:
         """Send SIGTERM."""
-        with suppress(ProcessLookupError):  # it has ended this very moment
+        # The worker may have ended this very moment.
+        with suppress(ProcessLookupError):
             os.kill(worker, signal.SIGTERM)
 
     def kill(self, worker: int) -> None:

@@ -281,7 +281,8 @@ class Site:
         def end(ended: asyncio.Future[_T]) -> None:
             slot.free()
             if not ended.cancelled():
-                ended.exception()  # nobody may be waiting for it
+                # Nobody may be waiting for the error.
+                ended.exception()
 
         running.add_done_callback(end)
         return await asyncio.shield(running)

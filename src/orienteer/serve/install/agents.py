@@ -71,7 +71,7 @@ class Agent:
     project_files: tuple[str, ...] = ()
     """The same of a project, below its folder. For YAML, a folder in which each server has its own file."""
     signs: tuple[str, ...] = ()
-    """Files and folders that exist if the agent is in use."""
+    """Files and folders that exist if the agent is in use; by default the folder of its file."""
     container: str = "mcpServers"
     """The key of the table of servers."""
     entry: Callable[[Sequence[str]], Entry]
@@ -88,6 +88,11 @@ class Agent:
     then_in_project: str = ""
     """The same for the file of a project."""
 
+    def is_here(self, places: Places) -> bool:
+        """Return whether the agent is in use on a machine."""
+        signs = self.signs or tuple(file.rpartition("/")[0] for file in self.files)
+        return any(os.path.lexists(places.path(sign)) for sign in signs)
+
     def candidates(self, places: Places, *, project: bool) -> tuple[Path, ...]:
         """Return the files that may hold the agent's servers, in the order in which it looks for them."""
         if project:
@@ -95,12 +100,12 @@ class Agent:
         return tuple(map(places.path, self.files))
 
 
-def _plain(words: Sequence[str]) -> Entry:
+def _command_entry(words: Sequence[str]) -> Entry:
     return {"command": words[0], "args": list(words[1:])}
 
 
-def _typed(words: Sequence[str]) -> Entry:
-    return {"type": "stdio", **_plain(words)}
+def _stdio_entry(words: Sequence[str]) -> Entry:
+    return {"type": "stdio", **_command_entry(words)}
 
 
 AGENTS = (
@@ -111,14 +116,13 @@ AGENTS = (
         project_files=(".mcp.json",),
         then_in_project="Claude Code asks you before it starts it",
         signs=("$claude", "$claude-file/.claude.json"),
-        entry=_typed,
+        entry=_stdio_entry,
     ),
     Agent(
         name="claude-desktop",
         title="Claude Desktop",
         files=("$application/Claude/claude_desktop_config.json",),
-        signs=("$application/Claude",),
-        entry=_plain,
+        entry=_command_entry,
         needs_whole_path=True,
         then="restart Claude Desktop",
     ),
@@ -128,10 +132,9 @@ AGENTS = (
         files=("$codex/config.toml",),
         project_files=(".codex/config.toml",),
         then_in_project="Codex reads it once you trust the project",
-        signs=("$codex",),
         container="mcp_servers",
         # Its own limits are 10 and 60 seconds: a first start may fetch the package, and a question takes up to 45.
-        entry=lambda words: {**_plain(words), "startup_timeout_sec": 30, "tool_timeout_sec": 120},
+        entry=lambda words: {**_command_entry(words), "startup_timeout_sec": 30, "tool_timeout_sec": 120},
         form="toml",
     ),
     Agent(
@@ -139,8 +142,7 @@ AGENTS = (
         title="Cursor",
         files=("~/.cursor/mcp.json",),
         project_files=(".cursor/mcp.json",),
-        signs=("~/.cursor",),
-        entry=_plain,
+        entry=_command_entry,
     ),
     Agent(
         name="vscode",
@@ -149,15 +151,14 @@ AGENTS = (
         project_files=(".vscode/mcp.json",),
         signs=("$application/Code",),
         container="servers",
-        entry=_typed,
+        entry=_stdio_entry,
     ),
     Agent(
         name="copilot-cli",
         title="Copilot CLI",
         files=("~/.copilot/mcp-config.json",),
-        signs=("~/.copilot",),
         # `tools` are those that are offered: each call still needs a permission.
-        entry=lambda words: {"type": "local", **_plain(words), "tools": ["*"]},
+        entry=lambda words: {"type": "local", **_command_entry(words), "tools": ["*"]},
     ),
     Agent(
         name="gemini",
@@ -165,37 +166,16 @@ AGENTS = (
         files=("~/.gemini/settings.json",),
         project_files=(".gemini/settings.json",),
         then_in_project="Gemini CLI reads it once you trust the folder",
-        signs=("~/.gemini",),
-        entry=lambda words: {**_plain(words), "timeout": 120_000, "trust": False},  # milliseconds
+        entry=lambda words: {**_command_entry(words), "timeout": 120_000, "trust": False},  # milliseconds
     ),
-    Agent(
-        name="antigravity",
-        title="Antigravity",
-        files=("~/.gemini/config/mcp_config.json",),
-        signs=("~/.gemini/config",),
-        entry=_plain,
-    ),
-    Agent(
-        name="windsurf",
-        title="Windsurf",
-        files=("~/.codeium/windsurf/mcp_config.json",),
-        signs=("~/.codeium/windsurf",),
-        entry=_plain,
-    ),
-    Agent(
-        name="zed",
-        title="Zed",
-        files=("$zed/settings.json",),
-        signs=("$zed",),
-        container="context_servers",
-        entry=_plain,
-    ),
+    Agent(name="antigravity", title="Antigravity", files=("~/.gemini/config/mcp_config.json",), entry=_command_entry),
+    Agent(name="windsurf", title="Windsurf", files=("~/.codeium/windsurf/mcp_config.json",), entry=_command_entry),
+    Agent(name="zed", title="Zed", files=("$zed/settings.json",), container="context_servers", entry=_command_entry),
     Agent(
         name="opencode",
         title="opencode",
         files=("$config/opencode/opencode.jsonc", "$config/opencode/opencode.json"),
         project_files=("opencode.jsonc", "opencode.json"),
-        signs=("$config/opencode",),
         container="mcp",
         entry=lambda words: {"type": "local", "command": list(words), "enabled": True},
     ),
@@ -204,14 +184,14 @@ AGENTS = (
         title="Cline",
         files=("~/.cline/data/settings/cline_mcp_settings.json",),
         signs=("~/.cline",),
-        entry=_plain,
+        entry=_command_entry,
     ),
     Agent(
         name="continue",
         title="Continue",
         project_files=(".continue/mcpServers",),
         signs=("~/.continue",),
-        entry=_plain,
+        entry=_command_entry,
         form="yaml",
         is_a_list=True,
         where="~/.continue/config.yaml",
@@ -225,11 +205,11 @@ AGENTS = (
         form="yaml",
         where="its config.yaml, which `goose info` finds",
     ),
-    Agent(name="junie", title="Junie", files=("~/.junie/mcp/mcp.json",), signs=("~/.junie",), entry=_plain),
+    Agent(name="junie", title="Junie", files=("~/.junie/mcp/mcp.json",), signs=("~/.junie",), entry=_command_entry),
     Agent(
         name="jetbrains",
         title="AI Assistant of JetBrains",
-        entry=_plain,
+        entry=_command_entry,
         needs_whole_path=True,
         where="Settings, Tools, AI Assistant, Model Context Protocol",
     ),
@@ -252,9 +232,7 @@ def chosen_agents(names: Sequence[str], places: Places) -> tuple[Agent, ...]:
     return tuple(
         agent
         for agent in AGENTS
-        if ALL in names
-        or agent.name in names
-        or (DETECTED in names and any(os.path.lexists(places.path(sign)) for sign in agent.signs))
+        if ALL in names or agent.name in names or (DETECTED in names and agent.is_here(places))
     )
 
 

@@ -1,4 +1,4 @@
-"""Third-party configuration files: read with care, edited as text so that all else stays, replaced at one stroke."""
+"""Third-party configuration files: parsed, edited as text so that all else stays, and replaced whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orienteer.files import exchange
 
 
 class CannotEdit(Error):
-    """A file cannot be parsed or must not be edited: it stays as it is. The message says why, without a full stop."""
+    """A file cannot be parsed or must not be edited: it stays unchanged. The message has no full stop."""
 
 
 class NotOurs(CannotEdit):
@@ -46,7 +46,7 @@ def servers_of(content: Mapping[str, Any], table: str) -> dict[str, Any]:  # Any
 
 
 def edited(form: Form, text: str, table: str, name: str, entry: Mapping[str, Any] | None) -> str:  # Any: as above
-    """Return a text with an entry in a table, or without it if `entry` is None.
+    """Return a text with an entry of a table set, or removed if `entry` is None.
 
     The new text is parsed again: unless it differs from the old one in this entry alone, `CannotEdit` is raised.
     """
@@ -193,7 +193,7 @@ def _plain_json(text: str) -> str:
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:
-    """Return a text with blanks for what a pattern finds, strings excepted."""
+    """Replace the matches of a pattern by blanks, except for strings."""
 
     def blank(match: re.Match[str]) -> str:
         found = match[0]
@@ -306,7 +306,8 @@ def _toml(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     try:
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which JSON may hold, and TOML not
+        # JSON may have a delete character, and TOML not.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     except TypeError as error:
         raise CannotEdit(_NOT_EDITED) from error
 
@@ -314,8 +315,8 @@ def _toml(value: object) -> str:
 FORMS = {"jsonc": Form(parse_jsonc, put_jsonc, cut_jsonc), "toml": Form(parse_toml, put_toml, cut_toml)}
 
 
-# Text of ours: a block in a file, or a whole file. Each has a seal, a hash of what was written, so that what somebody
-# has changed since is left alone.
+# Our own text: a block in a file, or a whole file. Each has a seal, a hash of the text, so that a changed one is left
+# alone.
 
 
 _BLOCK = re.compile(r"<!-- orienteer:begin ([0-9a-f]{12}) -->\r?\n(.*?)\r?\n<!-- orienteer:end -->", re.DOTALL)
@@ -339,7 +340,7 @@ def without_block(text: str) -> str:
 
 
 def _block_in(text: str) -> re.Match[str] | None:
-    """Return where our block is. Raises `CannotEdit` if its marks are not a pair, or if it was changed."""
+    """Return the match of our block. Raises `CannotEdit` if its marks are not a pair, or if it was changed."""
     marks = text.count(BLOCK_MARK), text.count("<!-- orienteer:end")
     if marks == (0, 0):
         return None
@@ -354,12 +355,12 @@ def _block_in(text: str) -> re.Match[str] | None:
 
 
 def sealed(text: str, seal: str = "# orienteer:{}\n") -> str:
-    """Return a file of ours with its seal as the last line."""
+    """Return a text with its seal as the last line."""
     return text + seal.format(_hash(text))
 
 
 def is_sealed(text: str) -> bool:
-    """Return whether a file is as we, or another version of ours, wrote it."""
+    """Return whether a text is unchanged since any version of Orienteer wrote it."""
     seal = _SEAL.search(text)
     return seal is not None and seal[2] == _hash(text[: seal.start()])
 
@@ -386,7 +387,7 @@ def real(file: Path) -> Path:
 
 
 def read_file(file: Path) -> bytes | None:
-    """Return what a file holds; None if there is no file. Raises `CannotEdit` for anything but a readable file."""
+    """Return the content of a file, or None for no file. Raises `CannotEdit` if it is not a readable file."""
     try:
         if not file.exists():
             if file.is_symlink():
@@ -409,7 +410,7 @@ def copy_of(file: Path) -> Path:
 
 
 def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps_copy: bool) -> Path | None:
-    """Replace a file's content; return the path of its backup, or None without one. None is no file.
+    """Replace a file's content, None being no file; return the path of its backup, or None without one.
 
     With `keeps_copy` a backup is made unless there is one, for it is never replaced. It is removed once the file holds
     the same again. Raises `CannotEdit` if the file was changed meanwhile; `OSError`.
@@ -437,7 +438,7 @@ def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps
 
 
 def difference(name: str, old: str | None, new: str | None) -> list[str]:
-    """Return the lines of a diff with one hunk, from the first to the last line that differs; None is no file."""
+    """Return a diff with one hunk, from the first to the last line that differs. None is no file."""
     before, after = _lines(old), _lines(new)
     # What is alike at both ends is skipped first: such files may have a hundred thousand lines.
     start = len(commonprefix([before, after]))

@@ -103,12 +103,13 @@ class Change:
         except OSError as error:
             raise files.CannotEdit(f"{error.strerror or error}; nothing was changed in it") from error
         if self.after is None and self.file.name == _SKILL_FILE and not any(self.file.parent.iterdir()):
-            self.file.parent.rmdir()  # the folder of the skill, which has our name
+            # The folder of the skill has our name.
+            self.file.parent.rmdir()
         return copy
 
 
 class _Edit(NamedTuple):
-    """The new text of a file, and whether it had something of ours."""
+    """The new text of a file, and whether it had our entry or block."""
 
     text: str | None
     """None for no file."""
@@ -167,7 +168,7 @@ def plan_install(
     if instructions:
         for reader, file in _guides(agents, places, project):
             shown = Change(agent=reader, what="instructions", file=file)
-            changes.append(_planned(shown, _with_instructions if project else _own_text(SKILL)))
+            changes.append(_planned(shown, _with_block if project else _own_text(SKILL)))
     for place, change in enumerate(changes):
         if project and _leads_out(change, places):
             reason = f"it leads out of the project, to {change.real_file}"
@@ -176,12 +177,12 @@ def plan_install(
 
 
 def _leads_out(change: Change, places: Places) -> bool:
-    """Return whether a project's file is elsewhere: links may have come with somebody else's folder."""
+    """Return whether a project's file is a link out of the project, perhaps part of a downloaded folder."""
     return change.real_file is not None and not change.real_file.is_relative_to(files.real(places.project))
 
 
 def _with_entry(agent: Agent, directory: Path, entry: Entry) -> Callable[[str], _Edit]:
-    """Return an edit that adds a server's entry. Of one that is there, what somebody has added to it stays."""
+    """Return an edit that adds a server's entry. Additions to an existing entry stay."""
 
     def edit(text: str) -> _Edit:
         form = files.FORMS[agent.form]
@@ -206,7 +207,7 @@ def _own_text(new: str) -> Callable[[str], _Edit]:
     return edit
 
 
-def _with_instructions(text: str) -> _Edit:
+def _with_block(text: str) -> _Edit:
     return _Edit(files.with_block(text, BLOCK), files.BLOCK_MARK in text)
 
 

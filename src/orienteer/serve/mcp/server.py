@@ -27,8 +27,7 @@ from orienteer.display import clean
 from orienteer.errors import BadOption, Error, nearest
 from orienteer.llm.schema import decode
 from orienteer.serve.graphs import Generation, ServedGraphs
-from orienteer.serve.mcp.asking import AskArguments, EventsOf, own_events, reply_of, result_of
-from orienteer.serve.mcp.tools import ASK, ASK_K, McpTool, checked, look_up, tools_of
+from orienteer.serve.mcp import tools
 from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
@@ -53,7 +52,11 @@ async def own_thread(tool: str, read: Callable[[], str]) -> str:
 
 
 def server(
-    graphs: ServedGraphs, *, offers_cypher: bool = False, events_of: EventsOf = own_events, run_in: RunIn = own_thread
+    graphs: ServedGraphs,
+    *,
+    offers_cypher: bool = False,
+    events_of: tools.EventsOf = tools.own_events,
+    run_in: RunIn = own_thread,
 ) -> Server[Any]:
     """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
 
@@ -74,7 +77,8 @@ def server(
         on_list_prompts=_contained(handlers.list_prompts),
         on_get_prompt=_contained(handlers.get_prompt),
     )
-    made.middleware.clear()  # it would send each call to the telemetry of any package in this environment
+    # It would send each call to the telemetry of any package in this environment.
+    made.middleware.clear()
     return made
 
 
@@ -106,9 +110,9 @@ def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
 class _Handlers:
     """The handlers of the protocol over the graphs of a server."""
 
-    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, run_in: RunIn) -> None:
+    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: tools.EventsOf, run_in: RunIn) -> None:
         self._graphs, self._events_of, self._run_in = graphs, events_of, run_in
-        self._tools = tools_of(offers_cypher=offers_cypher)
+        self._tools = tools.tools_of(offers_cypher=offers_cypher)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:  # Any: a JSON schema
         """Return the published schema of a tool, or None for an unknown one."""
@@ -118,7 +122,7 @@ class _Handlers:
     # ------------------------------------------------------------------------------------------------------- tools
 
     async def list_tools(self, _: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        tools = [
+        listed = [
             types.Tool(
                 name=tool.name,
                 description=tool.description,
@@ -127,12 +131,12 @@ class _Handlers:
                     read_only_hint=True,
                     destructive_hint=False,
                     idempotent_hint=True,
-                    open_world_hint=tool.name == ASK and self._graphs.has_model,
+                    open_world_hint=tool.name == tools.ASK and self._graphs.has_model,
                 ),
             )
             for tool in self._tools.values()
         ]
-        return types.ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=listed)
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Return a tool's reply. An error that the caller can correct is a reply, too, marked as an error."""
@@ -143,8 +147,8 @@ class _Handlers:
             message = f"Unknown tool {params.name[:100]!r}. {hint}The tools are {', '.join(self._tools)}."
             raise MCPError(code=types.INVALID_PARAMS, message=clean(message))
         try:
-            name, arguments, note = checked(tool, params.arguments or {}, self._graphs.names)
-            if tool.name == ASK:
+            name, arguments, note = tools.checked(tool, params.arguments or {}, self._graphs.names)
+            if tool.name == tools.ASK:
                 text = await self._ask(context, name, arguments)
             else:
                 text = await self._look_up(tool, name, arguments)
@@ -152,13 +156,13 @@ class _Handlers:
         except Error as error:
             return _reply(self._message(error), is_error=True)
 
-    async def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
+    async def _look_up(self, tool: tools.McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
         """Return the reply of a tool other than `ask`, with a note first if the graph is not complete yet."""
         generation = await asyncio.to_thread(self._current, name)
 
         def read() -> str:
             with generation.explained():
-                text = look_up(tool, generation.graph, arguments)
+                text = tools.look_up(tool, generation.graph, arguments)
             note = generation.interim_note()
             return text if note is None else f"note: {note}\n{text}"
 
@@ -166,7 +170,9 @@ class _Handlers:
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
         generation = await asyncio.to_thread(self._current, name)
-        asked = AskArguments(arguments["question"], arguments.get("k", ASK_K), tuple(arguments.get("node_types", ())))
+        asked = tools.AskArguments(
+            arguments["question"], arguments.get("k", tools.ASK_K), tuple(arguments.get("node_types", ()))
+        )
         steps = 0
 
         async def notify(line: str) -> None:
@@ -175,9 +181,9 @@ class _Handlers:
             await context.session.report_progress(float(steps), None, line)
 
         paths = self._graphs.paths
-        result = await result_of(self._events_of(generation, asked), notify=notify, paths=paths)
+        result = await tools.result_of(self._events_of(generation, asked), notify=notify, paths=paths)
         shown = for_outside(result, paths)
-        return await asyncio.to_thread(lambda: reply_of(shown, generation.graph, asked.k))
+        return await asyncio.to_thread(lambda: tools.reply_of(shown, generation.graph, asked.k))
 
     def _current(self, name: str) -> Generation:
         """Return a graph, perhaps after waiting for its first files. Raises `Refused`."""
@@ -316,7 +322,7 @@ _SCHEME = "orienteer://"
 
 
 class ResourceAddress(NamedTuple):
-    """The tool call that an address stands for."""
+    """The tool call behind the address of a resource."""
 
     graph: str
     tool: str
@@ -342,23 +348,21 @@ def read_address(uri: str) -> ResourceAddress:
 
 def serve(server: Server[Any]) -> None:
     """Serve until the host closes standard input. An interruption ends the process."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else it would wait for the thread that waits for the next line
-    asyncio.run(_serve(server))
-
-
-async def _serve(server: Server[Any]) -> None:
-    lines = _Lines(_own_input())
-    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (incoming, outgoing):
-        lines.replies = outgoing
-        await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-def _own_input() -> TextIO:
-    """Return standard input; from now on it is empty for everything else, child processes included."""
+    # Otherwise an interruption would wait for the thread that reads the next line.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # From now on standard input is empty for everything else, child processes included. The copy stays open, because a
+    # thread may wait in it.
     own, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return open(own, encoding="utf-8", errors="replace", closefd=False)  # a thread may wait in it
+    lines = _Lines(os.fdopen(own, encoding="utf-8", errors="replace", closefd=False))
+
+    async def run() -> None:
+        async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (incoming, outgoing):
+            lines.replies = outgoing
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    asyncio.run(run())
 
 
 class _Lines:

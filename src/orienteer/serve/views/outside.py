@@ -1,4 +1,4 @@
-"""Redaction of what leaves this machine: no path of ours, and no character that would steer a terminal.
+"""Redaction of records and errors for clients: no local path, and no character that would steer a terminal.
 
 A command shows a person their own paths, and escapes names as it prints them. A network interface sends records through
 `for_outside` and errors through `message_outside`, each with `machine_paths`.
@@ -46,12 +46,12 @@ def for_outside(record: _R, paths: Sequence[Path]) -> _R:
     Names lose characters that would steer a terminal or disguise them. In sentences of ours these paths, and the
     folders above them, become their last names.
     """
-    shown = {field: (value, _shown(field, value, paths)) for field, value in record}
+    shown = {field: (value, _redacted(field, value, paths)) for field, value in record}
     changed = {field: new for field, (old, new) in shown.items() if new is not old}
     return record.model_copy(update=changed) if changed else record
 
 
-def _shown(field: str, value: Any, paths: Sequence[Path]) -> Any:  # Any: the value of any field
+def _redacted(field: str, value: Any, paths: Sequence[Path]) -> Any:  # Any: the value of any field
     """Return the redacted value of a field; the same object if nothing had to change."""
     if isinstance(value, str):
         text = clean(value) if field in _NAMES else without_paths(value, paths) if field in _SENTENCES else value
@@ -59,8 +59,8 @@ def _shown(field: str, value: Any, paths: Sequence[Path]) -> Any:  # Any: the va
     if isinstance(value, BaseModel):
         return for_outside(value, paths)
     if isinstance(value, tuple):
-        members = tuple(_shown(field, member, paths) for member in value)
+        members = tuple(_redacted(field, member, paths) for member in value)
         return value if all(new is old for new, old in zip(members, value, strict=True)) else members
     if isinstance(value, dict) and field in _NAMES:
-        return {key: _shown(field, member, paths) for key, member in value.items()}
+        return {key: _redacted(field, member, paths) for key, member in value.items()}
     return value

@@ -164,7 +164,7 @@ def intersect(graph: Graph, nodes: Sequence[str], **options: Any) -> records.Int
 
 
 def _list_of(nodes: Sequence[str]) -> Sequence[str]:
-    """Return a list of nodes. Raises `BadOption` for a text, of which each character would be a node."""
+    """Return a list of nodes. Raises `BadOption` for a text: its characters are not nodes."""
     if isinstance(nodes, str):
         raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
     return nodes
@@ -404,7 +404,8 @@ def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> records.
 
     if around < 0:
         raise BadOption(f"around is {around}: it must be 0 or more")
-    session = Session(graph)  # which reads nodes as agents write them, and answers show them
+    # A session reads nodes as agents write them and answers show them.
+    session = Session(graph)
     drawn: dict[int, None] = {}
     unknown: list[str] = []
     for node in _list_of(nodes):
@@ -414,7 +415,7 @@ def subgraph(graph: Graph, nodes: Sequence[str], *, around: int = 0) -> records.
             unknown.append(node)
     rows = [*drawn, *_joined_nodes(graph, list(drawn), around)]
     kept = rows[:MOST_NODES]
-    edges = list(islice(_among(graph, np.unique(np.array(kept, np.int32))), MOST_EDGES + 1))
+    edges = list(islice(_edges_between(graph, np.unique(np.array(kept, np.int32))), MOST_EDGES + 1))
     arrays = graph.arrays
     degrees = arrays.adjacency.degree(np.array(kept, np.int32)).tolist()
     return records.Subgraph(
@@ -442,13 +443,14 @@ def _joined_nodes(graph: Graph, rows: Sequence[int], most: int) -> list[int]:
     return best
 
 
-def _among(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
+def _edges_between(graph: Graph, rows: Rows) -> Iterator[WalkedEdge]:
     """Yield the edges among `rows` ((n,) int32, ascending), each type once between two nodes."""
     import numpy as np
 
     arrays = graph.arrays
     entries = arrays.adjacency.entries(rows)
-    is_inside = np.isin(entries.neighbor, rows) & (entries.kind & 1 == 0)  # an edge is stored at both of its ends
+    # An edge is stored at both of its ends.
+    is_inside = np.isin(entries.neighbor, rows) & (entries.kind & 1 == 0)
     places = zip(entries.owner[is_inside], entries.kind[is_inside] >> 1, entries.neighbor[is_inside], strict=True)
     for source, edge_type, target in dict.fromkeys((int(a), int(kind), int(b)) for a, kind, b in places):
         yield WalkedEdge(source=arrays.ids[source], type=arrays.types.edges[edge_type], target=arrays.ids[target])
@@ -476,7 +478,8 @@ def facets(graph: Graph, nodes: Sequence[str]) -> records.Facets:
             facets.append(
                 records.Facet(name=name, groups=_groups(values[:MOST_VALUES]), distinct=len(values), missing=missing)
             )
-    facets.sort(key=lambda facet: facet.missing)  # stable: else in the order of the graph
+    # The sort is stable: ties stay in the order of the graph.
+    facets.sort(key=lambda facet: facet.missing)
     types = group_values(arrays.type_at(row) for row in rows.tolist())
     return records.Facets(total=len(rows), types=_groups(types), properties=tuple(facets[:MOST_PROPERTIES]))
 

@@ -14,11 +14,11 @@ class View(Record):
     """Base of the records about a graph."""
 
     unprinted: ClassVar[frozenset[str]] = frozenset()
-    """Fields that a command prints on standard error, or not at all, and omits from its `--json`."""
+    """Fields that a command omits from its `--json`, like the notes, which it prints on standard error."""
 
     def printed(self) -> dict[str, Any]:  # Any: JSON
         """Return the JSON of `--json`."""
-        return self.model_dump(mode="json", exclude=set(self.unprinted))
+        return self.model_dump(mode="json", exclude={"notes", *self.unprinted})
 
 
 # ------------------------------------------------------------------------------------------------------------- lists
@@ -36,7 +36,7 @@ class ListedNode(View):
 class Listing(View):
     """A page of the nodes that pass some filters."""
 
-    unprinted = frozenset({"missing", "notes"})
+    unprinted = frozenset({"missing"})
 
     total: int
     """Nodes that pass the filters."""
@@ -63,7 +63,7 @@ class Group(View):
 class Grouping(View):
     """A page of the values of a field, with the number of nodes that have each."""
 
-    unprinted = frozenset({"offset", "distinct", "missing", "notes"})
+    unprinted = frozenset({"offset", "distinct", "missing"})
 
     total: int
     """Nodes that pass the filters."""
@@ -96,8 +96,6 @@ class KindCount(View):
 class NeighborsPage(View):
     """A page of the neighbours of a node, and counts of all of them."""
 
-    unprinted = frozenset({"notes"})
-
     node: str
     """The node's id."""
     total: int
@@ -119,7 +117,7 @@ class NeighborsPage(View):
 class IntersectPage(View):
     """The nodes that touch all of several nodes, else most of them."""
 
-    unprinted = frozenset({"nodes", "notes"})
+    unprinted = frozenset({"nodes"})
 
     hits: tuple[Ranked, ...]
     """Each with the edges to those nodes; its score is the number of them that it touches."""
@@ -140,7 +138,7 @@ class PathView(View):
 class PathsPage(View):
     """The shortest paths between two nodes."""
 
-    unprinted = frozenset({"names", "notes"})
+    unprinted = frozenset({"names"})
 
     paths: tuple[PathView, ...]
     names: dict[str, str] = {}
@@ -151,7 +149,7 @@ class PathsPage(View):
 class NodePage(View):
     """One node in full, with counts of its neighbours."""
 
-    unprinted = frozenset({"counts", "source", "notes"})
+    unprinted = frozenset({"counts", "source"})
 
     id: str
     type: str
@@ -182,8 +180,6 @@ class SchemaEdge(View):
 
 class SchemaView(View):
     """The node types and edge types of a graph, and their labels."""
-
-    unprinted = frozenset({"notes"})
 
     node_types: dict[str, int]
     edges: tuple[SchemaEdge, ...]
@@ -216,7 +212,7 @@ class ExtractedBy(View):
 class GraphInfo(View):
     """A graph and its sources. Files are named relative to the folder of the sources."""
 
-    unprinted = frozenset({"name", "generation", "notes"})
+    unprinted = frozenset({"name", "generation"})
 
     name: str
     """The name of its folder."""

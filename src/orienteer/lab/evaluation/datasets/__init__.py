@@ -11,6 +11,7 @@ from orienteer.lab.evaluation.datasets.rows import Dataset
 from orienteer.lab.evaluation.examples import QuestionSet
 from orienteer.plugins import load, refused, registered
 
+# In the order in which they are tried: the particular before the general.
 DATASETS: tuple[Dataset, ...] = (
     knowledge_bases.STARK,
     knowledge_bases.GRBENCH,
@@ -18,7 +19,6 @@ DATASETS: tuple[Dataset, ...] = (
     knowledge_bases.TREC,
     rows.DATASET,
 )
-"""In the order in which they are tried: the particular before the general."""
 
 
 def read_questions(

@@ -7,8 +7,8 @@ STaRK   the official folders of csv and split files, and one table with a column
     Node ids are the numbers of the knowledge base as text, as importing it gives them.
 GRBench   the questions of Graph-CoT: JSON lines `{"qid", "question", "answer"}`, one file a domain. Answers are names,
     joined by commas if there are several, and names may contain commas too; numbers; True and False. With a graph the
-    names become nodes. The published files name no level, but come in blocks of ten for each template, and a template's
-    place tells its level; that is known only of the domains in `_LEVELS`.
+    names become nodes. The published files name no level, but come in blocks of ten for each template. For the domains
+    in `_LEVELS` a template's place gives its level.
 TREC   `NAME.queries` with id and text, `NAME.qrels` with four columns. mFAR publishes STaRK so: a corpus of
     `id<TAB>json`, `NAME.queries` and `NAME.qrels` for each split.
 """
@@ -50,10 +50,10 @@ from orienteer.records import Question
 
 
 _BASES = ("amazon", "mag", "prime")
+# Node types that may answer, by knowledge base; every node of PRIME may. The official figures drop other hits.
 _CANDIDATES = {"amazon": ("product",), "mag": ("paper",)}
-"""Node types that may answer, by knowledge base; every node of PRIME may. The official figures drop other hits."""
+# The split of the questions that people wrote, which have a file of their own.
 _HUMAN = "human"
-"""The split of the questions that people wrote, which have a file of their own."""
 
 
 def _stark_files(path: Path) -> list[Path]:
@@ -159,10 +159,10 @@ def _stark_example(row: QuestionRow, split_of: Mapping[str, str], file: Path) ->
 
 
 _GRBENCH_COLUMNS = ("qid", "question", "answer")
+# Questions a template.
 _BLOCK = 10
-"""Questions a template."""
+# Templates of each level, easy first.
 _LEVELS: Mapping[str, tuple[int, ...]] = {"biomedical": (7, 20), "legal": (5, 11, 2)}
-"""Templates of each level, easy first."""
 _LEVEL_NAMES = ("easy", "medium", "hard")
 _SHOWN = 3
 
@@ -208,7 +208,7 @@ def _grbench_example(row: QuestionRow, file: Path, *, has_domains: bool) -> Exam
 
 
 class _Cut(NamedTuple):
-    """The names that an answer was cut into, and the pieces that are no name in the graph."""
+    """The names in an answer, and the pieces that are not names in the graph."""
 
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -235,8 +235,8 @@ class _GraphAnswers:
     """The nodes whose exact names the answers of some questions contain.
 
     A name of several nodes means those of the type that the other answers of its template have, else all of them. A
-    question gets no gold nodes if a piece of its answer is no name in the graph. Nor does any question of a domain with
-    fewer than half of its answers in the graph: it is about another graph, and names match by chance.
+    question gets no gold nodes if a piece of its answer is not a name in the graph. Nor does any question of a domain
+    with fewer than half of its answers in the graph: it is about another graph, and names match by chance.
     """
 
     def __init__(self, examples: Sequence[Example], graph: Graph) -> None:

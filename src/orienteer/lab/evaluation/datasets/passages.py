@@ -31,12 +31,12 @@ from orienteer.ingest.tables.values import identifier
 from orienteer.lab.evaluation.datasets.rows import (
     Dataset,
     QuestionRow,
+    as_list,
     digest,
     examples_of,
     fields,
     files_in,
     keys,
-    listed,
     of_split,
     required,
     rows,
@@ -66,12 +66,12 @@ def _plainly(text: str) -> str:
 # HotpotQA, 2WikiMultiHopQA and MuSiQue.
 
 
+# Columns that only this data set has, among the questions; those of 2WikiMultiHopQA come before HotpotQA's.
 _TELLING: Mapping[str, frozenset[str]] = {
     "musique": frozenset({"hops", "decomposition", "question_decomposition", "paragraphs"}),
     "2wikimultihopqa": frozenset({"evidences", "evidences_id"}),
     "hotpotqa": frozenset({"supporting_facts"}),
 }
-"""Columns that only this data set has, among the questions; those of 2WikiMultiHopQA come before HotpotQA's."""
 _GOLD_COLUMNS = frozenset({"gold_pids", "supporting_facts", "paragraphs"})
 _MULTIHOP_OWN = (
     "id",
@@ -87,8 +87,8 @@ _MULTIHOP_OWN = (
 _WRITTEN_AS_JSON = ("decomposition", "evidences", "supporting_facts", "question_decomposition")
 _multihop_notes = _without_nodes("have no gold passages in the corpus: {}")
 
+# The place and the text, without spaces, of each passage, by title.
 PassagesByTitle = Mapping[str, Sequence[tuple[str, str]]]
-"""The place and the text, without spaces, of each passage, by title."""
 
 
 def _multihop_files(path: Path) -> dict[Path, str]:
@@ -123,8 +123,8 @@ def _read_multihop(path: Path, *, split: str | None, graph: Graph | None, name: 
 
 def _multihop_example(row: QuestionRow, file: Path, name: str, passages: PassagesByTitle | None) -> Example:
     question_id = identifier(row.get("id")) or required(row, "_id", path=file)
-    nodes = list(map(identifier, listed(row["gold_pids"]))) if passages is None else _by_text(row, passages)
-    aliases = [alias for alias in listed(row.get("answer_aliases")) if isinstance(alias, str) and alias.strip()]
+    nodes = list(map(identifier, as_list(row["gold_pids"]))) if passages is None else _by_text(row, passages)
+    aliases = [alias for alias in as_list(row.get("answer_aliases")) if isinstance(alias, str) and alias.strip()]
     answer = required(row, "answer", path=file)
     opened = {key: unpacked(row[key]) for key in _WRITTEN_AS_JSON if key in row}
     own_fields = fields({**row, **opened}, but=_MULTIHOP_OWN)
@@ -205,9 +205,9 @@ def _read_ottqa(path: Path, *, split: str | None, graph: Graph | None) -> Questi
 
 
 def _ottqa_example(row: QuestionRow, counts: Mapping[str, int], file: Path, split: str | None) -> Example:
-    traced = listed(next((row[key] for key in _NODES if row.get(key)), None))
+    traced = as_list(next((row[key] for key in _NODES if row.get(key)), None))
     if row.get("gold_passages") is not None:
-        passages, lines = listed(row["gold_passages"]), listed(row.get("gold_rows"))
+        passages, lines = as_list(row["gold_passages"]), as_list(row.get("gold_rows"))
     else:
         passages = sorted({node[2] for node in traced if node[2]})
         lines = sorted({node[1][0] for node in traced})
@@ -230,8 +230,8 @@ def _ottqa_example(row: QuestionRow, counts: Mapping[str, int], file: Path, spli
 
 
 _HYPER_COLUMNS = frozenset({"question", "golden_answers", "context"})
+# The column of a question's place in its file, from 1: its id, since the files give none.
 _PLACE = "\0place"
-"""The column of a question's place in its file, from 1: its id, since the files give none."""
 _hyper_notes = _without_nodes("have evidence that no single passage of the graph contains")
 
 
@@ -267,7 +267,7 @@ def _hyper_example(row: QuestionRow) -> Example:
         raise ValueError(f"{text!r} is not a question")
 
     def texts(column: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(text for text in listed(row[column]) if isinstance(text, str) and text.strip()))
+        return tuple(dict.fromkeys(text for text in as_list(row[column]) if isinstance(text, str) and text.strip()))
 
     return Example(
         question=Question(id=row[_PLACE], text=text),

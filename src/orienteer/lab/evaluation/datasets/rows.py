@@ -23,17 +23,17 @@ from orienteer.ingest.tables.values import identifier, plain
 from orienteer.lab.evaluation.examples import AnswerType, Example, Gold, QuestionSet
 from orienteer.records import JsonValue, Question
 
+# A question as a file holds it: cells by column, or values by key.
 QuestionRow: TypeAlias = dict[str, Any]  # Any: a cell of any file format
-"""A question as a file holds it: cells by column, or values by key."""
+# The bytes of a JSON file that are read to see the keys of its first object.
 PEEKED_BYTES = 1 << 20
-"""The bytes of a JSON file that are read to see the keys of its first object."""
 SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
 
 
 def files_in(path: Path, *, root: Path | None = None) -> list[Path]:
     """Return the visible files of a folder, or the one file; none if there is nothing.
 
-    Links that lead out of the folder, or out of the `root` that holds it, are left out.
+    Links out of the folder, or out of the `root` above it, are skipped.
     """
     if path.is_dir():
         return listing(path, root)
@@ -79,7 +79,7 @@ def rows(path: Path) -> list[QuestionRow]:
 def digest(paths: Iterable[Path]) -> str:
     """Return the sha256 of one file, as `sha256sum` prints it, or of the names and hashes of several files.
 
-    Raises `BadInput` if a `SHA256SUMS` beside a file lists another hash for it.
+    Raises `BadInput` if a `SHA256SUMS` next to a file lists another hash for it.
     """
     hashes = {}
     for path in paths:
@@ -88,7 +88,7 @@ def digest(paths: Iterable[Path]) -> str:
         promised = _promised(path)
         if promised not in (None, sha256):
             raise BadInput(
-                f"{path} has the sha256 {sha256}, and {SUMS} beside it says {promised}: download the file again; "
+                f"{path} has the sha256 {sha256}, and {SUMS} next to it says {promised}: download the file again; "
                 "a newer release may have replaced it"
             )
     if len(hashes) == 1:
@@ -127,8 +127,8 @@ def examples_of(table: Iterable[QuestionRow], make: Callable[[QuestionRow], Exam
     return examples
 
 
-def listed(value: Any) -> list[Any]:  # Any: what a table holds
-    """Return a list, or the list that a cell holds as JSON; an empty cell is an empty list. Raises `TypeError`."""
+def as_list(value: Any) -> list[Any]:  # Any: what a table holds
+    """Return a list, or the list in a cell of JSON text; an empty cell is an empty list. Raises `TypeError`."""
     value_list = unpacked(value)
     if value_list is not None and value_list != "" and not isinstance(value_list, list):
         raise TypeError(f"{value_list!r} where a list is expected")
@@ -136,7 +136,7 @@ def listed(value: Any) -> list[Any]:  # Any: what a table holds
 
 
 def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
-    """Return the list if a value is the JSON text of one, else the value as it is."""
+    """Return the list in a JSON text, or any other value unchanged."""
     if isinstance(value, str) and value[:1] == "[":
         try:
             return parsed(value)
@@ -146,7 +146,7 @@ def unpacked(value: Any) -> Any:  # Any: JSON, or what a table holds
 
 
 def unique(ids: Iterable[str], *, path: Path) -> None:
-    """Raise `BadInput` where two questions have one id: results could not be told apart."""
+    """Raise `BadInput` if two questions have one id: their results would be mixed up."""
     for question_id, count in Counter(ids).items():
         if count > 1:
             raise BadInput(f"{path}: two questions have the id {question_id!r}; give each its own")
@@ -209,7 +209,7 @@ class Reads(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One benchmark. Nothing is ever downloaded: `url` is where a person gets the files."""
+    """One benchmark. Nothing is ever downloaded: people get the files from `url`."""
 
     name: str
     about: str
@@ -217,7 +217,7 @@ class Dataset:
     looks_for: str
     """What it is recognised by, as messages put it."""
     recognises: Callable[[Path], bool]
-    """Whether a file or a folder holds it, by columns, keys and names. Raises nothing."""
+    """Whether a file or a folder has it, by columns, keys and names. Raises nothing."""
     read: Reads
     url: str = ""
 

@@ -36,12 +36,12 @@ _FEWEST_VARIANTS = 3  # fewer are read in the table
 
 @dataclass(frozen=True, slots=True)
 class GoldNode:
-    """A gold node, as far as it is known."""
+    """A gold node, with its text if a graph is known."""
 
     type: str
     name: str
     text: str | None = None
-    """Its whole description. None if only a hit told of the node."""
+    """Its whole description. None if the node is known only as a hit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def _columns(runs: Sequence[StoredRun], leading: Sequence[str], random_seed: int
 
 
 def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:
-    """Return the graph of the runs if a folder with its name, here or beside a run, holds this very graph."""
+    """Return the graph of the runs if a folder with its name, here or next to a run, has this very graph."""
     for run in runs:
         for folder in (Path(), run.path.parent, run.path.parent.parent):
             try:
@@ -345,7 +345,7 @@ def count_calls(trajectory: Trajectory) -> CallCounts:
 
 
 def tool_use(material: Material, counts: TrajectoryCounts) -> dict[str, Any]:  # Any: what a template shows
-    """Return how each method used the tools: over all questions, in hits and in misses, and by kind of question.
+    """Return the use of tools by each method: over all questions, in hits and in misses, and by kind of question.
 
     Without methods if no trajectory read the graph.
     """
@@ -373,7 +373,7 @@ def tool_use(material: Material, counts: TrajectoryCounts) -> dict[str, Any]:  #
 
 
 def _figures(trajectories: Sequence[CallCounts]) -> dict[str, Any]:  # Any: what a template shows
-    """Return what trajectories, perhaps none, did with the tools; shares are texts."""
+    """Return the figures of tool use of trajectories, perhaps none; shares are texts."""
     total = {
         name: sum(getattr(counts, name) for counts in trajectories)
         for name in ("searches", "neighbourhood", "others", "calls", "empty", "refused", "repeated")

@@ -32,10 +32,10 @@ from orienteer.lab.evaluation.scores.table import (
 from orienteer.page import svg
 from orienteer.page.svg import NOTHING, figure, pieces, share
 
+# A part of the page, or of one of its tables, as its template takes it.
 Part: TypeAlias = dict[str, Any]  # Any: what a template shows
-"""A part of the page, or of one of its tables, as its template takes it."""
+# Rows by value, then by the number of their column.
 RowsByValue: TypeAlias = Mapping[str, Mapping[int, Row]]
-"""Rows by value, then by the number of their column."""
 
 _NAMES = {
     "table": "Methods",
@@ -298,7 +298,7 @@ def _fields(material: Material) -> Part:
 
 
 def _nodes(material: Material) -> Part:
-    """Return how many gold nodes are found, by their type, the length of their text, and the script of their name."""
+    """Return the share of gold nodes found by type, by length of text, and by script of the name."""
     has_graph = material.graph is not None
     part: Part = {"tables": [], "measure": _MEASURE, "fewest": _FEWEST, "has_graph": has_graph}
     if not any(line.gold.nodes for column in material.columns for line in column.lines.values()):
@@ -486,7 +486,7 @@ def _heat(sweep: Sweep, cells: Mapping[tuple[str, ...], MethodColumn], measure: 
 
 
 def _evidence(material: Material, counts: TrajectoryCounts) -> Part | None:
-    """Return how much of the gold nodes agents had seen after each step; None without steps."""
+    """Return the share of gold nodes that agents had seen after each step; None without steps."""
     # A single call for the answer is a step that observes nothing: methods that only rank have no curve.
     curves = {column.name: curve for column in material.chosen if any(curve := counts.curve(column))}
     longer = {name: curve for name, curve in curves.items() if len(curve) > 1}

@@ -21,10 +21,10 @@ from orienteer.lab.evaluation.scores.scorer import gives_answers, scorer
 from orienteer.lab.evaluation.scores.table import values_of
 from orienteer.records import JsonValue, Reading, Step, Trajectory
 
+# The number of hits of each method that are shown under a question.
 HITS = 5
-"""The number of hits of each method that are shown under a question."""
+# The bytes of the page that all trajectories may take together: their texts are cut until they fit.
 TRAJECTORIES = 15_000_000
-"""The bytes of the page that all trajectories may take together: their texts are cut until they fit."""
 _CUTS = (4_000, 1_200, 400, 120, 40)  # characters of one text, tried in turn
 _LEFT_OUT = 64  # bytes that say that there was no room
 _ANSWER, _FIELD = 2_000, 400  # characters that are shown of an answer and of a field

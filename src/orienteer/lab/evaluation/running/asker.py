@@ -41,7 +41,7 @@ from orienteer.retriever import LIMITS, Retriever, failure
 from orienteer.settings import Settings
 from orienteer.tools.texts import LARGEST_K
 
-# How questions are asked in a process that is not the run's: what it opens there, by paths and names.
+# How questions are asked, in this process or another, which opens everything by paths and names.
 
 
 _FEWEST_PLACES = 8  # for calls under way at once
@@ -49,7 +49,7 @@ _FEWEST_PLACES = 8  # for calls under way at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingRecipe:
-    """What an `Asker` is made of where the questions are asked. Settings that are pickled leave their keys behind."""
+    """The parts of an `Asker` in any process. Pickled settings leave their keys behind."""
 
     graph: Path
     published_at: str | None
@@ -75,10 +75,10 @@ class AskingRecipe:
         graph = Graph.open(directory, embedder=self.settings.open_embedder)
         if graph_hash(graph) != self.graph_sha256:
             if self.published_at is not None:
-                raise BadInput(f"{self.published_at} was published anew since this run began: repeat the command")
+                raise BadInput(f"{self.published_at} was published again since this run began: repeat the command")
             raise BadInput(
-                f"{self.graph} is another graph there than here: copy it anew, name a path that all machines share, or "
-                "push it (orienteer push) and name its address"
+                f"{self.graph} differs from this machine's graph: copy it again, name a path that all machines "
+                "share, or push it (orienteer push) and name its address"
             )
         model = None
         if self.model is not None:
@@ -102,20 +102,20 @@ def model_for(
     return replace(settings, server=server).open_model(name)
 
 
-# The replies of a model to the questions in flight: written down before they are used, so that none is paid twice.
+# The replies of a model to the questions in flight: written before they are used, so that none is paid twice.
 #
 # One file holds the replies to one question under one method, and is removed when the result is written. A question
 # that a kill has cut off begins anew and finds its replies there, as long as it asks what it asked before.
 
 
 class ReplyFolder:
-    """The folder of a run that holds the files."""
+    """The folder of these files in a run."""
 
     def __init__(self, run: Path) -> None:
         self._folder = run / REPLIES
 
     def file(self, pair: Pair) -> Path:
-        """Return where the replies to a question are; an id may hold what no file's name may."""
+        """Return the file of the replies to a question, named by a hash: an id may have any characters."""
         digest = hashlib.sha256(json.dumps(pair).encode()).hexdigest()
         return self._folder / f"{digest[:32]}.jsonl"
 
@@ -134,7 +134,7 @@ class ReplyFolder:
         self.file(pair).unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Remove the folder, where no question needs it any more."""
+        """Remove the folder if no question needs it any more."""
         with suppress(OSError):
             self._folder.rmdir()
 
@@ -151,9 +151,9 @@ class ResumableModel:
         self._replies: ReplyStore | None = None
         self._lock = Lock()
         self.served = frozenset[str]()
-        """What the server's replies to the question in hand call the model."""
+        """Names of the model in the server's replies to the current question."""
         self.spent = Usage()
-        """What the question in hand has taken, the stored replies included."""
+        """The usage of the current question, the stored replies included."""
 
     @property
     def name(self) -> str:
@@ -162,16 +162,16 @@ class ResumableModel:
 
     @property
     def price(self) -> Price | None:
-        """What the model costs, None where that is not known."""
+        """The price of the model, or None if it is not known."""
         return self._model.price
 
     @property
     def manner(self) -> Manner:
-        """How the model is spoken to."""
+        """The model's dialect."""
         return manner_of(self._model)
 
     def begin(self, replies: ReplyStore) -> None:
-        """Take up a question whose replies are kept here."""
+        """Begin a question whose replies are stored here."""
         self._replies, self.spent, self.served = replies, Usage(), frozenset()
 
     def chat(
@@ -211,17 +211,17 @@ class Task(NamedTuple):
 
     @property
     def pair(self) -> Pair:
-        """What its result is found by."""
+        """The key of its result."""
         return self.example.question.id, self.variant.label
 
 
 class Outcome(NamedTuple):
-    """What came of a task."""
+    """The outcome of a task."""
 
     line: Line
     trajectories: tuple[Trajectory, ...]
     served: frozenset[str] = frozenset()
-    """What the server calls the model in its replies."""
+    """Names of the model in the server's replies."""
 
 
 class _QuestionSlot(NamedTuple):
@@ -258,8 +258,8 @@ class Asker:
     def prepare(self) -> None:
         """Open the methods. Raises `BadOption` for one that cannot work with this graph, model, budget or k.
 
-        Only a method itself knows whether it can rank more nodes than tools show. Where more are asked for, it gets
-        the question with no time to answer it, so that no model is paid.
+        Only a method itself knows whether it can rank more nodes than tools show. If more are asked for, it gets the
+        question with no time to answer it, so that no model is paid.
         """
         for variant in self._recipe.variants:
             slot = self._first[variant.label] = self._make(variant)
@@ -273,9 +273,9 @@ class Asker:
                     pass
 
     def ask(self, task: Task) -> Outcome:
-        """Return what came of a question; one that fails has its error.
+        """Return the outcome of a question; one that fails has its error.
 
-        Raises what would befall every question alike: `BadOption`, `MissingExtra`, `NotAGraph`.
+        Raises `BadOption`, `MissingExtra` or `NotAGraph`, since every question would fail alike.
         """
         label = task.variant.label
         slot = self._first[label]

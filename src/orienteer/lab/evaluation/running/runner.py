@@ -48,13 +48,13 @@ from orienteer.retriever import LIMITS
 from orienteer.settings import Settings, read_settings
 from orienteer.version import __version__
 
+# Questions at once under methods that need a model: all their waiting is on it.
 WORKERS = 8
-"""Questions at once under methods that need a model: all their waiting is on it."""
+# Failures of the model in a row after which a run ends: a dead server measures nothing.
 FAILURES = 20
-"""Questions in a row whose model fails, after which a run ends: a dead server is no measurement."""
 NO_ANSWERS = "answers were asked for without a model: methods that only rank give none"
+# The method that ranks nothing.
 ANSWERS_ONLY = "vanilla"
-"""The method that ranks nothing."""
 Outcomes: TypeAlias = Generator[Outcome, None, None]
 
 
@@ -64,7 +64,7 @@ class RunConfig(Options):
     k: int = Field(default=20, ge=0)
     """Hits of a ranking at the most."""
     random_seed: int = 0
-    """What is random derives from it: the sample that a limit draws, and what methods draw."""
+    """The seed of all random choices: the sample that a limit draws, and those of methods."""
     split: str | None = None
     """Which split of the data set the questions are, to be written down."""
     where: tuple[str, ...] = ()
@@ -74,28 +74,28 @@ class RunConfig(Options):
     answers: bool = False
     """Ask for answers too: a further call of the model under methods that only rank."""
     workers: int | None = Field(default=None, ge=1)
-    """Questions at once. None is 8 under methods that call a model and 1 under others, which are asked alone whatever
-    is given here where both run: their time is their own."""
+    """Questions at once. None is 8 under methods that call a model and 1 under others. If both kinds run, the others
+    are always asked alone, so that their times are their own."""
     retry_failed: bool = False
     """Ask those questions again that failed in an earlier attempt."""
 
 
 class Progress(NamedTuple):
-    """How far a run has come."""
+    """The progress of a run."""
 
     done: int
-    """Results that are there, those of earlier attempts included."""
+    """Results so far, those of earlier attempts included."""
     total: int
     failed: int
     usage: Usage
-    """What all results of the run took together."""
+    """The usage of all results of the run."""
     asked: int
     """Results of this attempt."""
     seconds: float
     """Since this attempt began."""
 
     def after(self, line: Line, seconds: float) -> Progress:
-        """Return how far it has come with one more result."""
+        """Return the progress with one more result."""
         failed = self.failed + (line.error is not None)
         return Progress(self.done + 1, self.total, failed, self.usage + line.usage, self.asked + 1, seconds)
 
@@ -116,13 +116,13 @@ def evaluate(
 ) -> Progress:
     """Ask every question under every method, and write the run at `path`; what is written there already stays.
 
-    A method may carry options, `ark agents=1`; `options` hold for each method that knows them. A question that fails
-    is written down with its error. Whatever ends this, the same call goes on from there: no result is made twice, and
-    no reply that came is paid twice. `progress` is told of each result. `executor` says where questions are asked, in
-    threads of this process if nothing else is said; elsewhere the model is opened by its name and the settings.
+    A method may have options, `ark agents=1`; `options` apply to each method that knows them. A question that fails is
+    stored with its error. After any interruption the same call resumes: no result is made twice, and no reply is paid
+    twice. `progress` receives each result. `executor` asks the questions, by default in threads of this process;
+    elsewhere the model is opened by its name and the settings.
 
-    Raises `BadInput` where the run was made under other conditions, and `ModelError` where the model has failed one
-    question after another.
+    Raises `BadInput` if the run was made under other conditions, and `ModelError` if the model failed one question
+    after another.
     """
     config = RunConfig() if config is None else config
     settings = read_settings() if settings is None else settings
@@ -165,7 +165,7 @@ def evaluate(
         count=len(examples),
         candidates=questions.candidates,
         # As it will be read again.
-        methods=json.loads(json.dumps({variant.label: variant.settled() for variant in chosen}, default=repr)),
+        methods=json.loads(json.dumps({variant.label: variant.all_options() for variant in chosen}, default=repr)),
         prompts=prompt_hashes((variant.method.name for variant in chosen), answers=config.answers and used is not None),
         model=recipe.model,
         base_url=getattr(used, "base_url", None),
@@ -268,7 +268,7 @@ class _Run:
 
 
 def _claim(path: Path) -> None:
-    """Make the folder, or see that it is a run's. Raises `BadInput` where something else lies there."""
+    """Make the folder, or check that it is a run's. Raises `BadInput` if it holds something else."""
     if path.exists() and not path.is_dir():
         raise BadInput(f"{path} is a file: name a folder for the run")
     if path.is_dir() and not (path / MANIFEST).exists():
@@ -282,7 +282,7 @@ def _claim(path: Path) -> None:
 
 
 def _begin(path: Path, manifest: RunManifest, examples: Sequence[Example]) -> RunManifest:
-    """Write conditions and questions, or take up those that are there. Raises `BadInput` where they differ."""
+    """Write conditions and questions, or resume the existing ones. Raises `BadInput` if they differ."""
     for left in [file for name in (MANIFEST, QUESTIONS) for file in path.glob(f".{name}.*")]:
         left.unlink()  # by a process that was killed while it wrote
     old = read_manifest(path) if (path / MANIFEST).exists() else None

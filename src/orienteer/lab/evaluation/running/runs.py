@@ -1,11 +1,11 @@
-"""A run on disk: what was asked of which method, under what conditions, and everything that came back.
+"""A run on disk: questions, methods, conditions, and all results.
 
-manifest.json        what the figures depend on
+manifest.json        the conditions of the figures
 questions.jsonl      the examples, gold included
 results.jsonl        one line a question and method, in order of completion
 trajectories.jsonl   one line a question and method: the trajectories of that result
 replies/             replies of the model to the questions in flight, so that none is paid twice after a kill
-.lock                held by whoever writes
+.lock                locked by the writing process
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ NO_RETRIEVAL = frozenset({"add_to_answer", "remove_from_answer", "finish", "sche
 
 
 class Work(Record):
-    """What a method did for one question; SAGE's table 4 compares methods by such counts."""
+    """The work of a method for one question; SAGE's table 4 compares methods by such counts."""
 
     iterations: int = 0
     """Turns of a model."""
@@ -120,13 +120,13 @@ class Line(Record):
     hits: tuple[Ranked, ...] = ()
     answer: str | None = None
     long_answer: str | None = None
-    """What the answer rests on, from methods that say so."""
+    """The grounds of the answer, from methods that give them."""
     reading: Reading | None = None
     """How the question was read; None for methods without a reading."""
     refusal: Refusal | None = None
     """Why it has no exact answer; None if it has one, and for methods without a reading."""
     cited: tuple[str, ...] = ()
-    """Ids that the answer cites in square brackets and that are no hits: of entities, in a ranking of passages."""
+    """Ids that the answer cites in square brackets and that are not hits: of entities, in a ranking of passages."""
     gold: Gold = Gold()
     fields: dict[str, JsonValue] = {}
     usage: Usage = Usage()
@@ -162,11 +162,11 @@ class QuestionTrajectories(Record):
 
 
 class RunManifest(Record):
-    """What the figures of a run depend on. Two runs with equal manifests are the same experiment."""
+    """The conditions of a run. Two runs with equal manifests are the same experiment."""
 
     version: Literal[1] = 1
     graph: str
-    """Name of the graph's folder; where it lies does not matter."""
+    """Name of the graph's folder; its place does not matter."""
     graph_sha256: str
     nodes: int
     edges: int
@@ -187,7 +187,7 @@ class RunManifest(Record):
     """The model as the server's replies name it."""
     base_url: str | None = None
     dialect: Dialect | None = None
-    """How calls reach the model, where its server or its card says; None leaves that to each method."""
+    """The dialect of the model's server or card; None leaves that to each method."""
     k: int = 20
     random_seed: int = 0
     answers: bool = False
@@ -247,7 +247,7 @@ def read_manifest(path: Path) -> RunManifest:
         return RunManifest.model_validate_json(file.read_bytes())
     except OSError as error:
         raise BadInput(
-            f"{path} is no run ({file.name}: {error.strerror}): name a folder that eval run -o wrote"
+            f"{path} is not a run ({file.name}: {error.strerror}): name a folder that eval run -o wrote"
         ) from error
     except ValidationError as error:
         detail = error.errors()[0]
@@ -278,18 +278,18 @@ def by_method(lines: Iterable[Line]) -> dict[str, list[Line]]:
     return grouped
 
 
-# The writing side of a run: what it has so far, and what is put to it, by one process and one thread of it.
+# The writing side of a run: its results so far and the new ones, by one process and one thread of it.
 
 
+# A question's id and a method's label: what has one result.
 Pair: TypeAlias = tuple[str, str]
-"""A question's id and a method's label: what has one result."""
 
 
 class Journal:
     """The results of a run as they come.
 
-    Trajectories are written before their result, so that a result that is there is complete. What a kill has left
-    beside that is cleared away when the journal is opened: a last line cut short, trajectories without their result.
+    Trajectories are written before their result, so that every result is complete. Opening the journal removes the
+    remains of a kill: an incomplete last line, and trajectories without their result.
     """
 
     def __init__(self, path: Path, *, forgets_failed: bool = False) -> None:
@@ -300,7 +300,7 @@ class Journal:
         self.failed: set[Pair] = set()
         """Of those that are done."""
         self.usage = Usage()
-        """What they took together."""
+        """Their usage together."""
         mend(self._results)
         mend(self._trajectories)
         if forgets_failed:
@@ -312,7 +312,7 @@ class Journal:
             try:
                 self.usage += Usage.model_validate(record.get("usage"))
             except ValidationError as error:
-                raise _no_result(self._results, "its usage is none") from error
+                raise _no_result(self._results, "its usage is invalid") from error
             if record.get("error") is not None:
                 self.failed.add(pair)
         if sum(1 for _ in read_lines(self._trajectories)) > len(self.done):
@@ -349,7 +349,7 @@ def _no_result(file: Path, why: object) -> BadInput:
     return BadInput(f"{file} holds a line that is not a result ({why}): name another folder and run it again")
 
 
-# What the figures of a run depend on: hashes of graph and prompts, versions; whether the conditions of two agree.
+# The conditions of a run: hashes of graph and prompts, versions; whether those of two runs agree.
 
 
 _FIXED = ("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer")
@@ -359,7 +359,7 @@ _HASHED = 12  # digits of a hash that are shown
 
 
 def graph_hash(graph: Graph) -> str:
-    """Return a sha256 over all that a graph holds, but for where and when it was made: equal graphs have equal ones."""
+    """Return a sha256 over the content of a graph, not its place and time: equal graphs have equal ones."""
     content = graph.arrays.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
     if not content["partial"]:  # a graph that is whole has the hash that it had before there were partial ones
         del content["partial"]
@@ -367,10 +367,10 @@ def graph_hash(graph: Graph) -> str:
 
 
 def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
-    """Return the sha256 of each prompt of these methods, and of the prompt for answers where there are any.
+    """Return the sha256 of each prompt of these methods, and of the prompt for answers if they are asked for.
 
-    The prompts of a method are the files that bear its name: `ark.md`, `ark-faithful.md`; a method over another has
-    those of both. A file that bears no method's name is shared by all that need a model, or by all retrievers.
+    The prompts of a method are the files with its name: `ark.md`, `ark-faithful.md`; a method over another has those
+    of both. A file without any method's name is shared by all that need a model, or by all retrievers.
     """
     names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
     needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)

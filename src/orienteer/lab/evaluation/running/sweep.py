@@ -27,8 +27,8 @@ from orienteer.options import options_of, pairs_of, unknown_option
 from orienteer.records import JsonValue
 from orienteer.settings import Settings
 
+# The setting of the questions in a method's text, next to the method's own options.
 K = "k"
-"""What a method's text may say of its questions, beside the method's own options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +38,27 @@ class Variant:
     label: str
     method: MethodCard
     options: Mapping[str, Any]
-    """What is set, checked; what is not keeps its default."""
+    """The options that were set, checked; the others keep their defaults."""
     k: int | None = None
-    """Hits that its questions are asked for, where that is not the run's: `naive k=10`."""
+    """Hits that its questions are asked for, if not as many as the run's: `naive k=10`."""
     seeds: Mapping[str, Any] = field(default_factory=dict)
-    """What the settings say of the method that it starts from, where it is written over one."""
+    """The settings of the method that it starts from, if it is written over one."""
 
     @property
     def agents(self) -> int:
-        """How many calls of a model one question may have under way, as far as the options tell."""
+        """The number of model calls that one question may have under way, by its options."""
         over = self.method.over
-        return int(self.settled().get("agents" if over is None else f"{over.name}.agents", 1))
+        return int(self.all_options().get("agents" if over is None else f"{over.name}.agents", 1))
 
-    def settled(self) -> dict[str, Any]:
+    def all_options(self) -> dict[str, Any]:
         """Return every option with its value, defaults included.
 
-        Those of a method that it starts from bear its name: `ark.agents`.
+        Those of a method that it starts from have its name: `ark.agents`.
         """
         values = {} if self.k is None else {K: self.k}
-        values |= _settled(self.method, self.options)
+        values |= _with_defaults(self.method, self.options)
         if (over := self.method.over) is not None:
-            values |= {f"{over.name}.{name}": value for name, value in _settled(over, self.seeds).items()}
+            values |= {f"{over.name}.{name}": value for name, value in _with_defaults(over, self.seeds).items()}
         return values
 
 
@@ -76,7 +76,7 @@ def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, 
     for label in labels:
         if labels.count(label) > 1:
             raise BadOption(f"the method {label!r} is named twice: once is enough, or set an option of it apart")
-    names = {K, *(name for variant in read for name in _settled(variant.method, {}))}
+    names = {K, *(name for variant in read for name in _with_defaults(variant.method, {}))}
     for name in options:
         if name not in names:
             raise unknown_option(repr(name), name, sorted(names))
@@ -142,8 +142,8 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
     return Variant(label, method, config.read(set_, where=f"{name}.").chosen, k, seeds)
 
 
-def _settled(method: MethodCard, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every option of a method, as it is given where the method knows it, else its default."""
+def _with_defaults(method: MethodCard, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every option of a method with its given value, else its default."""
     defaults = {option.name: option.default for option in options_of(method.config_class())}
     return {**defaults, **{name: value for name, value in values.items() if name in defaults}}
 
@@ -176,7 +176,7 @@ def select(
 ) -> tuple[Example, ...]:
     """Return the questions that meet every condition, at most `limit` of them, in their own order.
 
-    A limit draws a sample, for benchmarks lie in blocks of one kind; one seed draws one sample, and a larger limit
+    A limit draws a sample, since benchmarks come in blocks of one kind; one seed draws one sample, and a larger limit
     includes the sample of a smaller one. Raises `BadOption` for a field that no question has, or a limit below 1, and
     `BadInput` if nothing is left, or if an id is missing or repeated.
     """

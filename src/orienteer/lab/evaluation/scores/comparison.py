@@ -32,10 +32,10 @@ from orienteer.lab.evaluation.scores.statistics import (
 from orienteer.lab.evaluation.scores.table import Estimate, require_field, value_order, values_of
 from orienteer.records import Record, Usage
 
+# Methods that rank by the texts of nodes alone, a model's rewording of the question included.
 FLAT = frozenset({"agr", "bm25", "dense", "hybrid", "hyde", "naive", "rar", "text-rag"})
-"""Methods that rank by the texts of nodes alone, a model's rewording of the question included."""
+# Methods that search texts again and again, or not at all: neither a flat list nor a witness for the graph.
 TEXT_AGENTS = frozenset({"ircot", "react", "reflexion", "search-o1", "vanilla"})
-"""Methods that search texts again and again, or not at all: neither a flat list nor a witness for the graph."""
 WORTHWHILE = 2.0  # points: a smaller gain is no reason to build a graph
 FEWEST = 150  # questions. The rule of three: with fewer, what happens to 2 in 100 may not be among them
 SIGNIFICANT = 0.05
@@ -59,14 +59,14 @@ class Cost(Record):
     milliseconds: float
     calls: float
     usd: float | None
-    """None where a price is not known."""
+    """None if a price is not known."""
 
 
 class Standing(Record):
     """One method on the questions that all methods have in common."""
 
     method: str
-    """With the run's folder behind it in brackets where several runs have the method."""
+    """Followed by the run's folder in brackets if several runs have the method."""
     kind: MethodKind
     mean: float
     low: float
@@ -77,7 +77,7 @@ class Standing(Record):
 
 
 class PairedDifference(Record):
-    """The difference between two methods on the same questions: above 0 where `ours` is better."""
+    """The difference between two methods on the same questions: above 0 if `ours` is better."""
 
     ours: str
     theirs: str
@@ -109,7 +109,7 @@ class Comparison(Record):
     gain: PairedDifference | None = None
     """The best graph method over the best flat list; p is corrected for all graph methods that were tried."""
     questions_needed: int | None = None
-    """Roughly how many questions would tell the two apart, if these cannot."""
+    """Estimated number of questions that would decide, if these cannot."""
     standings: tuple[Standing, ...] = ()
     """Best first."""
     pairs: tuple[PairedDifference, ...] = ()
@@ -137,7 +137,7 @@ def compare(
 ) -> Comparison:
     """Compare the methods of runs by one measure: the one that the questions' gold calls for unless another is named.
 
-    Methods are compared on the questions that all of them were asked; the notes say what was left out. With `by`, each
+    Methods are compared on the questions that all of them were asked; the notes name the others. With `by`, each
     method is compared with the best flat list (without one, with the best method) for each value of that field. Raises
     `BadInput` for runs on different questions or graphs, or if no question is left, and `BadOption` for an unknown
     measure or field.

@@ -54,18 +54,18 @@ class Judgement(Record):
     score: str
     """A-Score, E-Score or QwenScore."""
     criteria: dict[str, float] = {}
-    """Marks from 0 to 10 by criterion; for QwenScore 1 or 0 under `verdict`. Empty where there is an error."""
+    """Marks from 0 to 10 by criterion; for QwenScore 1 or 0 under `verdict`. Empty if there is an error."""
     reasons: dict[str, str] = {}
     model: str
     prompt_sha256: str
     request_sha256: str
-    """Of everything that the judge was shown."""
+    """The hash of the whole request to the judge."""
     answer_sha256: str
     usage: Usage = Usage()
     error: str | None = None
-    """Why there is no verdict."""
+    """The reason for a missing verdict."""
     can_retry: bool = False
-    """The model did not answer at all: it is asked again when judging goes on."""
+    """The model did not answer at all: it is asked again when judging resumes."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -94,19 +94,19 @@ def judge_run(
 ) -> tuple[Judgement, ...]:
     """Judge the answers of a run, append each verdict to its `judged.jsonl` at once, and return the new ones.
 
-    A request that this judge has answered is not sent again, so a run that was cut off goes on. The judge is not asked
+    A request that this judge has answered is not sent again, so an interrupted run resumes. The judge is not asked
     about lines that failed, gave no answer or have no gold to be judged by; `scorer` counts the first two as 0. The
-    E-Score needs `evidence` where the questions bring none themselves: see `gold_evidence`. The listener gets each
+    E-Score needs `evidence` if the questions bring none themselves: see `gold_evidence`. The listener gets each
     verdict as it comes.
 
-    Raises `BadOption` for an unknown score, `GraphBusy` where another process writes this run, `ModelError` where the
-    first calls all fail, `BudgetExhausted` where the allowance is spent; what was judged until then is kept.
+    Raises `BadOption` for an unknown score, `GraphBusy` if another process writes this run, `ModelError` if the first
+    calls all fail, `BudgetExhausted` if the allowance is spent; the judgements until then are kept.
     """
     for score in scores:
         if score not in CRITERIA:
             raise BadOption(f"a judge gives no {score!r}; it gives {', '.join(SCORES)}")
     if "E-Score" in scores and evidence is None and not carries_evidence(run):
-        raise BadOption("the E-Score is given by the gold evidence, and there is none: leave out the E-Score")
+        raise BadOption("the E-Score needs gold evidence: leave out the E-Score")
     lines = {(line.id, line.method): line for line in run.lines}.values()  # asked again: the last counts
     tasks = (_task(line, score, evidence, model) for score in dict.fromkeys(scores) for line in lines)
     file = run.path / JUDGED
@@ -132,12 +132,14 @@ def judge_run(
 def read_judgements(path: Path) -> tuple[Judgement, ...]:
     """Return the verdicts in a run's folder, without those to be asked for again; none if nothing was judged.
 
-    Raises `BadInput` for a line that is no verdict.
+    Raises `BadInput` for a line that is not a verdict.
     """
     try:
         verdicts = tuple(map(Judgement.model_validate_json, read_lines(path / JUDGED)))
     except ValidationError as error:
-        raise BadInput(f"{path / JUDGED} holds a line that is no verdict: remove the file, and judge anew") from error
+        raise BadInput(
+            f"{path / JUDGED} holds a line that is not a verdict: remove the file, and judge again"
+        ) from error
     return tuple(verdict for verdict in verdicts if not verdict.can_retry)
 
 
@@ -226,7 +228,7 @@ def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judgement:
     verdict = verdict.model_copy(update={"usage": trajectory.usage})
     if marks is None:
         text = (reply.message.content or "")[:_SHOWN]
-        return verdict.model_copy(update={"error": f"the verdict is no JSON that fits its schema: {text!r}"})
+        return verdict.model_copy(update={"error": f"the verdict is not JSON that fits its schema: {text!r}"})
     if _VERDICT in marks:
         return verdict.model_copy(update={"criteria": {_VERDICT: float(marks[_VERDICT] == "yes")}})
     fields = {name: mark for name, mark in marks.items() if isinstance(mark, dict)}
@@ -238,7 +240,7 @@ def _judge(task: _Task, model: LanguageModel, allowance: Run) -> Judgement:
 def _verdicts(
     futures: Sequence[Future[Judgement]], listener: Callable[[Judgement], None] | None
 ) -> Iterator[Judgement]:
-    """Yield verdicts as they come. Raises `ModelError` where the first ones are all failures of the model."""
+    """Yield verdicts as they come. Raises `ModelError` if the first ones are all failures of the model."""
     failed, has_succeeded = 0, False
     for future in as_completed(futures):
         verdict = future.result()

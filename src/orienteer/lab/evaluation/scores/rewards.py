@@ -4,11 +4,11 @@ Both follow the case rule of equation 5, with the threshold d of table 3: no `\a
 d or more is worth just that; below, clues are added, up to d. Both are functions of a trajectory and an item alone.
 
 paper    Equations 2 to 5. The answer's part is F1 over words against the one gold text, a set's names joined by commas;
-         a clue counts once its id stands anywhere in the trajectory. The paper leaves two things open: how words are
+         a clue counts once its id is anywhere in the trajectory. The paper leaves two things open: how words are
          normalised (here as SQuAD does), and what touching a clue is (here: the id as a whole word in what the model
          wrote, called or was shown, the opening left out, or among the nodes of an observation).
 strict   Ours. By answer type: a boolean or a number by its value, with nothing else said; an entity by any of its
-         names, whole; a set by F1 over its items. A clue counts where the model named it itself, as a whole string in a
+         names, whole; a set by F1 over its items. A clue counts if the model named it itself, as a whole string in a
          call that went well, or saw it in a result of few nodes. Failed calls cost a little.
 nodes    Ours, for agents whose answer is a set of nodes (`node_reward`): F1 of the nodes, clues and failed calls as in
          `strict`.
@@ -31,22 +31,22 @@ from orienteer.agents.agent import answer_in
 from orienteer.errors import BadOption
 from orienteer.lab.evaluation.examples import Gold, QuizItem
 from orienteer.lab.evaluation.running.runs import failed_calls
-from orienteer.lab.evaluation.scores.answers import exact, set_f1
+from orienteer.lab.evaluation.scores.measures import exact, set_f1
 from orienteer.records import JsonValue, Record, Trajectory
 from orienteer.tools.toolbox import code_config
 
+# The rules of `reward`.
 Mode: TypeAlias = Literal["paper", "strict"]
-"""What `reward` goes by."""
 Spellings: TypeAlias = Mapping[str, Sequence[str]]
 
+# The most that clues alone may bring, and the least worth of an answer without them. GraphScout (003), table 3.
 THRESHOLD = 0.4
-"""What clues alone may bring, and what an answer must be worth to stand by itself. GraphScout (003), table 3."""
+# Nodes of a result that are few enough for each of them to count as looked at.
 FEW_NODES = 20
-"""Nodes of a result that are few enough for each of them to count as looked at."""
+# Strings of a call, and pieces between them, beyond which naming an id is not a choice any more.
 FEW_STRINGS = 60
-"""Strings of a call, and pieces between them, beyond which naming an id is no choice any more."""
+# The cost of a failed call, and the highest cost of all together.
 FAILED_COST, MOST_COST = 0.02, 0.1
-"""The cost of a failed call, and the highest cost of all together."""
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _QUOTE = re.compile(r"['\"`]")
@@ -172,7 +172,7 @@ def by_cases(answer: float, clues: float, *, threshold: float = THRESHOLD) -> fl
 
 
 def final_answer(trajectory: Trajectory) -> str | None:
-    r"""Return the text in the `\answer{...}` of the last reply, None if there is none or it is blank.
+    r"""Return the text in the `\answer{...}` of the last reply, or None if it is missing or blank.
 
     GraphScout (003), equation 2. An answer in an earlier reply does not count: a trajectory ends with its answer.
     """

@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, TypeAlias
 from orienteer.errors import BadOption
 from orienteer.lab.evaluation.examples import Example
 from orienteer.lab.evaluation.running.runs import Line, StoredRun, by_method
-from orienteer.lab.evaluation.scores import answers
-from orienteer.lab.evaluation.scores.answers import ANSWERS, answer_measure, short_answer, without_citations
 from orienteer.lab.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, Judgement, read_judgements
 from orienteer.lab.evaluation.scores.measures import (
+    ANSWERS,
     EVIDENCE,
+    NAMES,
     RANKING,
     RAW,
+    answer_measure,
     evidence_recall,
     evidence_step,
+    is_answer_measure,
     rank_measure,
     ranking_of,
     relevant_count,
+    short_answer,
     unknown_measure,
+    without_citations,
 )
 from orienteer.records import Record
 
@@ -35,14 +39,14 @@ if TYPE_CHECKING:
     from orienteer.lab.evaluation.scores.rewards import Mode
 
 
+# The data set whose papers report Rouge.
 GRBENCH = "grbench"
-"""The data set whose papers report Rouge."""
 _RANKING_NAMES = (*RANKING, "AllGold@5", "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
+# The rewards of the trajectories of a run over a quiz; see `rewards`.
 REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
-"""What the trajectories of a run over a quiz are worth; see `rewards`."""
+# Judgements by question, method and score.
 Judgements: TypeAlias = Mapping[tuple[str, str, str], Judgement]
-"""Judgements by question, method and score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,9 @@ class LineScorer:
 def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> LineScorer:
     """Return a measure by its name, for the lines of this run.
 
-    Raises `BadOption` for a name that is none, and for a judged measure of a run that was never judged so.
+    Raises `BadOption` for an unknown name, and for a judged measure of a run that was never judged so.
     """
-    if answers.is_answer_measure(name):
+    if is_answer_measure(name):
         return LineScorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
         judgements = judgements_of(run) if judgements is None else judgements
@@ -75,7 +79,7 @@ def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> L
     try:
         return LineScorer(name, _rank_score(name, run.manifest.candidates))
     except BadOption as error:
-        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
+        raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *NAMES, *_JUDGED_NAMES, *REWARDS))) from error
 
 
 def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lead:
@@ -90,7 +94,7 @@ def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lea
 def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tuple[str, ...]:
     """Return the measures that a table shows, the leading one first: of rankings, of answers and judgements if any.
 
-    If the data set says which node types may answer, the raw measures stand beside the official ones.
+    If the data set limits the node types that may answer, the raw measures are next to the official ones.
     """
     judgements = judgements_of(run) if judgements is None else judgements
     names: list[str] = []
@@ -99,7 +103,7 @@ def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tu
         names += dict.fromkeys((lead.measure, *lead.beside, *RANKING))
         names += [name + RAW for name in names if run.manifest.candidates is not None]
     if run.manifest.answers and any(example.gold.answers for example in run.examples):
-        names += answers.ANSWERS
+        names += ANSWERS
         names += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []
         names += ["Rouge-L"] if run.manifest.dataset == GRBENCH else []
     for score in SCORES:
@@ -268,8 +272,8 @@ def _has_gold(line: Line, score: str) -> bool:
 # `Hit@1`.
 
 
+# The two cutoffs: as many hits as a reader takes in at a glance, and as a ranking has.
 FEW, MANY = 5, 20
-"""The two cutoffs: what a reader takes in at a glance, and what a ranking holds."""
 
 
 class Lead(Record):
@@ -285,7 +289,7 @@ class Lead(Record):
 def lead_of(examples: Iterable[Example], *, chosen: str | None = None, has_answers: bool = False) -> Lead:
     """Return the measure that questions call for, or the chosen one, with the reason.
 
-    Questions without gold nodes have no say; if no question has any and answers were asked for, these are measured.
+    Questions without gold nodes do not count; if no question has any and answers were asked for, these are measured.
     """
     examples = list(examples)
     own = _of_sizes([size for example in examples if (size := relevant_count(example.gold.nodes))], len(examples))

@@ -1,8 +1,8 @@
-"""How sure a mean is, and a difference between two methods on the same questions.
+"""Intervals of means, and tests of a difference between two methods on the same questions.
 
 Everything is seeded, deterministic and vectorised. The scores of a method are mostly 0, 1 and a few shares, so the
 bootstrap draws how often each value comes up: the same experiment as drawing the questions one by one, and far cheaper.
-Where there are many values, one draw of questions serves all columns; the figures of a column do not depend on the
+If there are many values, one draw of questions serves all columns; the figures of a column do not depend on the
 others.
 """
 
@@ -22,8 +22,8 @@ _BATCH = 2_000_000  # numbers held at once
 _REPEATED = 10  # with this many questions for each distinct value, drawing counts of values is cheaper
 _NORMAL_975, _NORMAL_80 = 1.959964, 0.841621  # quantiles of the normal distribution
 
+# Several lists of scores of the same questions: (columns, questions).
 Columns: TypeAlias = Sequence[Sequence[float]] | Sequence[NDArray[np.float64]]
-"""Several lists of scores of the same questions: (columns, questions)."""
 
 
 class Interval(NamedTuple):
@@ -34,24 +34,16 @@ class Interval(NamedTuple):
     high: float
 
 
-def mean_interval(
-    values: Sequence[float], *, random_seed: int = 0, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
-) -> Interval:
+def mean_interval(values: Sequence[float], *, random_seed: int = 0, resamples: int = RESAMPLES) -> Interval:
     """Return the mean with its percentile bootstrap interval (Efron and Tibshirani 1993, chapter 13).
 
     Values that are all equal, a single one included, give an interval without width: the bootstrap knows nothing beyond
-    its sample, so read it with n beside it. Raises `ValueError` without values.
+    its sample, so read it together with n. Raises `ValueError` without values.
     """
-    return mean_intervals([values], random_seed=random_seed, resamples=resamples, confidence=confidence)[0]
+    return mean_intervals([values], random_seed=random_seed, resamples=resamples)[0]
 
 
-def mean_intervals(
-    columns: Columns,
-    *,
-    random_seed: int = 0,
-    resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-) -> list[Interval]:
+def mean_intervals(columns: Columns, *, random_seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
     """Return the `mean_interval` of each column of scores: (columns, questions). Raises `ValueError` without values."""
     if not columns:
         return []
@@ -59,7 +51,7 @@ def mean_intervals(
     if not table.shape[1]:
         raise ValueError("the mean of no values is not defined")
     n = table.shape[1]
-    tail = 100 * (1 - confidence) / 2
+    tail = 100 * (1 - CONFIDENCE) / 2
     intervals: list[Interval] = []
     for row, totals in zip(table, _resampled_totals(table, random_seed, resamples), strict=True):
         mean = float(row[0]) if (row == row[0]).all() else math.fsum(row) / n
@@ -71,9 +63,9 @@ def mean_intervals(
 def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = RESAMPLES) -> list[float]:
     """Return the two-sided p of the paired sign-flip test: how often chance alone gives so large a difference.
 
-    `columns` are differences between two methods, question by question: (columns, questions). Exact where at most
+    `columns` are differences between two methods, question by question: (columns, questions). Exact if at most
     `EXACT` of them are not 0; else from random flips, the observed one counted among them, so that p is never 0
-    (Phipson and Smyth 2010). 1 where all are 0.
+    (Phipson and Smyth 2010). 1 if all are 0.
     """
     if not columns:
         return []
@@ -98,7 +90,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def questions_needed(ours: Sequence[float], theirs: Sequence[float], *, smallest: float) -> int | None:
-    """Estimate how many questions would tell two methods apart, if their difference is as large as it seems.
+    """Estimate the number of questions that would separate two methods, if their difference is as large as it seems.
 
     With that many, the 95 % interval leaves out 0 in four of five experiments, by the normal approximation. A
     difference below `smallest` counts as that large. None for fewer than two questions, or differences without spread.
@@ -111,7 +103,7 @@ def questions_needed(ours: Sequence[float], theirs: Sequence[float], *, smallest
 
 
 def differences(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    """Return ours - theirs, question by question. Raises `ValueError` where the two are not of one length."""
+    """Return ours - theirs, question by question. Raises `ValueError` if the two have different lengths."""
     return [our - their for our, their in zip(ours, theirs, strict=True)]
 
 

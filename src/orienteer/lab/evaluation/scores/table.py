@@ -38,7 +38,7 @@ class Estimate(Record):
     mean: float
     low: float | None
     high: float | None
-    """Ends of its 95 % interval. None where only the mean was published."""
+    """Ends of its 95 % interval. None if only the mean was published."""
     n: int | None
     """Questions that it is the mean of."""
 
@@ -47,14 +47,14 @@ class Row(Record):
     """The figures of one method over the questions of a run, or over those with one value of a field."""
 
     run: str
-    """Name of the run's folder; its path where several have this name."""
+    """Name of the run's folder; its path if several have this name."""
     method: str
     by: dict[str, str] = {}
-    """The fields that the rows are split by, and this row's values of them; `-` where a question has none."""
+    """The fields that the rows are split by, and this row's values of them; `-` for questions without one."""
     n: int
     """The number of questions asked."""
     failed: int
-    """How many of them failed; they count as 0 in every measure."""
+    """The number of them that failed; they count as 0 in every measure."""
     missing: int
     """Questions of the run that this method has no line for, as in a run that was cut off."""
     unranked: int
@@ -66,7 +66,7 @@ class Row(Record):
     measure: str = ""
     """The leading measure."""
     why: str = ""
-    """Why it leads, in a sentence."""
+    """The reason why it leads, in a sentence."""
     measures: dict[str, Estimate]
     """The leading one first; without those of answers if the method gives none, and those that apply to no question."""
     milliseconds: dict[str, float]
@@ -114,9 +114,9 @@ def names_of(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def values_of(line: Line, field: str) -> tuple[str, ...]:
-    """Return the values of a field of a question, as text, once each; `-` where it has none.
+    """Return the values of a field of a question, as text, once each; `-` if it has none.
 
-    `answer_type` is what gold says where no field of the question has this name.
+    `answer_type` is the type of the gold if no field of the question has this name.
     """
     value: JsonValue = line.fields.get(field, line.gold.answer_type if field == "answer_type" else None)
     values = value if isinstance(value, list) else [value]
@@ -135,7 +135,7 @@ def value_order(value: str) -> tuple[bool, bool, float, str]:
 
 
 def require_field(runs: Sequence[StoredRun], field: str) -> None:
-    """Raise `BadOption` where no question has this field."""
+    """Raise `BadOption` if no question has this field."""
     fields = {"answer_type", *(name for run in runs for line in run.lines for name in line.fields)}
     if field not in fields:
         near = nearest(field, fields)
@@ -192,7 +192,7 @@ def _row(run: StoredRun, lines: Sequence[Line], scorers: Sequence[LineScorer], r
 
 
 def work(lines: Sequence[Line]) -> dict[str, float]:
-    """Return what a question takes on average: calls of a model, turns, calls of tools that read, set joins, tokens."""
+    """Return the mean work of a question: calls of a model, turns, calls of tools that read, set joins, tokens."""
     totals = {
         "calls": sum(line.usage.calls for line in lines),
         "iterations": sum(line.work.iterations for line in lines),
@@ -230,7 +230,7 @@ class Published(Record):
 
     method: str
     published: str
-    """Where the figures were printed."""
+    """The source of the figures."""
     dataset: str
     split: str
     measures: dict[str, Estimate]

@@ -6,9 +6,7 @@ The guard's tree is read (cypher/parser.py), never the text: what a query is sai
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -55,138 +53,118 @@ class GivenNode(NamedTuple):
     """The labels of its pattern."""
 
 
-class _PatternStep(NamedTuple):
-    start: str
-    end: str
-    edge: EdgePattern
+class Shape(NamedTuple):
+    """The shape of a gold query."""
 
+    given: tuple[GivenNode, ...]
+    """The nodes that it names by id or name."""
+    edges: tuple[EdgePattern, ...]
+    """The edges of all its patterns."""
+    labels: tuple[str, ...]
+    """The labels that it names, each once, unresolved."""
+    hops: int
+    """Edges of its patterns that are connected to a given node, each once; one of several steps is its most.
 
-@dataclass(frozen=True)
-class Shape:
-    """What a gold query walks."""
-
-    statement: CypherStatement
-
-    @cached_property
-    def is_cut(self) -> bool:
-        """Whether it asks for a part of its rows only: then it proves neither a single answer nor a count."""
-        return any(
-            projection.limit is not None or projection.skip is not None
-            for projection in parts(self.statement, Projection)
-        )
-
-    @cached_property
-    def edges(self) -> tuple[EdgePattern, ...]:
-        """The edges of all its patterns."""
-        return tuple(edge for path in parts(self.statement, PathPattern) for edge in path.edges)
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """The labels that it names, each once, as they are written."""
-        return tuple(dict.fromkeys(label for node in parts(self.statement, NodePattern) for label in node.types))
-
-    @cached_property
-    def is_open(self) -> bool:
-        """Whether it walks edges of any type."""
-        return any(not edge.types for edge in self.edges)
-
-    @cached_property
-    def given(self) -> tuple[GivenNode, ...]:
-        """The nodes that it names by id or name."""
-        labels = defaultdict[str, tuple[str, ...]](tuple)
-        triples: list[tuple[str, str, str]] = []
-        for names, path in self._paths:
-            for variable, node in zip(names, path.nodes, strict=True):
-                labels[variable] = node.types or labels[variable]
-                triples += [(variable, key, text) for key, value in node.properties for text in _texts(value)]
-        for comparison in parts(self.statement, Binary):
-            triples += _compared(comparison)
-        return tuple(
-            GivenNode(variable, key, text, labels[variable])
-            for variable, key, text in dict.fromkeys(triples)
-            if key in _NAMING
-        )
-
-    @cached_property
-    def hops(self) -> int:
-        """Edges of its patterns that hang together with a given node, each once; one of several steps is its most.
-
-        So many have to be walked; what must not be there is not. `QuestionPlan.hops` counts the same of a plan.
-        """
-        reached = self._reached()
-        steps = {
-            (frozenset((start, end)), edge.types, edge.hops) for start, end, edge in self._steps() if start in reached
-        }
-        return sum(hops.most if hops is not None else 1 for _, _, hops in steps)
-
-    @cached_property
-    def is_whole(self) -> bool:
-        """Whether everything that has to be found is connected to a named node."""
-        reached = self._reached()
-        return all(node in reached for names, path in self._paths if path not in self._denied for node in names)
-
-    @cached_property
-    def compared(self) -> tuple[str, ...]:
-        """The values that it compares with, each once: texts and numbers of three digits or more, but no type names."""
-        about_types = {
-            literal
-            for comparison in parts(self.statement, Binary)
-            if any(call.name in _OF_TYPES for call in parts(comparison, FunctionCall))
-            and not list(parts(comparison, Binary))[1:]
-            for literal in parts(comparison, Literal_)
-        }
-        literals = (literal for literal in parts(self.statement, Literal_) if literal not in about_types)
-        return tuple(dict.fromkeys(str(literal.value) for literal in literals if _tells(literal.value)))
-
-    @cached_property
-    def _paths(self) -> tuple[tuple[tuple[str, ...], PathPattern], ...]:
-        """The patterns, each with a name for each of its nodes: a nameless one is another everywhere."""
-        paths = enumerate(parts(self.statement, PathPattern))
-        return tuple(
-            (tuple(node.variable or made_up("node", number, place) for place, node in enumerate(path.nodes)), path)
-            for number, path in paths
-        )
-
-    @cached_property
-    def _denied(self) -> frozenset[PathPattern]:
-        """The patterns that must not be found."""
-        denials = (unary for unary in parts(self.statement, Unary) if unary.operator == "NOT")
-        return frozenset(path for denial in denials for path in parts(denial, PathPattern))
-
-    def _reached(self) -> set[str]:
-        """Return the variables that are connected to a named node, by edges or by renaming."""
-        joined = defaultdict[str, set[str]](set)
-        for start, end in (*((start, end) for start, end, _ in self._steps()), *self._renamed()):
-            joined[start].add(end)
-            joined[end].add(start)
-        waiting = [node.variable for node in self.given]
-        reached = set(waiting)
-        while waiting:
-            further = joined[waiting.pop()] - reached
-            reached |= further
-            waiting += further
-        return reached
-
-    def _steps(self) -> Iterator[_PatternStep]:
-        """Yield the edges that have to be found, without those under NOT."""
-        for names, path in self._paths:
-            if path in self._denied:
-                continue
-            for start, end, edge in zip(names, names[1:], path.edges, strict=False):
-                yield _PatternStep(start, end, edge)
-
-    def _renamed(self) -> Iterator[tuple[str, str]]:
-        pairs = [(projected.expression, projected.name) for projected in parts(self.statement, ProjectionItem)]
-        pairs += [(unwind.source, unwind.variable) for unwind in parts(self.statement, Unwind)]
-        for expression, name in pairs:
-            for variable in parts(expression, Variable):
-                if variable.name != name:
-                    yield variable.name, name
+    So many have to be walked; edges under NOT do not count. `QuestionPlan.hops` counts the same of a plan.
+    """
+    compared: tuple[str, ...]
+    """The values that it compares with, each once: texts and numbers of three digits or more, but no type names."""
+    is_whole: bool
+    """Whether everything that has to be found is connected to a named node."""
+    is_open: bool
+    """Whether it walks edges of any type."""
+    is_cut: bool
+    """Whether it asks for a part of its rows only: then it proves neither a single answer nor a count."""
 
 
 def read_shape(text: str) -> Shape:
-    """Return the shape of a query. Raises `BadQuery` where it is not a single reading statement."""
-    return Shape(parse(text))
+    """Return the shape of a query. Raises `BadQuery` if it is not a single reading statement."""
+    statement = parse(text)
+    # A nameless node is another one in each pattern.
+    paths = [
+        (tuple(node.variable or made_up("node", number, place) for place, node in enumerate(path.nodes)), path)
+        for number, path in enumerate(parts(statement, PathPattern))
+    ]
+    denials = (unary for unary in parts(statement, Unary) if unary.operator == "NOT")
+    denied = {path for denial in denials for path in parts(denial, PathPattern)}
+    wanted = [(names, path) for names, path in paths if path not in denied]
+    given = _given_nodes(statement, paths)
+    steps = [step for names, path in wanted for step in zip(names, names[1:], path.edges, strict=False)]
+    reached = _reached(
+        [node.variable for node in given], [*((one, other) for one, other, _ in steps), *_renamed(statement)]
+    )
+    walked_once = {(frozenset((one, other)), edge.types, edge.hops) for one, other, edge in steps if one in reached}
+    edges = tuple(edge for _, path in paths for edge in path.edges)
+    return Shape(
+        given=given,
+        edges=edges,
+        labels=tuple(dict.fromkeys(label for node in parts(statement, NodePattern) for label in node.types)),
+        hops=sum(hops.most if hops is not None else 1 for _, _, hops in walked_once),
+        compared=_compared_values(statement),
+        is_whole=all(node in reached for names, _ in wanted for node in names),
+        is_open=any(not edge.types for edge in edges),
+        is_cut=any(one.limit is not None or one.skip is not None for one in parts(statement, Projection)),
+    )
+
+
+def _given_nodes(
+    statement: CypherStatement, paths: Sequence[tuple[tuple[str, ...], PathPattern]]
+) -> tuple[GivenNode, ...]:
+    labels = defaultdict[str, tuple[str, ...]](tuple)
+    triples: list[tuple[str, str, str]] = []
+    for names, path in paths:
+        for variable, node in zip(names, path.nodes, strict=True):
+            labels[variable] = node.types or labels[variable]
+            triples += [(variable, key, text) for key, value in node.properties for text in _texts(value)]
+    for comparison in parts(statement, Binary):  # `n.id = 'x'`, `'x' = n.id`, `n.id IN ['x', 'y']`
+        sides = [(comparison.left, comparison.right)] if comparison.operator in ("=", "IN") else []
+        sides += [(comparison.right, comparison.left)] if comparison.operator == "=" else []
+        for side, value in sides:
+            if isinstance(side, Property) and isinstance(side.base, Variable):
+                triples += [(side.base.name, side.key, text) for text in _texts(value)]
+    return tuple(GivenNode(*triple, labels[triple[0]]) for triple in dict.fromkeys(triples) if triple[1] in _NAMING)
+
+
+def _compared_values(statement: CypherStatement) -> tuple[str, ...]:
+    """Return the values that a question has to mention: texts and large numbers, but no names of types."""
+    about_types = {
+        literal
+        for comparison in parts(statement, Binary)
+        if any(call.name in _OF_TYPES for call in parts(comparison, FunctionCall))
+        and not list(parts(comparison, Binary))[1:]
+        for literal in parts(comparison, Literal_)
+    }
+    values = [literal.value for literal in parts(statement, Literal_) if literal not in about_types]
+    texts = [
+        str(value)
+        for value in values
+        if (isinstance(value, str) and value.strip())
+        or (isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE)
+    ]
+    return tuple(dict.fromkeys(texts))
+
+
+def _reached(starts: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the variables that are connected to some of them, by edges or by renaming."""
+    joined_to = defaultdict[str, set[str]](set)
+    for one, other in pairs:
+        joined_to[one].add(other)
+        joined_to[other].add(one)
+    waiting, reached = list(starts), set(starts)
+    while waiting:
+        further = joined_to[waiting.pop()] - reached
+        reached |= further
+        waiting += further
+    return reached
+
+
+def _renamed(statement: CypherStatement) -> Iterator[tuple[str, str]]:
+    pairs = [(projected.expression, projected.name) for projected in parts(statement, ProjectionItem)]
+    pairs += [(unwind.source, unwind.variable) for unwind in parts(statement, Unwind)]
+    for expression, name in pairs:
+        for variable in parts(expression, Variable):
+            if variable.name != name:
+                yield variable.name, name
 
 
 def edge_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
@@ -205,7 +183,7 @@ def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
 
 
 def rows_of(graph: Graph, node: GivenNode) -> list[int]:
-    """Return the rows that a query names by one value; none where no node has the value."""
+    """Return the rows that a query names by one value."""
     if node.key == "id":
         row = graph.arrays.ids.find(node.value)
         return [] if row is None else [row]
@@ -215,26 +193,6 @@ def rows_of(graph: Graph, node: GivenNode) -> list[int]:
         link.row for link in graph.arrays.name_index.called(node.value) if graph.arrays.names[link.row] == node.value
     ]
     return sorted({row for row in rows if not types or graph.arrays.type_at(row) in types})
-
-
-def _compared(comparison: Binary) -> list[tuple[str, str, str]]:
-    """Return the variable, key and texts of a comparison that gives a node: `n.id = 'x'`, `n.id IN ['x', 'y']`."""
-    sides = [(comparison.left, comparison.right)] if comparison.operator in ("=", "IN") else []
-    if comparison.operator == "=":
-        sides.append((comparison.right, comparison.left))
-    return [
-        (side.base.name, side.key, text)
-        for side, value in sides
-        if isinstance(side, Property) and isinstance(side.base, Variable)
-        for text in _texts(value)
-    ]
-
-
-def _tells(value: None | bool | int | float | str) -> bool:
-    """Return whether a question would have to mention a value: a text, or a number that is no mere count."""
-    if isinstance(value, str):
-        return bool(value.strip())
-    return isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE
 
 
 def _texts(value: Expression) -> list[str]:

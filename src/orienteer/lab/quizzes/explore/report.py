@@ -18,7 +18,7 @@ from orienteer.agents.dialect import harmless
 from orienteer.errors import BadQuery, Unknown
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.examples import CELLS, AnswerType, Cell, Gold, QuizItem, QuizPattern
-from orienteer.lab.evaluation.scores.answers import answer_measure, normalise
+from orienteer.lab.evaluation.scores.measures import answer_measure, normalise
 from orienteer.lab.quizzes.explore.query_shape import Shape, edge_types_of, node_types_of, read_shape, rows_of, walked
 from orienteer.lab.quizzes.kinds import definitions
 from orienteer.lab.quizzes.plan import HOPS
@@ -81,7 +81,7 @@ class Objectives:
         return f"{self.quizzer}-{self.random_seed}-{place + 1:04}-{attempt + 1}"
 
     def _seed(self, chance: np.random.Generator) -> str | None:
-        """Draw a node type, then a node of it that has edges and a usable name, is no hub, and need not be avoided.
+        """Draw a node type, then a node of it with edges and a usable name, neither a hub nor avoided.
 
         Section 3.3.2: drawn evenly, rare types are begun from as often as common ones.
         """
@@ -136,7 +136,7 @@ class QuizReport(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """Who made an item, and from what."""
+    """The origin of an item."""
 
     quizzer: str
     random_seed: int

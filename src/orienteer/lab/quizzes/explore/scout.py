@@ -113,7 +113,7 @@ class Scout:
         agent = Agent(model, toolbox, ending, context_tokens=None)
         dialect = DIALECT if code.tier == "monty" else ""
         environment = {**self._environment, "calls": config.max_calls, "dialect": dialect}
-        begun = _begun(model, order, run, "quiz-explore", environment, in_words(graph, order), config.temperature)
+        begun = _opening(model, order, run, "quiz-explore", environment, in_words(graph, order), config.temperature)
         course = {"dialect": dialect_for(model), "toolbox": toolbox.spec, "tools": toolbox.specs, "elision": ELISION}
         begun = begun.model_copy(update=course)
         talk = agent.begin(begun, run)
@@ -143,7 +143,7 @@ def _environment(graph: Graph, *, has_code: bool) -> dict[str, object]:
     return {name: harmless(part) for name, part in described.items()}
 
 
-def _begun(
+def _opening(
     model: LanguageModel,
     order: QuizOrder,
     run: Run,
@@ -169,7 +169,7 @@ def _report_prompt(order: QuizOrder, *, spent: str = "") -> str:
 def _handed_in(
     begun: Trajectory, talk: Conversation, run: Run, notice: str | None, check: Callable[[QuizReport], CheckedReport]
 ) -> QuizEpisode:
-    """Ask for a report, again if it cannot be kept; return its item, or why there is none, and the trajectory."""
+    """Ask for a report, again if it cannot be kept; return the episode."""
     item, wrong = _report(talk, run, notice, check)
     if wrong:
         listed = "\n".join(f"- {fault.detail}" for fault in wrong)
@@ -229,7 +229,7 @@ class Walker:
         graph, chance = self._graph, np.random.default_rng([run.random_seed, order.place])
         rows = walk(graph, graph.arrays.row(order.seed), chance)
         values = {**in_words(graph, order), "piece": piece(graph, rows), "report": _report_prompt(order)}
-        begun = _begun(model, order, run, "quiz-walk", self._environment, values, self._temperature)
+        begun = _opening(model, order, run, "quiz-walk", self._environment, values, self._temperature)
         talk = Conversation(model, begun.opening, sampling=begun.sampling)
         touched = {graph.arrays.ids[row] for row in rows}
         return _handed_in(begun, talk, run, None, partial(check, touched=touched))
@@ -307,7 +307,7 @@ class Episodes:
             ended = [EpisodeEnd.model_validate_json(line) for line in _lines(folder / EPISODES)]
         except ValidationError as error:
             raise BadInput(
-                f"{folder / EPISODES} holds a line that is no episode: remove its folder, and begin anew"
+                f"{folder / EPISODES} has a line that is not an episode: remove its folder and start again"
             ) from error
         self.done = {done.id: done for done in ended}
         """Those that have ended, in the order in which they did."""
@@ -317,7 +317,7 @@ class Episodes:
         try:
             whole = [line for line in lines if json.loads(line)["question"]["id"] in self.done]
         except (ValueError, LookupError, TypeError) as error:
-            raise BadInput(f"{file} holds a line that is no trajectory: remove its folder, and begin anew") from error
+            raise BadInput(f"{file} has a line that is not a trajectory: remove its folder and start again") from error
         if len(whole) < len(lines):
             write_whole(file, b"".join(whole).decode())
         self.replies.prepare()
@@ -338,7 +338,7 @@ def _lines(file: Path) -> list[bytes]:
 
 @contextmanager
 def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episodes]:
-    """Give the episodes of a folder, made if it is missing, or of a temporary one if none is named.
+    """Open the episodes of a folder, created if missing, or of a temporary one.
 
     Raises `BadInput` if it holds those of another quiz, `GraphBusy` if another process writes there.
     """
@@ -365,7 +365,7 @@ def _check_same(file: Path, conditions: Conditions) -> None:
     try:
         there = Conditions.model_validate_json(file.read_bytes())
     except ValidationError as error:
-        raise BadInput(f"{file} holds no conditions of this version: remove {folder}, or write elsewhere") from error
+        raise BadInput(f"{file} has no conditions of this version: remove {folder}, or write elsewhere") from error
     old, new = there.model_dump(), conditions.model_dump()
     if differs := [name for name in new if old[name] != new[name]]:
         raise BadInput(
