@@ -21,8 +21,8 @@ __getattr__, __dir__, __all__ = face(
             "launch_program, LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, server_program, SERVING, SOCKET, "
             "WRITE"
         ),
-        "monty": "MontyInterpreter",
-        "tiers": "CPythonInterpreter, Interpreter, Limits, missing_walls, open_interpreter",
+        "monty": "MontyInterpreter, open_interpreter",
+        "tiers": "CPythonInterpreter, Interpreter, Limits, missing_walls",
         "workers": (
             "DeadlinePassed, launched as launched_confined, NotReady as WorkerNotReady, packages as package_paths, "
             "PipeClosed, PipeError, PYTHON as PYTHON_FLAGS, tie as tie_lifetime, Worker"

@@ -21,11 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from orienteer.errors import Error, MissingExtra, UnsafeSandbox
+from orienteer.errors import BadOption, Error, MissingExtra, UnsafeSandbox
 from orienteer.sandbox.printout import Printout, error_text, trace_line
-from orienteer.sandbox.tiers import Functions, Limits, RunResult, Tier, serve
+from orienteer.sandbox.tiers import Choice, CPythonInterpreter, Functions, Interpreter, Limits, RunResult, Tier, serve
 from orienteer.sandbox.workers import launched, tie
 
 if TYPE_CHECKING:
@@ -417,3 +417,25 @@ def _member(message: str) -> str | None:
         return None
     kind = getattr(builtins, match[1], None)
     return f"{match[1]}.{match[2]}" if isinstance(kind, type) and hasattr(kind, match[2]) else None
+
+
+def open_interpreter(tier: Choice, functions: Functions, limits: Limits) -> Interpreter:
+    """Return an interpreter whose code may call some functions; its process starts with the first run.
+
+    `auto` starts the first tier at once, to find out whether it works here. Raises `BadOption` for an unknown tier and
+    `MissingExtra` for one that is not installed; the first run raises `UnsafeSandbox` if this machine cannot contain
+    the code.
+    """
+    if tier not in get_args(Choice):
+        raise BadOption(f"tier is {tier!r}: it must be one of {', '.join(get_args(Choice))}")
+    if tier != "cpython":
+        try:
+            monty = MontyInterpreter(functions, limits)
+            if tier == "auto":
+                monty.run("")
+        except (MissingExtra, UnsafeSandbox):
+            if tier == "monty":
+                raise
+        else:
+            return monty
+    return CPythonInterpreter(functions, limits)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias
 
-from orienteer.errors import BadOption, Error, MissingExtra, UnsafeSandbox
+from orienteer.errors import BadOption, Error, UnsafeSandbox
 from orienteer.records import JsonValue
 from orienteer.sandbox.printout import Printout
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, Pipe, PipeClosed, PipeError, Worker
@@ -74,30 +74,6 @@ class Interpreter(Protocol):
 
 Choice: TypeAlias = Literal["auto", "monty", "cpython"]
 """A tier by name, or `auto`: `monty` if it is installed and starts, else `cpython`."""
-
-
-def open_interpreter(tier: Choice, functions: Functions, limits: Limits) -> Interpreter:
-    """Return an interpreter whose code may call some functions; its process starts with the first run.
-
-    `auto` starts the first tier at once, to find out whether it works here. Raises `BadOption` for an unknown tier and
-    `MissingExtra` for one that is not installed; the first run raises `UnsafeSandbox` if this machine cannot contain
-    the code.
-    """
-    if tier not in get_args(Choice):
-        raise BadOption(f"tier is {tier!r}: it must be one of {', '.join(get_args(Choice))}")
-    if tier != "cpython":
-        from orienteer.sandbox.monty import MontyInterpreter  # only this tier needs the extra
-
-        try:
-            monty = MontyInterpreter(functions, limits)
-            if tier == "auto":
-                monty.run("")
-        except (MissingExtra, UnsafeSandbox):
-            if tier == "monty":
-                raise
-        else:
-            return monty
-    return CPythonInterpreter(functions, limits)
 
 
 # A model's code calls one of our functions: the arguments are checked first, and all sizes are bounded.

@@ -25,7 +25,8 @@ from orienteer.graph.store import Graph
 from orienteer.options import Options
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.evidence import UNPAID
-from orienteer.sandbox.tiers import Choice, Functions, Interpreter, Limits, RunResult, Tier, open_interpreter
+from orienteer.sandbox.monty import open_interpreter
+from orienteer.sandbox.tiers import Choice, Functions, Interpreter, Limits, RunResult, Tier
 from orienteer.tools import texts
 from orienteer.tools.node_ids import MOST_TOPK, TOPK, NodeIdRetriever
 from orienteer.tools.session import Session
