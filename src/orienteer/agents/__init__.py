@@ -15,10 +15,10 @@ __getattr__, __dir__, __all__ = face(
         "dialect": "dialect_for, DIALECTS, harmless as without_marks, read_calls, room_for, write_words",
         "events": "DoneEvent, Event, StepEvent",
         "replay": (
-            "check_writable, diff as diff_trajectories, lint as lint_trajectory, read as read_trajectories, "
-            "replay as replay_trajectory, requests as requests_of, SentRequest, STANDARD as STANDARD_STREAM, "
-            "together as joined_lints, write as write_trajectories"
+            "diff as diff_trajectories, lint as lint_trajectory, replay as replay_trajectory, "
+            "requests as requests_of, SentRequest, together as joined_lints"
         ),
+        "traces": "check_writable, read as read_trajectories, STANDARD as STANDARD_STREAM, write as write_trajectories",
         "workflow": "Workflow, WorkflowConfig",
     },
 )

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 
-from orienteer.agents import replay
+from orienteer.agents import traces
 from orienteer.display import Count
 from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.executors import Executor
@@ -267,7 +267,7 @@ class _Collector:
         """Sift the trajectories of a graph that are there by the rules of now, and return the counts."""
         place = self.folder / part.name
         files = (place / TRAJECTORIES, place / DROPPED)
-        taught = [trajectory for file in files if any(read_lines(file)) for trajectory in replay.read(file)]
+        taught = [trajectory for file in files if any(read_lines(file)) for trajectory in traces.read(file)]
         return self._sifted(part, taught, read_questions(place / QUESTIONS).examples, place)
 
     def _sifted(
@@ -447,7 +447,7 @@ def trajectories(path: Path, *, graphs: tuple[str, ...] = ()) -> Iterator[tuple[
         if not file.exists():
             raise BadInput(f"{file} is gone: collect again, in another folder")
         if any(read_lines(file)):
-            yield from ((part, trajectory) for trajectory in replay.read(file))
+            yield from ((part, trajectory) for trajectory in traces.read(file))
 
 
 def card_of(collection: Collection) -> str:

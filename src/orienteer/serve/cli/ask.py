@@ -68,7 +68,7 @@ def ask(
     if not question.strip():
         raise UsageError("the question is empty: write in words what you want to know")
     if trace is not None:
-        from orienteer.agents import replay as traces
+        from orienteer.agents import traces
 
         if out.as_json and trace == arguments.STANDARD:
             raise UsageError("the trace and the JSON cannot both be standard output: --trace FILE, or --trajectories")
@@ -137,7 +137,7 @@ def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
 
 
 def _write_trace(out: Output, result: Result, trace: Path) -> None:
-    from orienteer.agents import replay as traces
+    from orienteer.agents import traces
 
     with arguments.file_trouble("the result is above; the trace was not written"):
         traces.write(trace, result.trajectories)
@@ -257,7 +257,7 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
         except KeyboardInterrupt:
             trajectories = events.interrupt(patience=_PATIENCE)
             if trace is not None:
-                from orienteer.agents import replay as traces
+                from orienteer.agents import traces
 
                 traces.write(trace, trajectories)
                 out.note(f"the trace so far is in {trace}")

@@ -25,7 +25,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that ask --tr
 
 def show(out: Output, file: File) -> None:
     """Print trajectories: every call, its observation, and the selected nodes."""
-    from orienteer.agents.replay import read
+    from orienteer.agents.traces import read
 
     trajectories = read(file)
     if out.as_json:
@@ -37,7 +37,8 @@ def show(out: Output, file: File) -> None:
 
 def requests(out: Output, file: File) -> None:
     """Print every request to a model exactly as it was sent: messages, tools, sampling; --json has the whole bodies."""
-    from orienteer.agents.replay import read, requests
+    from orienteer.agents.replay import requests
+    from orienteer.agents.traces import read
 
     sent = [
         (number, trajectory, request)
@@ -74,7 +75,8 @@ def replay(
     ] = False,
 ) -> int:
     """Run every recorded call again over a graph, without the model, and compare the observations."""
-    from orienteer.agents.replay import read, replay
+    from orienteer.agents.replay import replay
+    from orienteer.agents.traces import read
     from orienteer.tools.toolbox import lowered_limits
 
     trajectories = read(file)
@@ -102,7 +104,8 @@ def replay(
 
 def diff(out: Output, first: File, second: File) -> int:
     """Compare two traces, trajectory by trajectory: where they differ, and what each selected."""
-    from orienteer.agents.replay import diff, read
+    from orienteer.agents.replay import diff
+    from orienteer.agents.traces import read
 
     differences = diff(read(first), read(second))
     if out.as_json:
@@ -145,7 +148,8 @@ def lint(
 
 def _read(file: Path) -> tuple[Trajectory, ...]:
     """Return the trajectories of a file, or those of the agents in the folder of a run. Raises `BadInput`."""
-    from orienteer.agents.replay import read, read_run
+    from orienteer.agents.replay import read_run
+    from orienteer.agents.traces import read
 
     if not file.is_dir():
         return read(file)
