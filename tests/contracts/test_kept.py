@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever, read_run
-from orienteer.agents import read_trajectories, replay_trajectory
+from orienteer.agents import read_trajectories
 from orienteer.errors import BadInput, NotAGraph
+from orienteer.lab.replay import replay as replay_trajectory
 
 KEPT = Path(__file__).parents[1] / "kept"
 

@@ -13,9 +13,11 @@ from fakes import Answer, FakeServer
 from fakes.courses import ANSWERS, COURSES, GRAPHS, PLAN, QUESTIONS, Course
 from fakes.embedder import embedded
 from fakes.recorder import PACKAGES, Recorder, Sent, canonical, sent
-from orienteer.agents import SentRequest, replay_trajectory, requests_of
 from orienteer.graph import Graph
 from orienteer.lab.baselines import ListwiseReranker
+from orienteer.lab.replay import SentRequest
+from orienteer.lab.replay import replay as replay_trajectory
+from orienteer.lab.replay import requests as requests_of
 from orienteer.llm import OpenAIConfig, OpenAIModel, prompts_of
 from orienteer.methods import METHODS
 from orienteer.records import Result, Trajectory

@@ -19,9 +19,9 @@ from orienteer import (
     plugins,
     read_questions,
 )
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ToolFailed, UnknownNode
 from orienteer.lab.evaluation import rank_measure
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.methods import METHODS, method_cards, method_of
 from orienteer.serve import main
 from orienteer.settings import Settings, read_settings

@@ -11,11 +11,12 @@ from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
 from orienteer.cypher import Cypher
 from orienteer.errors import BadOption, MissingExtra, ModelError
 from orienteer.graph import Graph
 from orienteer.lab.baselines import NO_QUERY, CypherAnswer, CypherConfig, query_in
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Edge, Message, Node, Question
 from orienteer.retriever import failure

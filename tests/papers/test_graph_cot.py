@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.lab.baselines import ActionCall, GraphCot, GraphCotConfig, parse_actions, split_arguments
 from orienteer.lab.evaluation import work_of
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Edge, Node, Question
 

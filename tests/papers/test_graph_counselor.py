@@ -5,9 +5,9 @@ import json
 import pytest
 
 from fakes import Answer
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, UnknownType
 from orienteer.lab.baselines import UNSOUND_NOTE, GraphCounselor, GraphCounselorConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget
 from orienteer.records import Edge, Node, Question
 

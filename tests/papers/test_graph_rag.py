@@ -11,11 +11,12 @@ from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
 from orienteer.lab.baselines import GraphRag, GraphRagConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retriever import failure

@@ -22,8 +22,6 @@ from orienteer.agents import (
     answer_in,
     read_answer_line,
     read_calls,
-    replay_trajectory,
-    requests_of,
     without_marks,
     write_words,
 )
@@ -31,6 +29,8 @@ from orienteer.cypher import View
 from orienteer.errors import BadOption, Error, UnknownType
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records, import_graph
+from orienteer.lab.replay import replay as replay_trajectory
+from orienteer.lab.replay import requests as requests_of
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
 from orienteer.methods import GraphScout, GraphScoutConfig
 from orienteer.protocols import Embedded

@@ -24,7 +24,8 @@ from fakes.deep_search import (
     study,
     sure,
 )
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import ScriptedModel
 from orienteer.records import Trajectory
 from orienteer.retrieval import BASES

@@ -21,7 +21,8 @@ from fakes.deep_search import (
     study,
     sure,
 )
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import prompt_of
 from orienteer.methods import ANSWER_SCHEMA, CONCLUSION_SCHEMA, STUDY_SCHEMA, KnowledgeBaseMethod
 from orienteer.records import Edge, Node

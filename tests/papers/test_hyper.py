@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.index import ScoredRows
 from orienteer.lab.bases import (
@@ -21,6 +20,7 @@ from orienteer.lab.bases import (
     score_shares,
     searched_rows,
 )
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question

@@ -8,10 +8,11 @@ import pytest
 from coast import QUESTION, prompts
 from fakes import Answer
 from fakes.embedder import embedded
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import Graph
 from orienteer.lab.baselines import IrCotConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Budget
 from orienteer.records import Node
 from orienteer.retriever import failure

@@ -7,9 +7,9 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.index import ScoredRows
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question

@@ -6,8 +6,8 @@ import pytest
 
 from fakes.inside import inside
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.lab.bases import Mini, MiniConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
 from orienteer.retrieval import Query

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from fakes.inside import inside
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.graph import Graph, piece_folder
 from orienteer.lab.bases import (
@@ -19,6 +18,7 @@ from orienteer.lab.bases import (
     find_communities,
     open_communities,
 )
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question

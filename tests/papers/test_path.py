@@ -6,9 +6,9 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.lab.bases import Paths, PathsConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question

@@ -9,9 +9,9 @@ import re
 import pytest
 
 from fakes import Answer
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, UnknownType
 from orienteer.lab.baselines import NO_PLAN, PolyG, PolyGConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget
 from orienteer.records import Edge, Node, Question
 

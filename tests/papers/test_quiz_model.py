@@ -10,7 +10,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from films import CELL, EDGES, ENTITY, HARD, NODES, NUMBER, ORDERS, SET, order
-from orienteer.agents import NO_MORE, read_trajectories, replay_trajectory, requests_of
+from orienteer.agents import NO_MORE, read_trajectories
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.lab.evaluation import QUIZ_CELLS, QuizCell, held_run, read_questions
 from orienteer.lab.quizzes import (
@@ -30,6 +30,8 @@ from orienteer.lab.quizzes import (
     read_quiz,
     subgraph_text,
 )
+from orienteer.lab.replay import replay as replay_trajectory
+from orienteer.lab.replay import requests as requests_of
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.serve import main

@@ -5,10 +5,10 @@ import pytest
 from coast import QUESTION as BORN_WHERE
 from fakes import Answer
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest import demo_records
 from orienteer.lab.baselines import React, ReactConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import METHODS
 from orienteer.records import Message, Node, Question, ToolCall

@@ -7,10 +7,10 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph import EdgeWeights, Graph
 from orienteer.lab.evaluation import Example, Gold, QuestionSet, evaluate, read_run
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods import (
     METHODS,

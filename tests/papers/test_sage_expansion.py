@@ -7,7 +7,6 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.graph import (
     EdgeBatch,
     Graph,
@@ -17,6 +16,7 @@ from orienteer.graph import (
     open_similar_layer,
     publish_similar_layer,
 )
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance
 from orienteer.methods import SIMILAR_LAYER, EdgeWeight, LinkingRows, OneHop, Sage, SageConfig, SeedExpander
 from orienteer.records import Edge, Node, Question

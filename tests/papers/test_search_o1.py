@@ -6,9 +6,10 @@ import pytest
 
 from coast import QUESTION, prompts
 from fakes import Answer
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
 from orienteer.errors import BadOption, ModelError
 from orienteer.lab.baselines import NO_SEARCH_LEFT, SEARCH_FOUND_NOTHING, SEARCHED_BEFORE, SearchO1Config
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Budget
 from orienteer.retriever import failure
 

@@ -7,9 +7,10 @@ import pytest
 from coast import BORN, QUESTION, prompts
 from fakes import Answer
 from fakes.limits import limits_in
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.lab.evaluation import AskTask, Example, Gold, MethodVariant, outcome_of, short_answer
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import KnowledgeBaseMethod, method_of
 from orienteer.records import Question

@@ -11,11 +11,11 @@ from fakes import Answer, FakeServer
 from fakes.embedder import embedded
 from fakes.inside import inside
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.cypher import LadybugEngine, is_copy_new
 from orienteer.errors import BadOption, MissingExtra, ModelError
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.ingest import demo_records
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel, prompt_of
 from orienteer.methods import (
     PLAN_KINDS,

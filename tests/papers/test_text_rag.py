@@ -12,11 +12,12 @@ from coast import prompts
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
-from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.agents import NOT_THERE
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder, embed_graph
 from orienteer.index import ServedEmbedder
 from orienteer.lab.baselines import Linearizer, TextRag, TextRagConfig, render_nodes
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retrieval import named_in

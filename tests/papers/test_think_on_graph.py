@@ -5,10 +5,10 @@ import json
 import pytest
 
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.lab.baselines import ThinkOnGraph, ThinkOnGraphConfig
 from orienteer.lab.evaluation import work_of
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Edge, Node, Question
 

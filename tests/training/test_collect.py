@@ -8,11 +8,11 @@ from collections import Counter
 
 import pytest
 
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph import Graph
 from orienteer.lab.evaluation import read_questions
 from orienteer.lab.quizzes import nodes_of_quiz
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.lab.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
 from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever

@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from fakes.inside import inside
-from orienteer.agents import read_trajectories, replay_trajectory
+from orienteer.agents import read_trajectories
 from orienteer.errors import BadInput, BadOption
 from orienteer.lab.evaluation import Reward
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.lab.training import (
     GrpoConfig,
     RewardCollapse,

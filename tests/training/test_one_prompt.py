@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.agents import requests_of
+from orienteer.lab.replay import requests as requests_of
 from orienteer.lab.training import IGNORED_TOKEN, collected_trajectories, training_rows
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from orienteer.agents import requests_of
 from orienteer.errors import ModelError
+from orienteer.lab.replay import requests as requests_of
 from orienteer.lab.training import StudentPolicy, collected_trajectories, open_student, prompt_tokens_of
 from orienteer.records import Message, Price, Sampling
 from orienteer.retriever import Retriever

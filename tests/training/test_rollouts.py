@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.agents import read_trajectories, replay_trajectory
+from orienteer.agents import read_trajectories
 from orienteer.errors import BadInput
 from orienteer.lab.evaluation import Example, Gold, node_reward
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.lab.training import (
     IGNORED_TOKEN,
     CollectConfig,

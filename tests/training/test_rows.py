@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.agents import requests_of
 from orienteer.errors import BadInput
+from orienteer.lab.replay import requests as requests_of
 from orienteer.lab.training import (
     IGNORED_TOKEN,
     RowCount,

@@ -10,9 +10,10 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.limits import limits_in
-from orienteer.agents import CALL_A_TOOL, LAST_TURN, Agent, ByFinish, requests_of
+from orienteer.agents import CALL_A_TOOL, LAST_TURN, Agent, ByFinish
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph import Graph
+from orienteer.lab.replay import requests as requests_of
 from orienteer.llm import (
     ELISION,
     MOST_CALLS,

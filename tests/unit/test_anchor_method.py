@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from fakes.limits import limits_in
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.ingest import demo_records
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance
 from orienteer.methods import Anchor
 from orienteer.reading import AnchorConfig

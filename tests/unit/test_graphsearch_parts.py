@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from fakes.deep_search import ACCEPT, CHAIN, EDGES, NODES, QUESTION, Script, Shelf, lean, number, planned, study, sure
-from orienteer.agents import Workflow, replay_trajectory
+from orienteer.agents import Workflow
 from orienteer.errors import BadOption, ModelError
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import (
     Findings,

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.graph import Graph
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget
 from orienteer.methods import Bm25, KnowledgeBaseMethod
 from orienteer.records import Edge, Node, Question

@@ -7,10 +7,10 @@ import pytest
 from clinic import EDGES, NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ModelError
 from orienteer.graph import Graph, embed_graph
 from orienteer.index import ServedEmbedder
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
 from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question

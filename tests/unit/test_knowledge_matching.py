@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.agents import replay_trajectory
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records, import_graph
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 from orienteer.retrieval import (

@@ -6,9 +6,10 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.servers import FAULTY, SOUND, Kind
-from orienteer.agents import DIALECTS, dialect_for, requests_of, room_for
+from orienteer.agents import DIALECTS, dialect_for, room_for
 from orienteer.errors import ModelError, ModelRefused
 from orienteer.graph import Graph
+from orienteer.lab.replay import requests as requests_of
 from orienteer.llm import (
     Abilities,
     OpenAIConfig,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
-from orienteer.agents import requests_of
 from orienteer.errors import ModelError
+from orienteer.lab.replay import requests as requests_of
 from orienteer.llm import OpenAIConfig, OpenAIModel, PartReader, ScriptedModel, completion_in, is_stream
 from orienteer.protocols import Streaming
 from orienteer.records import Message, Trajectory

@@ -12,9 +12,10 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import embedded
 from orienteer import Graph, Node
-from orienteer.agents import Agent, ByFinish, replay_trajectory
+from orienteer.agents import Agent, ByFinish
 from orienteer.errors import BadOption, ModelError, UnknownType
 from orienteer.ingest import build_graph
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
 from orienteer.methods import METHODS, MethodCard, method_of
 from orienteer.options import Options, options_of

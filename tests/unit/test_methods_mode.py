@@ -7,9 +7,9 @@ import pytest
 
 from clinic import EDGES, NODES
 from fakes.embedder import embedded
-from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
 from orienteer.graph import Graph
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, ScriptedModel
 from orienteer.methods import METHODS
 from orienteer.options import options_of

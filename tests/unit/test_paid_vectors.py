@@ -10,11 +10,12 @@ import pytest
 from clinic import EDGES, NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.agents import Workflow, WorkflowConfig, replay_trajectory
+from orienteer.agents import Workflow, WorkflowConfig
 from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph import Graph, embed_graph
 from orienteer.index import ServedEmbedder
 from orienteer.lab.baselines import MOST_PASSAGES, Hyde, HydeConfig, Kar, KarConfig, React, ReactConfig
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
 from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Price, Question, Usage

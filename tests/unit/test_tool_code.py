@@ -8,9 +8,9 @@ import pytest
 
 from clinic import EDGES, NODES, ask
 from fakes.inside import inside
-from orienteer.agents import replay_trajectory
 from orienteer.cypher import Cypher, View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
+from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import schema_faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 from orienteer.tools import (

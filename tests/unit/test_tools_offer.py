@@ -8,8 +8,9 @@ import random
 import pytest
 
 from clinic import ask
-from orienteer.agents import DIALECTS, requests_of
+from orienteer.agents import DIALECTS
 from orienteer.graph import Graph
+from orienteer.lab.replay import requests as requests_of
 from orienteer.llm import Budget, ScriptedModel, calls_in, calls_schema, number_of_calls, schema_faults, spoken_as_calls
 from orienteer.records import Edge, Manner, Message, Node, ToolCall, ToolSpec
 from orienteer.retriever import Retriever

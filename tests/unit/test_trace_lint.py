@@ -5,7 +5,8 @@ from itertools import count
 
 import pytest
 
-from orienteer.agents import joined_lints, lint_trajectory
+from orienteer.lab.replay import lint as lint_trajectory
+from orienteer.lab.replay import together as joined_lints
 from orienteer.llm import ScriptedModel
 from orienteer.records import (
     NOT_RUN,

@@ -14,10 +14,6 @@ __getattr__, __dir__, __all__ = face(
         "answer": "answer as answer_from_hits, as_written as answer_as_written, NOT_THERE",
         "dialect": "dialect_for, DIALECTS, harmless as without_marks, read_calls, room_for, write_words",
         "events": "DoneEvent, Event, StepEvent",
-        "replay": (
-            "diff as diff_trajectories, lint as lint_trajectory, replay as replay_trajectory, "
-            "requests as requests_of, SentRequest, together as joined_lints"
-        ),
         "traces": "check_writable, read as read_trajectories, STANDARD as STANDARD_STREAM, write as write_trajectories",
         "workflow": "Workflow, WorkflowConfig",
     },

@@ -44,4 +44,17 @@ COMMANDS = {
             "Write a student as a GGUF file with its card, for --model local:FILE and servers of llama.cpp."
         ),
     },
+    "orienteer.lab.cli.trace": {
+        "trace": "Read, replay and compare what agents did.",
+        "trace show": "Print trajectories: every call, its observation, and the selected nodes.",
+        "trace requests": (
+            "Print every request to a model exactly as it was sent: messages, tools, sampling; "
+            "--json has the whole bodies."
+        ),
+        "trace replay": "Run every recorded call again over a graph, without the model, and compare the observations.",
+        "trace diff": "Compare two traces, trajectory by trajectory: where they differ, and what each selected.",
+        "trace lint": (
+            "Print the causes of lost turns: failed calls, repeated calls, unused results, cut replies, empty answers."
+        ),
+    },
 }

@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 from orienteer.agents.dialect import read_calls
-from orienteer.agents.replay import SentRequest, requests
 from orienteer.errors import BadInput, ModelError
 from orienteer.lab.evaluation.running.runs import failed_calls
+from orienteer.lab.replay import SentRequest, requests
 from orienteer.lab.training.runs import torch
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.wire import body_of

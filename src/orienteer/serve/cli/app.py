@@ -63,19 +63,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "serve": "Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /.",
         "open": "Serve a graph or a folder on this machine, and open the browser.",
     },
-    "orienteer.serve.cli.trace": {
-        "trace": "Read, replay and compare what agents did.",
-        "trace show": "Print trajectories: every call, its observation, and the selected nodes.",
-        "trace requests": (
-            "Print every request to a model exactly as it was sent: messages, tools, sampling; "
-            "--json has the whole bodies."
-        ),
-        "trace replay": "Run every recorded call again over a graph, without the model, and compare the observations.",
-        "trace diff": "Compare two traces, trajectory by trajectory: where they differ, and what each selected.",
-        "trace lint": (
-            "Print the causes of lost turns: failed calls, repeated calls, unused results, cut replies, empty answers."
-        ),
-    },
     "orienteer.serve.cli.install": {
         "install": "Register a graph's MCP server with coding agents.",
         "uninstall": "Remove a graph's MCP server from the configuration of coding agents.",

@@ -16,7 +16,7 @@ from orienteer.serve.cli.arguments import Directory, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.agents.replay import CallReplay, Difference, Lint, SentRequest
+    from orienteer.lab.replay import CallReplay, Difference, Lint, SentRequest
     from orienteer.records import Trajectory
 
 
@@ -37,8 +37,8 @@ def show(out: Output, file: File) -> None:
 
 def requests(out: Output, file: File) -> None:
     """Print every request to a model exactly as it was sent: messages, tools, sampling; --json has the whole bodies."""
-    from orienteer.agents.replay import requests
     from orienteer.agents.traces import read
+    from orienteer.lab.replay import requests
 
     sent = [
         (number, trajectory, request)
@@ -75,8 +75,8 @@ def replay(
     ] = False,
 ) -> int:
     """Run every recorded call again over a graph, without the model, and compare the observations."""
-    from orienteer.agents.replay import replay
     from orienteer.agents.traces import read
+    from orienteer.lab.replay import replay
     from orienteer.tools.toolbox import lowered_limits
 
     trajectories = read(file)
@@ -104,8 +104,8 @@ def replay(
 
 def diff(out: Output, first: File, second: File) -> int:
     """Compare two traces, trajectory by trajectory: where they differ, and what each selected."""
-    from orienteer.agents.replay import diff
     from orienteer.agents.traces import read
+    from orienteer.lab.replay import diff
 
     differences = diff(read(first), read(second))
     if out.as_json:
@@ -123,7 +123,7 @@ def lint(
     ],
 ) -> None:
     """Print the causes of lost turns: failed calls, repeated calls, unused results, cut replies, empty answers."""
-    from orienteer.agents.replay import lint, together
+    from orienteer.lab.replay import lint, together
 
     trajectories = _read(file)
     lints = [lint(trajectory) for trajectory in trajectories]
@@ -148,8 +148,8 @@ def lint(
 
 def _read(file: Path) -> tuple[Trajectory, ...]:
     """Return the trajectories of a file, or those of the agents in the folder of a run. Raises `BadInput`."""
-    from orienteer.agents.replay import read_run
     from orienteer.agents.traces import read
+    from orienteer.lab.replay import read_run
 
     if not file.is_dir():
         return read(file)
