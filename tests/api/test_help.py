@@ -61,7 +61,6 @@ OF_A_TOOL = {
     *("offers_mode", "offers_passages", "payment", "ranked", "reasons", "reply_tokens", "rows", "save", "saves_sets"),
     *("characters_a_token", "mends_names", "offers_offset", "reply_characters"),
     "sets",
-    "type_filters",
 }
 
 

@@ -94,10 +94,10 @@ class Session:
 
     A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `mends_names`, `offers_mode`, `offers_passages`,
     `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names
-    it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types`, `edge_types` or both at
-    once by `type_filters`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so
-    on: `sets` are those results, and `last` names the last of them. `answer` holds the rows that were chosen, best
-    first, `reasons` why, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
+    it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add
+    to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, and
+    `last` names the last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `is_finished`
+    and `comment` how the agent ended; `payment` is what pays for vectors.
     """
 
     graph: Graph
