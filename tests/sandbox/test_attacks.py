@@ -155,7 +155,7 @@ def test_the_corpus_is_whole():
     assert set(asked_for.split()) <= set(KINDS)
     assert all(set(attack["tiers"]) == {"monty", "cpython"} for attack in ATTACKS)
     page = Path(__file__).parents[2] / "docs" / "sandbox.md"
-    assert f"holds {len(ATTACKS)} attacks" in page.read_text(encoding="utf-8")
+    assert f"has {len(ATTACKS)} attacks" in page.read_text(encoding="utf-8")
     assert {"fork", "bomb of forks", "bomb of threads"} <= {attack["name"] for attack in ATTACKS}
 
 

@@ -335,7 +335,7 @@ def test_folders_above_a_path_are_not_told_either():
 
 ROOMS = ("graph", "index", "llm", "cypher", "sandbox", "retrieval", "methods", "agents", "tools")
 PLACES = {"path", "file", "folder", "directory", "_path", "filename"}
-WRITERS = {"publication.py", "replies.py", "replay.py", "card.py"}  # no question to a server runs through these
+WRITERS = {"publication.py", "replies.py", "traces.py", "table.py"}  # no question to a server runs through these
 
 
 def _told(call):
