@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from orienteer.errors import BadOption
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 OWN = "orienteer"
 """The distribution whose annexes, `lab` and `connect`, register what they add to the core."""
@@ -86,6 +88,8 @@ def fault(group: Group, name: str, what: str) -> str:
 @cache
 def _points(group: Group) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group, once each, also where a package lies twice on the path."""
+    from importlib.metadata import entry_points  # here: most commands ask for none
+
     points = {(_package(point), point.name, point.value): point for point in entry_points(group=f"orienteer.{group}")}
     return tuple(points.values())
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from orienteer.display import COLUMNS, counted, frame, result_html, types_html
 from orienteer.errors import BadInput
 from orienteer.options import Options
-from orienteer.page.network import DrawnTypes
 from orienteer.page.notebook import MOST_HITS, Bundle, Content, DrawnNode, GraphAtHand, Table, view
+
+if TYPE_CHECKING:
+    from orienteer.page.network import DrawnTypes
 
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
@@ -119,6 +121,8 @@ class Schema:
 
     @property
     def _drawing(self) -> DrawnTypes:
+        from orienteer.page.network import DrawnTypes  # here: only a notebook draws
+
         return DrawnTypes(self.node_types, self.edges.items(), self.labels, self.symmetric)
 
 

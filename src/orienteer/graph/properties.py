@@ -24,7 +24,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise, starmap
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,11 @@ from numpy.typing import NDArray
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
 from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
-from orienteer.index.postings import Layout, write_strings
 from orienteer.records import JsonValue, Node
 from orienteer.text.sentences import one_line
+
+if TYPE_CHECKING:
+    from orienteer.index.postings import Layout
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _BATCH = 50_000  # values that are copied at once: bounds the memory
@@ -374,6 +376,8 @@ def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, node
 
     `names` are the old ones. A property that no row has any longer is dropped.
     """
+    from orienteer.index.postings import write_strings  # here: only an update writes
+
     ends = (pairwise(old.array(name, "i8").tolist()) for name in ("property_at", "property_entry_at"))
     parts = {name: (slice(*own), slice(*entry)) for name, own, entry in zip(names, *ends, strict=True)}
     old_rows, old_entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))

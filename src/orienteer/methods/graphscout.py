@@ -42,7 +42,8 @@ from orienteer.retrieval.query import AUTO, checked_mode_or_auto
 from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
 from orienteer.text.sentences import one_line
-from orienteer.tools.code import DIALECT, CodeConfig, CodeInterpreter
+from orienteer.tools.code import DIALECT, CodeInterpreter
+from orienteer.tools.code_config import CodeConfig
 from orienteer.tools.toolbox import Toolbox, open_scouting
 
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"

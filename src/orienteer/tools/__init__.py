@@ -8,10 +8,8 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "answer": "AddToAnswer, Finish, RemoveFromAnswer",
-        "code": (
-            "CodeConfig, CodeInterpreter, DIALECT as CODE_DIALECT, lowered as lowered_limits_of_code, ServedCypher, "
-            "SPEC as CODE_SPEC"
-        ),
+        "code": "CodeInterpreter, DIALECT as CODE_DIALECT, ServedCypher, SPEC as CODE_SPEC",
+        "code_config": "CodeConfig, lowered as lowered_limits_of_code",
         "evidence": (
             "arguments_of as evidence_arguments, GatherEvidence, matching_arguments, MatchTriples, worth_reading"
         ),
