@@ -15,8 +15,8 @@ from orienteer.errors import BadOption
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-OWN = "orienteer"
-"""The distribution whose annexes, `lab` and `connect`, register what they add to the core."""
+_OWN = "orienteer."
+"""How the modules of Orienteer's annexes, `lab` and `connect`, begin: they register what they add to the core."""
 
 Group: TypeAlias = Literal[
     "methods",
@@ -72,7 +72,7 @@ def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: w
 
 def own(group: Group) -> list[str]:
     """Return the names that Orienteer's own annexes register, in the order of the file that lists them."""
-    return [point.name for point in _points(group) if _package(point) == OWN]
+    return [point.name for point in _points(group) if point.value.startswith(_OWN)]
 
 
 def refused(group: Group, name: str, why: str) -> BadOption:
@@ -90,7 +90,7 @@ def _points(group: Group) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group, once each, also where a package lies twice on the path."""
     from importlib.metadata import entry_points  # here: most commands ask for none
 
-    points = {(_package(point), point.name, point.value): point for point in entry_points(group=f"orienteer.{group}")}
+    points = {(point.name, point.value): point for point in entry_points(group=f"orienteer.{group}")}
     return tuple(points.values())
 
 

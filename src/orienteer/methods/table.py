@@ -292,6 +292,8 @@ def cards(refuse: Callable[[BadOption], None] | None = None) -> Mapping[str, Met
 
 def _card_of(name: str) -> MethodCard | None:
     """Return the card of a name alone, None where there is none. Raises `BadOption` for a package's that is broken."""
+    if ":" in name:  # one method over another, or an import path
+        return None
     if name in METHODS:
         return METHODS[name]
     card = load("methods", name, CORE)
