@@ -43,7 +43,7 @@ from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
 from orienteer.text.sentences import one_line
 from orienteer.tools.code import DIALECT, CodeInterpreter
-from orienteer.tools.code_config import CodeConfig
+from orienteer.tools.code_options import CodeConfig
 from orienteer.tools.toolbox import Toolbox, open_scouting
 
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"

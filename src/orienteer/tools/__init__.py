@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = face(
     {
         "answer": "AddToAnswer, Finish, RemoveFromAnswer",
         "code": "CodeInterpreter, DIALECT as CODE_DIALECT, ServedCypher, SPEC as CODE_SPEC",
-        "code_config": "CodeConfig, lowered as lowered_limits_of_code",
+        "code_options": "CodeConfig, lowered as lowered_limits_of_code",
         "evidence": (
             "arguments_of as evidence_arguments, GatherEvidence, matching_arguments, MatchTriples, worth_reading"
         ),

@@ -25,7 +25,7 @@ from orienteer.retrieval.evidence import UNPAID
 from orienteer.sandbox.monty import open_interpreter
 from orienteer.sandbox.tiers import Choice, Functions, Interpreter, RunResult, Tier
 from orienteer.tools import texts
-from orienteer.tools.code_config import CodeConfig
+from orienteer.tools.code_options import CodeConfig
 from orienteer.tools.node_ids import MOST_TOPK, TOPK, NodeIdRetriever
 from orienteer.tools.session import Session
 

@@ -37,7 +37,7 @@ from orienteer.text.english import LANGUAGES, REQUESTS
 from orienteer.text.sentences import CHARACTERS_A_TOKEN_OF_IDS
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.tools.answer import FINISH, AddToAnswer, Finish, RemoveFromAnswer
-from orienteer.tools.code_config import CodeConfig, LoweredLimits, lowered
+from orienteer.tools.code_options import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.search import LIST_NODES, ListNodes, SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import REPLY_TOKENS, ReplyLines, Session

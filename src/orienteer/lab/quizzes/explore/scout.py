@@ -53,7 +53,7 @@ from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
 from orienteer.text.sentences import one_line
 from orienteer.tools.code import DIALECT
-from orienteer.tools.code_config import CodeConfig
+from orienteer.tools.code_options import CodeConfig
 from orienteer.tools.toolbox import open_scouting
 
 _ANSWERS = {
