@@ -122,6 +122,27 @@ def test_its_importer_reads_files_of_its_suffix(shouting, tmp_path, capsys):
     assert (node.type, node.name) == ("BOOK", "Moby Dick")
 
 
+def test_an_importer_that_fails_is_named_with_its_file(install, tmp_path, capsys):
+    source = """
+from orienteer import Format
+
+class Broken:
+    def columns(self, path):
+        return ("id",)
+
+    def batches(self, path, *, rows, drop, header):
+        yield 1 / 0
+
+BROKEN = Format("broken", (".brk",), Broken())
+"""
+    install("breaks", source, "[orienteer.importers]\nbrk = breaks:BROKEN\n", package="breaks")
+    (tmp_path / "books.brk").write_text("x", encoding="utf-8")
+    assert main(["import", str(tmp_path / "books.brk"), "-o", str(tmp_path / "books")]) == 2
+    printed = capsys.readouterr().err
+    assert "the package 'breaks' registers the importer 'brk', and it failed on" in printed
+    assert "books.brk (ZeroDivisionError" in printed
+
+
 def test_its_tool_is_offered_to_agents_and_replays(shouting, graph):
     def policy(messages, tools, sampling):
         assert "count_words" in [tool.name for tool in tools]

@@ -2,8 +2,6 @@
 
 COMMANDS = {
     "orienteer.connect.push": {
-        "push": (
-            "Put a graph in a bucket, where any command and any server reads it: what is there already is not sent."
-        ),
+        "push": ("Upload a graph to a bucket, where any command and server can read it; send only what is new."),
     },
 }

@@ -206,7 +206,7 @@ def push(
     directory: Directory,
     to: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where to put it: s3://BUCKET/NAME.")],
 ) -> None:
-    """Put a graph in a bucket, where any command and any server reads it: what is there already is not sent."""
+    """Upload a graph to a bucket, where any command and server can read it; send only what is new."""
     if (address := address_of(to)) is None:
         raise BadOption(f"{to} is not an address: push to s3://BUCKET/NAME")
     report = push_graph(graph_of(directory, out), address, tell=out.progress)

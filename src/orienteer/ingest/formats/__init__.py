@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from orienteer.errors import BadInput, Error
 from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText
 from orienteer.ingest.formats.edge_list import SUFFIXES, EdgeList, is_edge_list
 from orienteer.ingest.formats.files import suffix
@@ -11,8 +15,8 @@ from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import SYNTAXES
 from orienteer.ingest.formats.sqlite import SUFFIXES as DATABASES
-from orienteer.ingest.formats.table import Batch, Drop, Format
-from orienteer.plugins import load, refused
+from orienteer.ingest.formats.table import Batch, Drop, Format, Reader
+from orienteer.plugins import fault, load, refused
 
 EDGE_LIST = Format("edge list", SUFFIXES, EdgeList())
 FORMATS = (
@@ -53,7 +57,33 @@ def _registered(kind: str) -> Format | None:
         return None
     if not isinstance(form, Format) or kind not in form.suffixes:
         raise refused("importers", name, f"{form!r} is no Format of files named *{kind}")
-    return form
+    return replace(form, reader=_PackageReader(form.reader, name))
+
+
+@dataclass(frozen=True, slots=True)
+class _PackageReader:
+    """The reader of a package. Whatever it raises becomes `BadInput`, which names the package and the file."""
+
+    reader: Reader
+    name: str
+
+    def columns(self, path: Path) -> tuple[str, ...]:
+        with self._named(path):
+            return self.reader.columns(path)
+
+    def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
+        with self._named(path):
+            yield from self.reader.batches(path, rows=rows, drop=drop, header=header)
+
+    @contextmanager
+    def _named(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except (Error, OSError):
+            raise
+        except Exception as error:  # another package's code may fail in any way
+            failure = f"it failed on {path} ({type(error).__name__}: {error})"
+            raise BadInput(fault("importers", self.name, failure), paths=[path]) from error
 
 
 def suffixes() -> str:

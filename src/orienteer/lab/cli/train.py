@@ -82,7 +82,10 @@ class CollectFlags:
     mistakes: Annotated[
         float,
         typer.Option(
-            metavar="SHARE", min=0, max=1, help="Of anchor: episodes that begin with a call gone wrong, to be mended."
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="For anchor: share of episodes that begin with a wrong call, then corrected.",
         ),
     ] = 0.0
     random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The seed of questions and episodes.")] = 0

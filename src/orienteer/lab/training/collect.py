@@ -59,7 +59,7 @@ class CollectConfig:
     rules: tuple[str, ...] = ()
     """Rules by which trajectories are dropped."""
     mistakes: float = 0.0
-    """Of the teacher `anchor`: share of episodes that begin with a call gone wrong."""
+    """For the teacher `anchor`: share of episodes that begin with a wrong call."""
     random_seed: int = 0
     workers: int | None = None
 
