@@ -71,8 +71,8 @@ def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: w
 
 
 def own(group: Group) -> list[str]:
-    """Return the names that Orienteer's own annexes register, in the order of the file that lists them."""
-    return [point.name for point in _points(group) if point.value.startswith(_OWN)]
+    """Return the names that Orienteer's own annexes register, sorted: installers list them in any order."""
+    return sorted(point.name for point in _points(group) if point.value.startswith(_OWN))
 
 
 def refused(group: Group, name: str, why: str) -> BadOption:
