@@ -54,9 +54,9 @@ def registered(group: Group, taken: Collection[str] = ()) -> Mapping[str, EntryP
 
 
 def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: what the group's caller checks
-    """Return what a package registers under a name, None where no package does.
+    """Return what a package registers under a name, or None.
 
-    Raises `BadOption`, which names the package, where it cannot be loaded.
+    Raises `BadOption`, which names the package, if it cannot be loaded.
     """
     point = registered(group, taken).get(name)
     if point is None:
@@ -68,6 +68,17 @@ def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: w
             f"{_registration(point, group)}, and {point.value} cannot be loaded ({type(error).__name__}: {error}): "
             "upgrade or uninstall that package"
         ) from error
+
+
+def require(group: Group, name: str) -> Any:  # Any: as `load` returns it
+    """Return what is registered under a name, by a package or by an annex. Raises `BadOption` if nothing is."""
+    value = load(group, name)
+    if value is None:
+        raise BadOption(
+            f"nothing is registered as {name!r} among orienteer.{group}: this installation lacks its entry points; "
+            "install Orienteer again"
+        )
+    return value
 
 
 def own(group: Group) -> list[str]:

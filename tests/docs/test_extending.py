@@ -242,6 +242,15 @@ LAYOUT = KnownLayout(graph=lambda source, columns, tally: Pairs(source) if sourc
     assert sorted(Graph.open(tmp_path / "graph").node_ids()) == ["cat", "dog"]
 
 
+@pytest.mark.parametrize(
+    "source", ["bolt://localhost/films", "s3://graphs/films"], ids=["no database connector", "no store"]
+)
+def test_an_installation_without_entry_points_is_told(source, monkeypatch, tmp_path):
+    monkeypatch.setattr(plugins, "_points", lambda group: ())
+    with pytest.raises(BadOption, match="this installation lacks its entry points; install Orienteer again"):
+        Retriever(source, settings=Settings(cache=tmp_path))
+
+
 def test_a_broken_package_is_named(install):
     install("broken", "1 / 0", "[orienteer.methods]\nloud = broken:METHOD\n", package="broken-things")
     with pytest.raises(BadOption, match="'broken-things' registers the method 'loud'.*ZeroDivisionError"):

@@ -13,7 +13,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions
 from orienteer.ingest.report import Report
 from orienteer.llm.address import OFFLINE, is_of_this_machine
-from orienteer.plugins import load
+from orienteer.plugins import require
 from orienteer.settings import Settings
 
 State: TypeAlias = Literal["well", "warning", "problem"]
@@ -59,5 +59,5 @@ def open_database(text: str, settings: Settings) -> Database:
     address = Address.parse(text)
     if settings.offline and not is_of_this_machine(address.host):
         raise BadOption(f"the database is at {address}, and {OFFLINE} allows this machine only: unset it")
-    database: Database = load("databases", "bolt")(address)
+    database: Database = require("databases", "bolt")(address)
     return database

@@ -53,7 +53,7 @@ from orienteer.ingest.remote.published import (
     published_graph,
     published_pointer,
 )
-from orienteer.plugins import load
+from orienteer.plugins import require
 from orienteer.records import Record
 
 _WAIT_SECONDS = 0.1
@@ -277,7 +277,7 @@ def _publish(target: Path, work: Path, pointer: Pointer, address: str, e_tag: st
 def objects_at(address: Address) -> Objects:
     """Return the files at an address; no request is sent yet. Raises `MissingExtra`, `BadOption`."""
     if address.is_bucket:
-        bucket: Objects = load("stores", address.scheme)(address)
+        bucket: Objects = require("stores", address.scheme)(address)
         return bucket
     # It loads an HTTP client, which buckets do not need.
     from orienteer.ingest.remote.site import Site

@@ -392,11 +392,11 @@ def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]
     if address is None:
         yield Threads()
         return
-    from orienteer.plugins import load
+    from orienteer.plugins import require
 
     with (
         redirect_stdout(sys.stderr),
-        load("executors", "ray")(address, configured) as cluster,
+        require("executors", "ray")(address, configured) as cluster,
     ):  # where Ray tells of nodes that died
         yield cluster
 
