@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,16 +20,19 @@ from orienteer.query.store import Store
 from orienteer.reading.query import (
     Among,
     Best,
+    Comparison,
     Condition,
     Either,
     ExactQuery,
     Filled,
+    Joined,
     Measure,
     NodeSet,
     Valued,
     negated,
 )
 
+_CONTRARY: Mapping[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _PAIR = 4  # nodes that a comparison of two names, namesakes among them
 
 
@@ -179,6 +182,9 @@ class Executor:
             # Some part of every option does not hold.
             options = (plan.Either(tuple(self._condition(negated(part)) for part in o)) for o in condition.options)
             return both(*options)
+        if isinstance(condition, Joined) and condition.comparison is not None:
+            # `not fewer than 2` has edges to show, as `at least 2` has.
+            return self._met(replace(condition, negated=False, comparison=_CONTRARY[condition.comparison]))
         # A node without a value is not known to differ.
         base = plan.Has(condition.property) if isinstance(condition, Valued) else plan.Every()
         return plan.Without(base, self._met(negated(condition)))
