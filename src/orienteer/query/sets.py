@@ -91,8 +91,8 @@ class Sets:
                 return rows[~np.isin(rows, self.keep(rows, part))]
             case Counted() | Covering():
                 return rows[self._counted(rows, nodes)]
-            case Leads(least=1, most=1) if self._is_cheaper_from(rows, nodes.target):
-                return self._leading_from(rows, nodes)
+            case Leads(hop=hop, target=target, least=1, most=1):
+                return self.joined(rows, hop, self.rows(target))
             case Meeting():
                 assert self._meeting is not None, "an expression is evaluated by tables"
                 return self._meeting(nodes, rows)
@@ -151,9 +151,7 @@ class Sets:
         step = 0
         while len(ring) and (not nodes.most or step < nodes.most):
             step += 1
-            mask = np.zeros(self.store.size, np.bool_)
-            for walked in self.store.around(ring, back, self.budget):
-                mask[walked.far] = True
+            mask = self.image(ring, back)
             if step >= nodes.least:
                 reached |= mask
                 # Before `least` steps the same node may be reached again at a step that counts.
@@ -163,13 +161,21 @@ class Sets:
             ring = np.flatnonzero(mask)
         return np.flatnonzero(reached)
 
-    def _is_cheaper_from(self, rows: Numbers, target: NodeSet) -> bool:
-        degree = self.store.adjacency.degree
-        return int(degree(rows).sum()) < int(degree(self.rows(target)).sum())
+    def image(self, rows: Numbers, hop: Hop) -> NDArray[np.bool_]:
+        """Mark the nodes that a hop leads to from some rows: (nodes,)."""
+        mask = np.zeros(self.store.size, np.bool_)
+        for walked in self.store.around(rows, hop, self.budget):
+            mask[walked.far] = True
+        return mask
 
-    def _leading_from(self, rows: Numbers, nodes: Leads) -> Numbers:
-        target, keep = self.mask(nodes.target), np.zeros(len(rows), np.bool_)
-        for walked in self.store.around(rows, nodes.hop, self.budget):
+    def joined(self, rows: Numbers, hop: Hop, others: Numbers) -> Numbers:
+        """Return the rows from which a hop leads to one of the others, walked from the side with fewer edges."""
+        degree = self.store.adjacency.degree
+        if int(degree(others).sum()) <= int(degree(rows).sum()):
+            return rows[self.image(others, turned(hop))[rows]]
+        target, keep = np.zeros(self.store.size, np.bool_), np.zeros(len(rows), np.bool_)
+        target[others] = True
+        for walked in self.store.around(rows, hop, self.budget):
             keep[walked.near[target[walked.far]]] = True
         return rows[keep]
 
