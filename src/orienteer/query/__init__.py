@@ -13,13 +13,4 @@ from __future__ import annotations
 
 from orienteer.faces import face
 
-__getattr__, __dir__, __all__ = face(
-    __name__,
-    {
-        "budget": "Budget as QueryBudget",
-        "expressions": "Literal_, MOST_DEEP",
-        "plan": "Hop",
-        "sets": "Sets as QuerySets, turned as turned_hop",
-        "store": "Store as QueryStore",
-    },
-)
+__getattr__, __dir__, __all__ = face(__name__, {"expressions": "Literal_, MOST_DEEP"})
