@@ -155,19 +155,16 @@ class Settings:
         named_by = "--model" if name is None and self.origins.get("model") == FILE else None
         name = name or self.model or ""
         if name.startswith(LOCAL):
-            return self._local_model(name)
+            from orienteer.llm.local import LocalModel
+            from orienteer.llm.openai import OpenAIConfig
+
+            server = OpenAIConfig.read(self._server_table(), where="[server] ")
+            return LocalModel(name, server.model_copy(update=self._own()))
         price = Price.read(self.price, where="[price] ") if self.price else None
         config = self._server_config(name, "base_url", named_by, price=price)
         address = _show_address(config.base_url)
         known = recall(self.cache, address, name) if self.abilities is None else self.abilities.get((address, name))
         return OpenAIModel(name, config, abilities=known)
-
-    def _local_model(self, name: str) -> LocalModel:
-        from orienteer.llm.local import LocalModel
-        from orienteer.llm.openai import OpenAIConfig
-
-        server = OpenAIConfig.read(self._server_table(), where="[server] ")
-        return LocalModel(name, server.model_copy(update=self._own()))
 
     def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
         """Return the embedder of this name; a served one at the address and with the key that are set.

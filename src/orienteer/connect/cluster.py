@@ -190,19 +190,16 @@ class _Crew(Generic[Piece, Outcome]):
                     self._calls += 1
                     return process
                 self._changed.wait(1.0)
-                self._check_nodes()
-
-    def _check_nodes(self) -> None:
-        """Raise `Error` if no process has worked for too long."""
-        now = time.monotonic()
-        if any(process.is_ready for process in self._processes):
-            self._last_ready = now
-        elif now - self._last_ready > _PATIENCE:
-            nodes = sum(node["Alive"] for node in self._ray.nodes())
-            raise Error(
-                f"no process could work for {_PATIENCE:g} s, with {nodes} nodes alive: look at ray status. What is "
-                "done is kept: the same command goes on from there"
-            )
+                # A cluster that lost its nodes reports nothing: the command would wait for ever.
+                now = time.monotonic()
+                if any(process.is_ready for process in self._processes):
+                    self._last_ready = now
+                elif now - self._last_ready > _PATIENCE:
+                    nodes = sum(node["Alive"] for node in self._ray.nodes())
+                    raise Error(
+                        f"no process could work for {_PATIENCE:g} s, with {nodes} nodes alive: look at ray status. What "
+                        "is done is kept: the same command goes on from there"
+                    )
 
     def _give_back(self, process: _Process) -> None:
         with self._changed:

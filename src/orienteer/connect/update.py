@@ -298,7 +298,7 @@ class _MarkUpdate:
                 "labels": dict(counts.labels),
                 "sets": tuple(counts.sets.items()),
                 "unsure": tuple(sorted(self._unsure)),
-                "edge_names": tuple(self._database.edge_names),
+                "edge_names": tuple(names),
             }
         )
         about = LedgerAbout(
@@ -327,12 +327,8 @@ class _MarkUpdate:
         tally = tally_of(about, {})
         for cut in self._tally.dropped:
             tally.drop(cut.reason, cut.first, cut.count)
-        read = DatabaseRead(
-            address=str(self._server.address),
-            nodes=len(self._read),
-            edges=self._edges_read,
-            whole_types=self._whole_types,
-        )
+        address, nodes = str(self._server.address), len(self._read)
+        read = DatabaseRead(address=address, nodes=nodes, edges=self._edges_read, whole_types=self._whole_types)
         return UpdateReport(
             **graph_facts(made, tally), **changed_counts(graph, difference), notes=tuple(notes), database=read
         )
@@ -397,7 +393,8 @@ class _MarkUpdate:
                 is_there[row] = True
             elif node_id.strip() and node_id not in coming:
                 unknown.add(node_id)
-        if unknown:  # nodes that came meanwhile say so, and are read next time
+        # Nodes that came meanwhile say so, and are read next time.
+        if unknown:
             unknown -= {element.id for element in self._changes.nodes(counts)}
         if unknown:
             raise FullImportRequired(
@@ -416,10 +413,7 @@ class _MarkUpdate:
         )
 
     def _moved(self) -> NDArray[np.bool_]:
-        """Mark the rows that are another node of the database now, or have another id: (rows,).
-
-        Their edges still exist, and need not say that they changed.
-        """
+        """Mark the rows that are another node of the database now, or have another id: (rows,)."""
         known = NodeNumbers(self._known.hashes, self._known.nodes)
         before = known.find(list(self._read))
         find = self._graph.arrays.ids.find
@@ -437,7 +431,8 @@ class _MarkUpdate:
         updated, by_labels = self._count_nodes(change), _count_by_labels(counts)
         if all(updated.get(name, 0) == count for name, count in by_labels.items()):
             return
-        later = _count_by_labels(count_all(self._server))  # it may have changed while it was read
+        # The database may have changed while it was read: any count between the two is right.
+        later = _count_by_labels(count_all(self._server))
         for name in sorted(by_labels.keys() | later.keys()):
             low, high = sorted([by_labels.get(name, 0), later.get(name, 0)])
             if not low <= updated.get(name, 0) <= high:
@@ -461,7 +456,8 @@ class _MarkUpdate:
             turned = (mirrored & changes.keys()) - {*self._whole_types} - whole
             if not turned:
                 return now, changes
-            whole |= turned  # the order of all their rows decides which are kept
+            # Which of mirrored rows are kept depends on the order of all of them.
+            whole |= turned
 
     def _edges_now(
         self, before: EdgeRows, change: NodeChange, numbers: NodeNumbers, also_whole: Collection[str]
@@ -478,6 +474,7 @@ class _MarkUpdate:
             and count.newer <= MOST_EDGES * count.edges  # else all of them cost less
         }
         types = {name: number for number, name in enumerate(before.types)}
+        # Edges of moved nodes still exist, and need not say that they changed.
         moved = self._moved()
         untold = np.bincount(before.kinds[moved[before.sources] | moved[before.targets]], minlength=len(types))
         telling -= {name for name, number in types.items() if untold[number]}
@@ -526,10 +523,7 @@ class _MarkUpdate:
         return _between_nodes(rows)
 
     def _extras(self, changes: Mapping[str, TypeChange], now: EdgeRows, numbers: NodeNumbers) -> dict[int, Extra]:
-        """Return the texts, weights and properties of the edges that come, by row.
-
-        Edges of types that were read in full are read again.
-        """
+        """Return the texts, weights and properties of the edges that come, by row."""
         is_wanted = np.zeros(len(now), np.bool_)
         for each in changes.values():
             is_wanted[each.row[each.extras != 0]] = True
@@ -539,6 +533,7 @@ class _MarkUpdate:
         missing = set(wanted) - self._contents.keys()
         types = {name: number for number, name in enumerate(now.types)}
         read_once = self._edges_read
+        # Of types that were read in full no content was kept: it is read again, for the wanted edges alone.
         for name in sorted({name for name, *_ in missing}):
             self._read_edges(self._changes.edges_of(name), numbers, types, self._contents, missing)
         self._edges_read = read_once
@@ -547,9 +542,10 @@ class _MarkUpdate:
         return dict(zip(np.flatnonzero(is_wanted).tolist(), map(self._contents.__getitem__, wanted), strict=True))
 
     def _partial(self, change: NodeChange, now: EdgeRows) -> tuple[str, ...]:
-        """Return the types marked partial. Raises `FullImportRequired` if one is gone: a full import says how."""
+        """Return the types marked partial. Raises `FullImportRequired` if one is gone."""
         nodes = {name for name, count in self._count_nodes(change).items() if count}
         if missing := {*self._options.partial} - nodes - {*now.types}:
+            # A full import follows, and its message explains the remedy.
             raise FullImportRequired(f"nothing is of the type {min(missing)!r}")
         return tuple(sorted({*self._options.partial}))
 

@@ -132,17 +132,15 @@ class ServerExpressions:
             check_compared(operator, first, second)
             return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
         if operator == "IN":
-            return self._in(first, second)
+            # IN compares as = does, so a list of one kind obeys the same check.
+            check_kind("IN", second, "list")
+            if second.kind.item is not None and second.kind.item.name:
+                check_compared("=", first, Value("item", second.kind.item))
+            return Value(f"({first.text} IN {second.text})", BOOLEAN)
         if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
             check_text_condition(operator, first, second, self.scope.constant(expression.right))
             return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
         return _calculated(operator, first, second)
-
-    def _in(self, left: Value, right: Value) -> Value:
-        check_kind("IN", right, "list")
-        if right.kind.item is not None and right.kind.item.name:
-            check_compared("=", left, Value("item", right.kind.item))
-        return Value(f"({left.text} IN {right.text})", BOOLEAN)
 
     # --------------------------------------------------------------------------------------------- lists, cases
 

@@ -347,7 +347,18 @@ class _RowUpdate:
         check_edge_count(changes, self._manifest)
         edge_types = list(dict.fromkeys(name for rows in edges.values() for name in rows.types))
         facts = self._facts(change, edge_types)
-        about = self._about(change, changes, {**nodes, **edges})
+        rows: dict[str, NodeRows | EdgeRows] = {**nodes, **edges}
+        count = int(np.count_nonzero(change.stays)) + len(change.nodes)
+        of_nodes = [of_table for of_table in rows.values() if isinstance(of_table, NodeRows)]
+        about = LedgerAbout(
+            generation=self._manifest.generation,
+            tables=tuple(
+                table.file if table.is_unchanged else _noted(table.file, rows[table.path], table.tally)
+                for table in (*self._of_nodes, *self._of_edges)
+            ),
+            repeated=_count_nodes(of_nodes) - count if of_nodes else 0,
+            cuts=cuts_after(self._ledger.about.cuts, changes),
+        )
         if self._strict and (about.repeated or about.cuts or any(file.dropped for file in about.tables)):
             raise FullImportRequired("--strict, and some row would be dropped or merged")
         symmetric = {name for name, each in changes.items() if each.is_symmetric} | self._undirected
@@ -367,22 +378,6 @@ class _RowUpdate:
             notes=notes,
         )
         return self._report(manifest, difference, about, notes)
-
-    def _about(
-        self, change: NodeChange, changes: Mapping[str, TypeChange], rows: Mapping[str, NodeRows | EdgeRows]
-    ) -> LedgerAbout:
-        """Return the facts of the next ledger."""
-        count = int(np.count_nonzero(change.stays)) + len(change.nodes)
-        of_nodes = [of_table for of_table in rows.values() if isinstance(of_table, NodeRows)]
-        return LedgerAbout(
-            generation=self._manifest.generation,
-            tables=tuple(
-                table.file if table.is_unchanged else _noted(table.file, rows[table.path], table.tally)
-                for table in (*self._of_nodes, *self._of_edges)
-            ),
-            repeated=_count_nodes(of_nodes) - count if of_nodes else 0,
-            cuts=cuts_after(self._ledger.about.cuts, changes),
-        )
 
     def _facts(self, change: NodeChange, edges: Sequence[str]) -> dict[str, object]:
         """Return the fields of the manifest that depend on types. Raises `FullImportRequired`, `BadInput`."""

@@ -454,7 +454,17 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
             nonlocal answer, is_unsound
             deepest, lessons = 1, list[str]()
             for number in range(1, config.reflections + 2):
-                plan = self._plan(workflow, deepest, lessons)
+                plan = workflow.ask_for(
+                    "graph-counselor-plan",
+                    PLAN,
+                    schema="\n".join(schema_lines(self._graph)),
+                    question=workflow.question.text,
+                    lessons="\n".join(lessons) or "none",
+                )
+                if plan is None:
+                    workflow.notes.append("the model's plan cannot be read: the attempt goes without one")
+                    plan = {"steps": ["answer the question"], "depth": self.config.max_steps}
+                plan["depth"] = max(plan["depth"], deepest)
                 before = len(workflow.notes)
                 walked = functions.walk(
                     "graph-counselor-act",
@@ -477,20 +487,6 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
         )
         notes = (*result.notes, UNSOUND) if is_unsound else result.notes
         return result.model_copy(update={"answer": answer or None, "notes": notes})
-
-    def _plan(self, workflow: Workflow, deepest: int, lessons: Sequence[str]) -> dict[str, Any]:  # Any: JSON of PLAN
-        plan = workflow.ask_for(
-            "graph-counselor-plan",
-            PLAN,
-            schema="\n".join(schema_lines(self._graph)),
-            question=workflow.question.text,
-            lessons="\n".join(lessons) or "none",
-        )
-        if plan is None:
-            workflow.notes.append("the model's plan cannot be read: the attempt goes without one")
-            plan = {"steps": ["answer the question"], "depth": self.config.max_steps}
-        plan["depth"] = max(plan["depth"], deepest)
-        return plan
 
     def _reflect(self, workflow: Workflow, plan: dict[str, Any], walked: ActionLog) -> dict[str, Any] | None:
         """Return the model's advice, or None if the attempt is judged sound or the verdict cannot be read.

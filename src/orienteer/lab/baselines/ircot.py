@@ -134,7 +134,17 @@ class IrCot(PassageMethod[IrCotConfig]):
             collect(question.text, "found by the question")
             chain: list[str] = []
             for number in range(1, config.max_steps + 1):
-                sentence = self._next(workflow, chain, collected)
+                # Models repeat the chain before they add to it: the first new sentence counts.
+                reply = workflow.ask(
+                    "ircot",
+                    question=workflow.question.text,
+                    passages=self.passages(collected).text,
+                    chain=" ".join(chain) or "(empty)",
+                )
+                earlier = {sentence.casefold() for sentence in chain}
+                sentences = (sentence[:_SENTENCE] for sentence in split(" ".join(reply.split())))
+                new = (text for text in sentences if any(map(str.isalpha, text)) and text.casefold() not in earlier)
+                sentence = next(new, "")
                 if not sentence:
                     workflow.notes.append(f"the model wrote no new sentence in step {number}: the chain ends there")
                     return
@@ -146,19 +156,6 @@ class IrCot(PassageMethod[IrCotConfig]):
 
         result = workflow.follow_and_rank(think, lambda: workflow.present(collected))
         return result, tuple(collected) if result.stopped_by != "error" else ()
-
-    def _next(self, workflow: Workflow, chain: Sequence[str], collected: Iterable[int]) -> str:
-        """Return the first new sentence that the model adds to the chain, or "" if it adds none."""
-        reply = workflow.ask(
-            "ircot",
-            question=workflow.question.text,
-            passages=self.passages(collected).text,
-            chain=" ".join(chain) or "(empty)",
-        )
-        earlier = {sentence.casefold() for sentence in chain}
-        sentences = (sentence[:_SENTENCE] for sentence in split(" ".join(reply.split())))
-        new = (text for text in sentences if any(map(str.isalpha, text)) and text.casefold() not in earlier)
-        return next(new, "")
 
 
 # `search-o1`: a model reasons, asks for searches by marks in its reasoning, and reads only what matters of each.

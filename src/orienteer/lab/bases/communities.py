@@ -392,7 +392,20 @@ class Reports:
     def of(self, rows: Sequence[int]) -> list[CommunityMatch]:
         """Return the communities that some entities are in: most of them first, then the better rated, the smaller."""
         if self.is_given:
-            communities = self._given(rows)
+            graph = self._graph
+            entries = graph.arrays.adjacency.entries(
+                np.unique(np.array(rows, np.int32)), graph.arrays.kind_mask([IN_COMMUNITY], "out")
+            )
+            entries = entries.where(self._spaces.communities[entries.neighbor])
+            communities, counts = np.unique(entries.neighbor, return_counts=True)
+            levels, ratings = self._numbers("level", communities), self._numbers("rating", communities)
+            communities = [
+                CommunityMatch(count, rating, row)
+                for row, count, level, rating in zip(
+                    communities.tolist(), counts.tolist(), levels, ratings, strict=True
+                )
+                if level <= self._level
+            ]
         else:
             numbers = self._community_of[np.array(rows, np.int64)] if len(rows) else np.zeros(0, np.int32)
             pairs = zip(*(part.tolist() for part in np.unique(numbers[numbers >= 0], return_counts=True)), strict=True)
@@ -415,21 +428,6 @@ class Reports:
         return self._graph.arrays.node_at(match.row) if self.is_given else self._list(match.row)
 
     # -------------------------------------------------------------------------------------------------------- given
-
-    def _given(self, rows: Sequence[int]) -> list[CommunityMatch]:
-        """Return the given communities of some entities, of levels up to the wanted one."""
-        graph = self._graph
-        entries = graph.arrays.adjacency.entries(
-            np.unique(np.array(rows, np.int32)), graph.arrays.kind_mask([IN_COMMUNITY], "out")
-        )
-        entries = entries.where(self._spaces.communities[entries.neighbor])
-        communities, counts = np.unique(entries.neighbor, return_counts=True)
-        levels, ratings = self._numbers("level", communities), self._numbers("rating", communities)
-        return [
-            CommunityMatch(count, rating, row)
-            for row, count, level, rating in zip(communities.tolist(), counts.tolist(), levels, ratings, strict=True)
-            if level <= self._level
-        ]
 
     def _numbers(self, name: str, rows: Rows) -> list[float]:
         if name not in self._graph.arrays.properties.names:

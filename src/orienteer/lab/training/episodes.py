@@ -132,17 +132,15 @@ class AnchorTrail:
         for call in calls:
             named = self._named(json.loads(call.arguments), question)
             for arguments in () if named is None else (_without_direction(named), named):
-                if self._result(call.name, arguments) == set(trail.selected):
+                # A failing call finds nothing, and is no step of an episode.
+                toolbox = open_compact(self._graph, "lexical")
+                with suppress(Error):
+                    toolbox.call(call.name, arguments)
+                sets = toolbox.session.sets
+                found = {self._graph.arrays.ids[row] for row in sets[-1]} if sets else set()
+                if found == set(trail.selected):
                     yield call.name, arguments
                     break
-
-    def _result(self, name: str, arguments: Mapping[str, Any]) -> set[str]:  # Any: JSON
-        """Return the ids of the whole set that a call finds; nothing if it fails."""
-        toolbox = open_compact(self._graph, "lexical")
-        with suppress(Error):
-            toolbox.call(name, arguments)
-        sets = toolbox.session.sets
-        return {self._graph.arrays.ids[row] for row in sets[-1]} if sets else set()
 
     def _named(self, arguments: dict[str, Any], question: str) -> dict[str, Any] | None:  # Any: JSON
         """Return arguments with names in place of ids, and without `k`; None if the question lacks the names."""

@@ -24,7 +24,7 @@ from orienteer.agents.events import Event
 from orienteer.display import clean
 from orienteer.errors import BadOption, Error, Refused
 from orienteer.methods.table import AUTO, METHODS
-from orienteer.records import Ranked, Result, Usage
+from orienteer.records import Result, Usage
 from orienteer.serve.door import raise_failure, served_method
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies, questions
@@ -259,7 +259,10 @@ def openai_routes(site: Site) -> APIRouter:
             )
             return questions.EventReply(reply.chunks(running), running.question.close)
         result = for_outside(await running.result(request.receive), running.generation.paths)
-        return JSONResponse(_completion(head, result, running.note))
+        message = {"role": "assistant", "content": completion_in_words(result, running.note), "refusal": None}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        rest = {"choices": choices, "usage": _usage(result.usage), "orienteer": _as_json(result)}
+        return JSONResponse({**head.fields("chat.completion"), **rest})
 
     return router
 
@@ -316,16 +319,6 @@ def openai_error(problem: Problem) -> Response:
 
 
 # ------------------------------------------------------------------------------------------------------------- replies
-
-
-def _completion(head: _Head, result: Result, note: str | None) -> dict[str, Any]:  # Any: JSON
-    message = {"role": "assistant", "content": completion_in_words(result, note), "refusal": None}
-    return {
-        **head.fields("chat.completion"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": _usage(result.usage),
-        "orienteer": _as_json(result),
-    }
 
 
 def _as_json(result: Result) -> dict[str, Any]:  # Any: JSON
@@ -458,7 +451,13 @@ class _AnswerStream:
         result = running.follow_up.added_to(result)
         if self._shows_events:
             for hit in result.hits:
-                yield _chunk(head, {}, event={"type": "source", "data": _source(hit)})
+                name = f"{hit.name} ({hit.type})"
+                source = {
+                    "source": {"name": name, "id": hit.id},
+                    "document": [hit.text or hit.why or hit.name],
+                    "metadata": [{"source": hit.id, "name": name}],
+                }
+                yield _chunk(head, {}, event={"type": "source", "data": source})
             yield _chunk(head, {}, event=_status("done", is_done=True))
         for line in text.splitlines(keepends=True):
             yield _chunk(head, {"content": line})
@@ -478,15 +477,6 @@ def _step(event: Event) -> str:
 
 def _status(text: str, *, is_done: bool) -> dict[str, Any]:  # Any: JSON
     return {"type": "status", "data": {"description": text, "done": is_done, "hidden": is_done}}
-
-
-def _source(hit: Ranked) -> dict[str, Any]:  # Any: JSON
-    name = f"{hit.name} ({hit.type})"
-    return {
-        "source": {"name": name, "id": hit.id},
-        "document": [hit.text or hit.why or hit.name],
-        "metadata": [{"source": hit.id, "name": name}],
-    }
 
 
 # The files of the page: a fixed list made at the start, so that no request path leads into a folder.

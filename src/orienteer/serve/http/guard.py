@@ -153,7 +153,16 @@ class Guard:
             self._now[address] -= 1
             if not self._now[address]:
                 del self._now[address]
-            self._note(scope, status, time.perf_counter() - began, request_id)
+            # The line has no body, no key, no query string; the words of a question only if the operator wants that.
+            seconds = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path", None)
+            self._metrics.count_request(route or "other", status, seconds)
+            path = route or clean(scope["path"].replace("\n", " "))[:_LONGEST_PATH]
+            asked = scope.get(ASKED) if self._logs_questions else None
+            question = (
+                "" if asked is None else f" {json.dumps(one_line(clean(asked), _LONGEST_ASKED), ensure_ascii=False)}"
+            )
+            logger.info("%s %s %d %.1f ms %s%s", scope["method"], path, status, 1000 * seconds, request_id, question)
 
     def _refused(self, scope: Scope, headers: Headers, address: str) -> Response | None:
         """Return the reply to a request that is refused, or that the guard answers itself; None for any other."""
@@ -199,18 +208,6 @@ class Guard:
             reply["access-control-allow-methods"] = "GET, POST, DELETE"
             reply["access-control-expose-headers"] = "mcp-session-id"
             reply["vary"] = "origin"
-
-    def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        """Count a request and log its line: no body, no key, no query string.
-
-        The line has a question or the words of a search only if the operator wants that.
-        """
-        route = getattr(scope.get("route"), "path", None)
-        self._metrics.count_request(route or "other", status, seconds)
-        path = route or clean(scope["path"].replace("\n", " "))[:_LONGEST_PATH]
-        asked = scope.get(ASKED) if self._logs_questions else None
-        question = "" if asked is None else f" {json.dumps(one_line(clean(asked), _LONGEST_ASKED), ensure_ascii=False)}"
-        logger.info("%s %s %d %.1f ms %s%s", scope["method"], path, status, 1000 * seconds, request_id, question)
 
 
 # Errors as replies: one shape for every status, `{"error": {"message", "status", "value"}}`.

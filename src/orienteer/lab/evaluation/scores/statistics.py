@@ -73,7 +73,10 @@ def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = R
     ps = np.zeros(len(table))
     drawn = np.count_nonzero(table, axis=1) > EXACT
     for place in np.flatnonzero(~drawn):
-        ps[place] = _exact_p(table[place][table[place] != 0])
+        # Few enough differences that every assignment of signs can be tried.
+        gains = table[place][table[place] != 0]
+        signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)  # (assignments, questions)
+        ps[place] = float(np.mean(np.abs(signs @ gains) >= _observed(gains)))
     if drawn.any():
         ps[drawn] = _drawn_ps(table[drawn], random_seed, resamples)
     return [float(p) for p in ps]
@@ -136,12 +139,6 @@ def _times_drawn(generator: np.random.Generator, resamples: int, n: int) -> NDAr
     """Draw n questions for each resample, and count how often each was drawn: (resamples, questions)."""
     drawn = generator.integers(0, n, (resamples, n)) + n * np.arange(resamples)[:, None]
     return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
-
-
-def _exact_p(gains: NDArray[np.float64]) -> float:
-    """Return the exact p of differences that are not 0, (questions,): every assignment of signs is tried."""
-    signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)  # (assignments, questions)
-    return float(np.mean(np.abs(signs @ gains) >= _observed(gains)))
 
 
 def _drawn_ps(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
