@@ -107,9 +107,6 @@ class Settings:
 
         So neither a key nor a password leaves this one. Raises `BadOption` where an address holds a password.
         """
-        return _on_this_machine, (self._travelling(),)
-
-    def _travelling(self) -> dict[str, Any]:
         from orienteer.llm.abilities import recall_all
 
         for name in _FLAGS:
@@ -121,7 +118,7 @@ class Settings:
                 )
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _STAYING}
         known = recall_all(self.cache) if self.abilities is None else self.abilities
-        return {**values, "abilities": known}
+        return _on_this_machine, ({**values, "abilities": known},)
 
     def with_flags(self, **flags: Any) -> Settings:
         """Return these settings with the flags in their place, except those that are None."""

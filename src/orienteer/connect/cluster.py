@@ -169,7 +169,14 @@ class _Crew(Generic[Piece, Outcome]):
                 raise
             except self._ray.exceptions.RayError as error:
                 lost = _first_line(error)
-                self._bury(process)
+                # A process that is alive but out of reach is ended once it is reached.
+                self._give_back(process)
+                with self._changed:
+                    if process in self._processes:
+                        self._processes.remove(process)
+                        self._ray.kill(process.actor)
+                        self._last_look, self._last_ready = 0.0, time.monotonic()
+                        self._changed.notify_all()
             else:
                 self._give_back(process)
                 if isinstance(given, Failure):
@@ -197,8 +204,8 @@ class _Crew(Generic[Piece, Outcome]):
                 elif now - self._last_ready > _PATIENCE:
                     nodes = sum(node["Alive"] for node in self._ray.nodes())
                     raise Error(
-                        f"no process could work for {_PATIENCE:g} s, with {nodes} nodes alive: look at ray status. What "
-                        "is done is kept: the same command goes on from there"
+                        f"no process could work for {_PATIENCE:g} s, with {nodes} nodes alive: look at ray status. "
+                        "What is done is kept: the same command goes on from there"
                     )
 
     def _give_back(self, process: _Process) -> None:
@@ -206,16 +213,6 @@ class _Crew(Generic[Piece, Outcome]):
             process.pieces -= 1
             self._calls -= 1
             self._changed.notify()
-
-    def _bury(self, process: _Process) -> None:
-        """Count a process as dead. If it is alive but out of reach, it is ended once it is reached."""
-        self._give_back(process)
-        with self._changed:
-            if process in self._processes:
-                self._processes.remove(process)
-                self._ray.kill(process.actor)
-                self._last_look, self._last_ready = 0.0, time.monotonic()
-                self._changed.notify_all()
 
     def _fill(self) -> None:
         """Start a process for each CPU without one: at the beginning, and after nodes died or came."""

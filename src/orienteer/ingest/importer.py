@@ -301,12 +301,18 @@ class Importer:
         """Read labels for the types of the graph, and return the types. Raises `BadInput` for a table without any."""
         types = TypeNames(frozenset(edge_types), frozenset(node_types))
         with memory_told(", ".join(map(str, self.files[:SHOWN]))):
-            self._read_labels(types)
-        self._call_nodes_by_folder(types)
-        return types
-
-    def _call_nodes_by_folder(self, types: TypeNames) -> None:
-        """Use the folder's name as a further label of nodes without a type: `disease` in `disease_ontology`."""
+            if self._options.labels is not None:
+                table = table_of(self._options.labels, is_named=True)
+                was_read = [self.labels.read(table, names, by_hand=True) for names in types]
+                if not any(was_read):
+                    names = ", ".join(sorted(types.edges)[:SOME]) + (" and others" if len(types.edges) > SOME else "")
+                    raise BadInput(f"{table.path} names no edge type and no node type of the sources: {names}.")
+            self.ignored += self.plan.ignored
+            for table in self.plan.others:
+                if not any([self.labels.read(table, names) for names in types]):
+                    reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
+                    self.ignored.append(Ignored(file=str(table.path), reason=reason))
+        # Nodes without a type are also called by the folder: `disease` in `disease_ontology`.
         folders = [source for source in self._sources if source.is_dir()]
         if types.nodes == {DEFAULT_TYPE} and len(folders) == 1 == len(self._sources):
             thing = thing_in(folders[0].resolve().name)
@@ -314,19 +320,7 @@ class Importer:
                 self.labels.also_called[DEFAULT_TYPE] = (thing,)
                 note = f"nodes have no type: they are called {DEFAULT_TYPE}, and {thing} by the folder's name"
                 self.tally.notes.append(note)
-
-    def _read_labels(self, types: TypeNames) -> None:
-        if self._options.labels is not None:
-            table = table_of(self._options.labels, is_named=True)
-            was_read = [self.labels.read(table, names, by_hand=True) for names in types]
-            if not any(was_read):
-                names = ", ".join(sorted(types.edges)[:SOME]) + (" and others" if len(types.edges) > SOME else "")
-                raise BadInput(f"{table.path} names no edge type and no node type of the sources: {names}.")
-        self.ignored += self.plan.ignored
-        for table in self.plan.others:
-            if not any([self.labels.read(table, names) for names in types]):
-                reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
-                self.ignored.append(Ignored(file=str(table.path), reason=reason))
+        return types
 
     def partial(self, types: TypeNames) -> tuple[str, ...]:
         """Return the types marked partial. Raises `BadInput` for an unknown type."""

@@ -163,8 +163,17 @@ def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
     """
     described = {name: value for name, value in provenance.items() if name != PLACES}
     try:
-        places = _places(_Unpublished(described))
-        if places is None or _has_changed(_Unpublished(described)):
+        manifest = _Unpublished(described)
+        paths = [source for source in sources_of(manifest) if source.is_dir()]
+        if is_chunk_graph(manifest) or "beside" in manifest.provenance:
+            from orienteer.ingest.documents.read.files import folders_of
+
+            paths = [path for source in paths for path in folders_of(source, selection_of(manifest))]
+        places = [Place(str(path), last_change(path)) for path in paths]
+        # File times have a limited resolution: a change right after our look might not show.
+        now = time.time_ns()
+        is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
+        if not is_settled or _has_changed(manifest):
             return described
     except (OSError, BadInput):  # a folder has gone meanwhile
         return described
@@ -243,22 +252,6 @@ def is_stale(manifest: Described) -> bool:
     that loads the import's code and takes longer for larger folders.
     """
     return not is_untouched(manifest.provenance) and _has_changed(manifest)
-
-
-def _places(manifest: Described) -> list[Place] | None:
-    """Return the folders with sources, and ignore files; None if one has changed just now.
-
-    File times have a limited resolution: a change right after our look might not show.
-    """
-    paths = [source for source in sources_of(manifest) if source.is_dir()]
-    if is_chunk_graph(manifest) or "beside" in manifest.provenance:
-        from orienteer.ingest.documents.read.files import folders_of
-
-        paths = [path for source in paths for path in folders_of(source, selection_of(manifest))]
-    places = [Place(str(path), last_change(path)) for path in paths]
-    now = time.time_ns()
-    is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
-    return places if is_settled else None
 
 
 def _has_changed(manifest: Described) -> bool:

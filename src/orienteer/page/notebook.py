@@ -102,10 +102,7 @@ class Content(NamedTuple):
 
 def view(content: Content, at_hand: GraphAtHand) -> Bundle:
     """Return an output that shows a content; an empty one without edges, a kernel or anywidget."""
-    # A terminal's IPython shows no pictures and needs no widgets: only a notebook's shell has a kernel.
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    widget_class = _widget_class() if content.edges and getattr(shell, "kernel", None) is not None else None
+    widget_class = _widget_class() if content.edges and _has_kernel() else None
     if widget_class is None:
         return {}, {}
 
@@ -131,6 +128,13 @@ def drawn_edges(edges: Sequence[DrawnEdge]) -> list[dict[str, str]]:
     """Return edges for a picture, without those from a node to itself, which have no line."""
     keys = ("source", "type", "target")
     return [dict(zip(keys, edge, strict=True)) for edge in edges if edge[0] != edge[2]]
+
+
+def _has_kernel() -> bool:
+    """Return whether a notebook's kernel runs this process: a terminal shows no pictures and needs no widgets."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
 
 
 @cache

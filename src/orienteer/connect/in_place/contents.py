@@ -308,7 +308,19 @@ class _Look:
             self._look_at(node_type, "", LOOKED_AT)
         self._look_for_seldom_ones()
         edges, edge_left_out = self._edges()
-        columns = self._columns()
+        # Only values of one kind can be compared: a property with several has its reason instead.
+        columns = {}
+        for name, by_type in self._values.items():
+            if name in OWN:
+                continue
+            kind, reason = kind_of_values([value for values in by_type.values() for value in values])
+            if reason:
+                self._others[name] = reason
+                continue
+            self.shown.add(name)
+            if name not in self._others:
+                types = tuple(node_type for node_type in self._schema.node_types if node_type in by_type)
+                columns[name] = PropertyColumn(column=name, kind=kind, types=types)
         catalog = _catalog(self._schema, columns, edges, edge_left_out).model_copy(update={"left_out": self._others})
         roles = NodeRoles(Columns())
         held = {node_type: _name_properties(keys, roles) for node_type, keys in self._keys.items()}
@@ -328,10 +340,7 @@ class _Look:
         tests = [*([] if is_plain else [self._tests.has_type("n", [node_type])]), *([condition] if condition else [])]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         records = self._server.rows(f"MATCH {pattern}{where} RETURN {NODE_COLUMNS} LIMIT $most", most=most)
-        self._keep(node_type, records, self._seen.take(records))
-
-    def _keep(self, node_type: str, records: Sequence[Sequence[Any]], rows: Rows) -> None:  # Any: of the database
-        for record, row in zip(records, rows.tolist(), strict=True):
+        for record, row in zip(records, self._seen.take(records).tolist(), strict=True):
             raw, node = record[2], self._seen.nodes[row]
             self._keys[node_type] |= dict.fromkeys(raw)
             self._no_texts |= {name for name, value in raw.items() if not isinstance(value, str)}
@@ -358,22 +367,6 @@ class _Look:
         for node_type, key in seldom[:MOST_SELDOM]:
             self._look_at(node_type, f"n.{quoted(key)} IS NOT NULL", FEW)
         self._others |= dict.fromkeys((key for _, key in seldom[MOST_SELDOM:]), "few nodes have it")
-
-    def _columns(self) -> dict[str, PropertyColumn]:
-        """Return the properties of nodes with values of one kind."""
-        columns = {}
-        for name, by_type in self._values.items():
-            if name in OWN:
-                continue
-            kind, reason = kind_of_values([value for values in by_type.values() for value in values])
-            if reason:
-                self._others[name] = reason
-                continue
-            self.shown.add(name)
-            if name not in self._others:
-                types = tuple(node_type for node_type in self._schema.node_types if node_type in by_type)
-                columns[name] = PropertyColumn(column=name, kind=kind, types=types)
-        return columns
 
     def _edges(self) -> tuple[dict[str, PropertyColumn], dict[str, str]]:
         """Return the properties of edges, and the reasons why others are left out."""

@@ -373,12 +373,29 @@ class ServerPatterns(PatternReader):
         read = [self._read(path) for path in paths]
         self.narrow()
         for edge in self.edges:
-            self._restrict(edge)
+            # An edge type that was named with its end types is narrower than the type's name, which others may share.
+            ways = []
+            for triple, source, target in self.narrower(edge):
+                is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
+                begins = f"startNode({edge.value}) = {source.value}"
+                ends = f"{self.is_of(source.value, [triple.source])} AND {self.is_of(target.value, [triple.target])}"
+                ways.append(f"({is_type} AND {begins} AND {ends})")
+            if ways:
+                self.conditions.append(f"({' OR '.join(ways)})")
             if edge.is_shortest:
                 # There is no path from a node to itself: some servers fail then, others return a path without edges.
                 self.conditions.append(f"({edge.start.value} <> {edge.end.value})")
         variables = self.variables | {name: self.node_value(node) for name, node in self.named.items()}
-        places, left = self._places(where), list(conjuncts(where))
+        # Some servers walk a pattern from left to right: it has to begin at known nodes, then at those with a given id,
+        # name or other property.
+        compared = compared_keys(where)
+        places: dict[str, int] = {}
+        for node in self.nodes:
+            keys = {key for key, _ in compared.get(node.name or "", ())}
+            keys |= {key.casefold() for value, _, items in self.keyed if value == node.value for key, _ in items}
+            ranks = [_BY_ID if key == "id" else _BY_NAME if key == "name" else _BY_PROPERTY for key in keys]
+            places[node.value] = min(ranks, default=_LAST) if node.is_new else _KNOWN
+        left = list(conjuncts(where))
         with self.scope.inner(variables):
             anchors = self._anchored(left, places) if may_anchor and self.edges else ""
             read = [_reversed(path, places) for path in read]
@@ -413,20 +430,6 @@ class ServerPatterns(PatternReader):
             self.keyed = [entry for entry in self.keyed if entry not in keyed]
             left[:] = [part for part in left if part not in taken]
         return f"MATCH {_joined(texts, own)} " if texts else ""
-
-    def _places(self, where: Expression | None) -> dict[str, int]:
-        """Return the rank of each node as the start of a pattern: some servers walk it from left to right.
-
-        Known nodes come first, then those with a given id, name or other property, then the rest.
-        """
-        compared = compared_keys(where)
-        places = {}
-        for node in self.nodes:
-            keys = {key for key, _ in compared.get(node.name or "", ())}
-            keys |= {key.casefold() for value, _, items in self.keyed if value == node.value for key, _ in items}
-            ranks = [_BY_ID if key == "id" else _BY_NAME if key == "name" else _BY_PROPERTY for key in keys]
-            places[node.value] = min(ranks, default=_LAST) if node.is_new else _KNOWN
-        return places
 
     def is_of(self, value: str, types: Iterable[str]) -> str:
         """Write the condition that a node has one of these types."""
@@ -475,17 +478,6 @@ class ServerPatterns(PatternReader):
         left = "<-" if edge.direction == ("out" if is_reversed else "in") else "-"
         right = "->" if edge.direction == ("in" if is_reversed else "out") else "-"
         return f"{left}[{edge.value}{types}{length}]{right}"
-
-    def _restrict(self, edge: PatternEdge) -> None:
-        """Add a condition for an edge type that was named with its end types, where the pattern allows more."""
-        ways = []
-        for triple, source, target in self.narrower(edge):
-            is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
-            begins = f"startNode({edge.value}) = {source.value}"
-            ends = f"{self.is_of(source.value, [triple.source])} AND {self.is_of(target.value, [triple.target])}"
-            ways.append(f"({is_type} AND {begins} AND {ends})")
-        if ways:
-            self.conditions.append(f"({' OR '.join(ways)})")
 
     def _equal(self, keyed: Iterable[Keyed]) -> list[str]:
         """Write properties in braces as conditions. Raises `BadQuery`, `UnknownProperty`."""

@@ -100,8 +100,8 @@ class ServerNames(NameMap):
             cases = []
             for node_type in sorted(types):
                 if whole := self.fields.names.get(node_type, NameProperties()).whole:
-                    held = ", ".join(self.property_text(node.text, name) for name in whole)
-                    cases.append(f"WHEN {self.has_type(node.text, [node_type])} THEN coalesce({held}, null)")
+                    values = ", ".join(self.property_text(node.text, name) for name in whole)
+                    cases.append(f"WHEN {self.has_type(node.text, [node_type])} THEN coalesce({values}, null)")
             candidates = [f"CASE {' '.join(cases)} END"]
         parts = {properties.parts for properties in held if properties.parts}
         candidates += [_joined(node.text, names) for names in sorted(parts)]

@@ -320,26 +320,23 @@ class ModelExtractor:
                     raise refused
                 for chunk in chunks:
                     self.run.charge(chunk.usage)
-                    self._merge(merger, chunk)
+                    entities: list[ExtractedEntity] = []
+                    statements: list[Statement] = []
+                    for place, reply in enumerate(chunk.replies):
+                        content = self.reader.reply_form.read(reply, chunk.id, merger.rejects, before=entities)
+                        if content is not None:
+                            entities += content.entities
+                            statements += content.statements
+                        elif place:
+                            merger.rejects.add("a second reply that is no object", reply, chunk.id)
+                        else:
+                            self.failed.append(chunk.id)
+                    if chunk.refused is not None:
+                        what = "second call" if chunk.replies else "chunk"
+                        merger.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
+                    merger.add(chunk.id, entities, statements)
                 done += len(chunks)
                 self.progress("asking the model what chunks say", done)
-
-    def _merge(self, merger: Merger, chunk: ReadChunk) -> None:
-        entities: list[ExtractedEntity] = []
-        statements: list[Statement] = []
-        for place, reply in enumerate(chunk.replies):
-            content = self.reader.reply_form.read(reply, chunk.id, merger.rejects, before=entities)
-            if content is not None:
-                entities += content.entities
-                statements += content.statements
-            elif place:
-                merger.rejects.add("a second reply that is no object", reply, chunk.id)
-            else:
-                self.failed.append(chunk.id)
-        if chunk.refused is not None:
-            what = "second call" if chunk.replies else "chunk"
-            merger.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
-        merger.add(chunk.id, entities, statements)
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
         """Estimate the cost of `into`, without a call."""

@@ -397,7 +397,14 @@ class CoOccurrences:
         pairs, begins = np.unique(codes[order], return_index=True)
         weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(pairs) else np.zeros(0)
         ends = np.append(begins, len(codes))[1:]
-        strongest = _strongest(pairs, weights, self._most)
+        # Equal weights are ordered by number: the graph must not depend on the order of the chunks.
+        first_ends, second_ends = pairs >> _SHIFT, pairs & (1 << _SHIFT) - 1
+        names = np.concatenate([first_ends, second_ends])
+        ranked = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), names))
+        group = names[ranked]
+        starts = np.searchsorted(group, group, "left")
+        first = ranked[np.arange(len(ranked)) - starts < self._most]
+        strongest = np.unique(first % max(1, len(pairs)))
         for low in range(0, len(strongest), _BATCH):
             here = strongest[low : low + _BATCH].tolist()
             extras: list[dict[str, JsonValue]] = []
@@ -417,17 +424,6 @@ class CoOccurrences:
 def _code(name: int, other: int) -> int:
     """Return a number for a pair: the smaller name, then 32 bits for the other."""
     return min(name, other) << _SHIFT | max(name, other)
-
-
-def _strongest(pairs: NDArray[np.int64], weights: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the indexes of the pairs among the `most` strongest of either name; equal weights go by number."""
-    low, high = pairs >> _SHIFT, pairs & (1 << _SHIFT) - 1
-    ends = np.concatenate([low, high])
-    ranked = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), ends))
-    group = ends[ranked]
-    begins = np.searchsorted(group, group, "left")
-    first = ranked[np.arange(len(ranked)) - begins < most]
-    return np.unique(first % max(1, len(pairs)))
 
 
 # ------------------------------------------------------------------------------------------------------------ synonyms

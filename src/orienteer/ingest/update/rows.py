@@ -172,21 +172,18 @@ class NodeComparison:
                 made = _nodes_by_line(source, batch, new, tally)
                 for row in new:
                     if (node := made.get(batch.lines[row])) is not None:
-                        nodes[row] = self._number(source.path, int(hashed[row]), node)
+                        # Equal rows have one number.
+                        number = self._by_row.setdefault((source.path, int(hashed[row])), self._size + len(self._new))
+                        if number == self._size + len(self._new):
+                            if node.id in self._ids:
+                                raise FullImportRequired(f"several rows that are new say what {node.id!r} is")
+                            self._ids.add(node.id)
+                            self._new.append(node)
+                            check_node_count(len(self._new), self._size)
+                        nodes[row] = number
             hashes.append(hashed)
             numbers.append(nodes)
         return NodeRows(np.concatenate(hashes), np.concatenate(numbers))
-
-    def _number(self, path: str, row_hash: int, node: Node) -> int:
-        """Return the number of a new node; equal rows have one number."""
-        number = self._by_row.setdefault((path, row_hash), self._size + len(self._new))
-        if number == self._size + len(self._new):
-            if node.id in self._ids:
-                raise FullImportRequired(f"several rows that are new say what {node.id!r} is")
-            self._ids.add(node.id)
-            self._new.append(node)
-            check_node_count(len(self._new), self._size)
-        return number
 
     def change(self, tables: Mapping[str, NodeRows]) -> tuple[NodeChange, dict[str, NodeRows]]:
         """Return the change, and all tables with its numbers of nodes. Raises `FullImportRequired`."""

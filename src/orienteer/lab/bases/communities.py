@@ -114,39 +114,7 @@ def find_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     """
     levels = np.full((LEVELS, len(graph)), -1, np.int32)
     rows = np.flatnonzero(mask).astype(np.int32)
-    csr = _among(graph, rows)
-    joined = np.flatnonzero(np.diff(csr.begins))
-    if not len(joined):
-        return levels
-    level = np.full(len(rows), -1, np.int32)  # (rows,): place of the community's first row
-    level[joined] = _called(leiden(_part(csr, joined), _SEED), joined)
-    for number in range(LEVELS):
-        if number:
-            level = _cut(csr, level)
-        levels[number, rows] = np.where(level >= 0, rows[level], -1)
-    return levels
-
-
-def _cut(csr: Csr, level: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the level below: communities that are too large in parts."""
-    below = level.copy()
-    order = np.argsort(level, kind="stable")
-    names, begins, counts = np.unique(level[order], return_index=True, return_counts=True)
-    for name, begin, count in zip(names.tolist(), begins.tolist(), counts.tolist(), strict=True):
-        if name >= 0 and count > LARGEST:
-            members = order[begin : begin + count]
-            below[members] = _called(leiden(_part(csr, members), _SEED), members)
-    return below
-
-
-def _called(numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return for each member the first of its community."""
-    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    return members[first][place].astype(np.int32)
-
-
-def _among(graph: Graph, rows: NDArray[np.int32]) -> Csr:
-    """Return the edges among some sorted rows, parallel ones as one, with how many they are."""
+    # Parallel edges count as one edge with their number as its weight.
     entries = graph.arrays.adjacency.entries(rows)
     place = np.full(len(graph), -1, np.int64)
     place[rows] = np.arange(len(rows))
@@ -155,7 +123,31 @@ def _among(graph: Graph, rows: NDArray[np.int32]) -> Csr:
     pairs, counts = np.unique(key, return_counts=True)
     begins = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(np.bincount(pairs // max(len(rows), 1), minlength=len(rows)), out=begins[1:])
-    return Csr(begins, (pairs % max(len(rows), 1)).astype(np.int32), counts.astype(np.float64))
+    csr = Csr(begins, (pairs % max(len(rows), 1)).astype(np.int32), counts.astype(np.float64))
+    joined = np.flatnonzero(np.diff(csr.begins))
+    if not len(joined):
+        return levels
+    level = np.full(len(rows), -1, np.int32)  # (rows,): place of the community's first row
+    level[joined] = _called(leiden(_part(csr, joined), _SEED), joined)
+    for number in range(LEVELS):
+        if number:
+            # The level below: communities that are too large, in parts.
+            below = level.copy()
+            order = np.argsort(level, kind="stable")
+            names, begins, counts = np.unique(level[order], return_index=True, return_counts=True)
+            for name, begin, count in zip(names.tolist(), begins.tolist(), counts.tolist(), strict=True):
+                if name >= 0 and count > LARGEST:
+                    members = order[begin : begin + count]
+                    below[members] = _called(leiden(_part(csr, members), _SEED), members)
+            level = below
+        levels[number, rows] = np.where(level >= 0, rows[level], -1)
+    return levels
+
+
+def _called(numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return for each member the first of its community."""
+    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+    return members[first][place].astype(np.int32)
 
 
 def _part(csr: Csr, members: NDArray[np.int64]) -> Csr:
@@ -397,13 +389,11 @@ class Reports:
                 np.unique(np.array(rows, np.int32)), graph.arrays.kind_mask([IN_COMMUNITY], "out")
             )
             entries = entries.where(self._spaces.communities[entries.neighbor])
-            communities, counts = np.unique(entries.neighbor, return_counts=True)
-            levels, ratings = self._numbers("level", communities), self._numbers("rating", communities)
+            own, counts = np.unique(entries.neighbor, return_counts=True)
+            levels, ratings = self._numbers("level", own), self._numbers("rating", own)
             communities = [
                 CommunityMatch(count, rating, row)
-                for row, count, level, rating in zip(
-                    communities.tolist(), counts.tolist(), levels, ratings, strict=True
-                )
+                for row, count, level, rating in zip(own.tolist(), counts.tolist(), levels, ratings, strict=True)
                 if level <= self._level
             ]
         else:

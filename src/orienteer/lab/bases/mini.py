@@ -133,7 +133,18 @@ class Mini(Gatherer[MiniConfig]):
         # A middle passes on the same to each of its ends: the sums over the starts that lead to it.
         weight = np.bincount(steps.neighbor, share, minlength=size)
         carried = np.bincount(steps.neighbor, share * spoken, minlength=size)
-        middles = self._middles(query, steps, spoken)
+        # Votes over all middles cost too much: those of a wanted type or relation come first, then those that fit.
+        rows, place = np.unique(steps.neighbor, return_inverse=True)
+        rows = rows.astype(np.int32)
+        best = np.zeros(len(rows))
+        np.maximum.at(best, place, spoken)
+        if len(rows) > MOST_MIDDLES:
+            fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
+            order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
+            rows = np.sort(rows[order])
+        degree = self.graph.arrays.adjacency.degree(rows)
+        few = np.argsort(degree, kind="stable")
+        middles = np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
         onward = self._entries(middles)
         strength = self._relations.strength(onward)
         out = np.bincount(onward.owner, strength, minlength=size)
@@ -154,20 +165,6 @@ class Mini(Gatherer[MiniConfig]):
         entries = entries.where(self._relations.nodes[entries.neighbor])
         key = entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor
         return entries.where(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else entries
-
-    def _middles(self, query: Query, steps: Entries, spoken: NDArray[np.float64]) -> Rows:
-        """Return the nodes that paths go on from: those of a wanted type or relation first, then those that fit."""
-        rows, place = np.unique(steps.neighbor, return_inverse=True)
-        rows = rows.astype(np.int32)
-        best = np.zeros(len(rows))
-        np.maximum.at(best, place, spoken)
-        if len(rows) > MOST_MIDDLES:
-            fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
-            order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
-            rows = np.sort(rows[order])
-        degree = self.graph.arrays.adjacency.degree(rows)
-        few = np.argsort(degree, kind="stable")
-        return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
 
     def _is_hit(self, entries: Entries, hits: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.isin(entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor, hits)

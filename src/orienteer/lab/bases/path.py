@@ -100,7 +100,14 @@ class Paths(Gatherer[PathsConfig]):
         seeds, facts = self._seeded(query, hits, answers), NONE
         if self._has_facts:
             facts = self._seeds.search(_themes(query), self.config.facts, self.spaces.facts)
-        walked = self._paths(seeds)
+        order = np.argsort(seeds.rows)
+        rows, fit = seeds.rows[order], seeds.scores[order] ** SHARPNESS
+        near = flow.around(self.graph.arrays.adjacency, rows, self._weigh, keep=self._walked, kinds=self._kinds)
+        ways = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
+        last = ways.nodes[np.arange(len(ways.nodes)), (ways.nodes >= 0).sum(axis=1) - 1]
+        ends = fit[rows.searchsorted(ways.nodes[:, 0])] * fit[rows.searchsorted(last)]
+        best = flow.PathTable(ways.nodes, ways.scores * ends).once()
+        walked = flow.PathTable(best.nodes[: self.config.paths], best.scores[: self.config.paths])
         return self._evidence(walked, seeds, facts, self._passages(query, walked, hits, answers), answers)
 
     def _seeded(self, query: Query, hits: ScoredRows, answers: Mask) -> ScoredRows:
@@ -116,17 +123,6 @@ class Paths(Gatherer[PathsConfig]):
     def _weigh(self, entries: Entries) -> Floats:
         weights = self.graph.arrays.weights(entries.at).clip(min=0)
         return np.asarray(weights / self._greatest[entries.kind.astype(np.int64) >> 1])
-
-    def _paths(self, seeds: ScoredRows) -> flow.PathTable:
-        """Return the best paths among seeds, best first."""
-        order = np.argsort(seeds.rows)
-        rows, fit = seeds.rows[order], seeds.scores[order] ** SHARPNESS
-        near = flow.around(self.graph.arrays.adjacency, rows, self._weigh, keep=self._walked, kinds=self._kinds)
-        ways = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
-        last = ways.nodes[np.arange(len(ways.nodes)), (ways.nodes >= 0).sum(axis=1) - 1]
-        ends = fit[rows.searchsorted(ways.nodes[:, 0])] * fit[rows.searchsorted(last)]
-        best = flow.PathTable(ways.nodes, ways.scores * ends).once()
-        return flow.PathTable(best.nodes[: self.config.paths], best.scores[: self.config.paths])
 
     def _step(self, one: int, other: int) -> Edge:
         """Return the edge between two nodes of a path, the heaviest of parallel ones."""

@@ -177,16 +177,8 @@ def _with_mistake(arguments: Mapping[str, Any], chance: np.random.Generator) -> 
     types += [(step, key) for step in wrong.get("steps", ()) for key in ("edge", "type") if key in step]
     places = names if not types or chance.random() < _OF_NAMES else types
     holder, place = places[chance.integers(len(places))]
-    misspelt = _misspelt(str(holder[place]), chance)
-    if misspelt == holder[place]:
-        return None
-    holder[place] = misspelt
-    return wrong
-
-
-def _misspelt(name: str, chance: np.random.Generator) -> str:
-    """Return a name as a small model copies it: letters lost, swapped or others, or its end cut off."""
-    letters = list(name)
+    # Slips of a typist: letters left out, one wrong, two swapped, an end cut off.
+    letters = list(str(holder[place]))
     at, kind = int(chance.integers(len(letters))), int(chance.integers(4))
     if kind == 0:
         del letters[at : at + int(chance.integers(1, 3))]
@@ -197,7 +189,11 @@ def _misspelt(name: str, chance: np.random.Generator) -> str:
         letters[at : at + 2] = letters[at : at + 2][::-1]
     else:
         del letters[max(2, at, len(letters) // 2) :]
-    return "".join(letters).strip()
+    misspelt = "".join(letters).strip()
+    if misspelt == holder[place]:
+        return None
+    holder[place] = misspelt
+    return wrong
 
 
 def _without_direction(arguments: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON

@@ -23,8 +23,6 @@ from orienteer.settings import Settings
 
 if TYPE_CHECKING:
     from orienteer.llm.abilities import Abilities, Outcome
-    from orienteer.llm.local import LocalModel
-    from orienteer.llm.openai import OpenAIModel
 
 
 EXTRAS = {
@@ -403,13 +401,24 @@ def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelChec
     """Return the abilities of the configured model's server, with `probes` probed now and then stored."""
     if configured.model is None:
         return ModelCheck(configured)
-    from orienteer.llm.abilities import recall
+    from orienteer.llm.abilities import keep, recall
     from orienteer.llm.local import LocalModel
+    from orienteer.llm.probe import Probe
 
     try:
         model = configured.open_model() if probes or configured.model_address == URL else None
-        known = recall(configured.cache, configured.model_address, configured.model)
-        abilities = _probed(out, model, configured.cache) if probes and model is not None else known
+        abilities = recall(configured.cache, configured.model_address, configured.model)
+        if probes and model is not None:
+            out.note(f"asking {model.name} at {model.base_url} what it does, by six short requests")
+            try:
+                served = model.served() if isinstance(model, LocalModel) else model
+                abilities = Probe(served).abilities().model_copy(update={"url": model.base_url})
+            finally:
+                model.close()
+            try:
+                keep(abilities, configured.cache)
+            except OSError as error:
+                out.note(f"it cannot be kept for later: {error}")
     except Error as failure:
         return ModelCheck(configured, failure=failure)
     if abilities is None:
@@ -420,22 +429,3 @@ def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelChec
     elif (mode := configured.server.get("mode", "auto")) != "auto":
         manner = Manner(why=f"calls are asked for as [server] says: mode = {mode}")
     return ModelCheck(configured, abilities, manner, is_new=probes)
-
-
-def _probed(out: Output, model: OpenAIModel | LocalModel, cache: Path) -> Abilities:
-    """Probe the server of a model, and store its abilities. Raises `ModelError`."""
-    from orienteer.llm.abilities import keep
-    from orienteer.llm.local import LocalModel
-    from orienteer.llm.probe import Probe
-
-    out.note(f"asking {model.name} at {model.base_url} what it does, by six short requests")
-    try:
-        served = model.served() if isinstance(model, LocalModel) else model
-        abilities = Probe(served).abilities().model_copy(update={"url": model.base_url})
-    finally:
-        model.close()
-    try:
-        keep(abilities, cache)
-    except OSError as error:
-        out.note(f"it cannot be kept for later: {error}")
-    return abilities

@@ -46,7 +46,8 @@ def install(
 
     Without --write nothing is touched, and each file's difference is shown.
     """
-    from orienteer.serve.install.agents import DETECTED, chosen_agents
+    from orienteer.graph.format import is_graph
+    from orienteer.serve.install.agents import DETECTED, chosen_agents, launcher
     from orienteer.serve.install.plan import plan_install
 
     places = _here()
@@ -54,7 +55,15 @@ def install(
     agents = chosen_agents(agent or [DETECTED], places)
     _check_agents(agents, agent or (), project=project)
     changes = plan_install(agents, directory, places, project=project, instructions=instructions)
-    _hint(out, directory, changes)
+    # An agent's file may be right and the agent without an answer all the same: these notes say why.
+    if not is_graph(directory):
+        out.note(
+            f"note: {directory} is not a graph: the server makes one of it when it first needs it, and agents wait for "
+            f"seconds only. Ask it something before: orienteer ask {shlex.quote(str(directory))} QUESTION"
+        )
+    is_fetched = launcher(whole_path=False)[0] == "uvx"
+    if not is_fetched and find_spec("mcp") is None and any(change.is_due for change in changes):
+        out.note("note: this installation cannot serve agents yet: pip install 'orienteer[mcp]'")
     return _carry_out(out, changes, graph=str(directory), write=write)
 
 
@@ -125,21 +134,6 @@ def _check_agents(agents: Sequence[Agent], names: Sequence[str], *, project: boo
     if not agents:
         known = ", ".join(agent.name for agent in AGENTS)
         raise UsageError(f"no agent was detected here: name one with --agent, or all of them with --agent all: {known}")
-
-
-def _hint(out: Output, directory: Path, changes: Sequence[Change]) -> None:
-    """Print notes on what would keep an agent from an answer although its file is right."""
-    from orienteer.graph.format import is_graph
-    from orienteer.serve.install.agents import launcher
-
-    if not is_graph(directory):
-        out.note(
-            f"note: {directory} is not a graph: the server makes one of it when it first needs it, and agents wait for "
-            f"seconds only. Ask it something before: orienteer ask {shlex.quote(str(directory))} QUESTION"
-        )
-    is_fetched = launcher(whole_path=False)[0] == "uvx"
-    if not is_fetched and find_spec("mcp") is None and any(change.is_due for change in changes):
-        out.note("note: this installation cannot serve agents yet: pip install 'orienteer[mcp]'")
 
 
 def _carry_out(out: Output, changes: Sequence[Change], *, graph: str | None, write: bool) -> int:

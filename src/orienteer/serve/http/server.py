@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -261,7 +261,18 @@ class Workers:
         try:
             self._start()
             while self._there:
-                self._look()
+                if ready := self._there.intersection(self._processes.ready()):
+                    self._serving |= ready
+                    self._failures.clear()
+                for worker, why in self._processes.ended():
+                    self._there.discard(worker)
+                    if self._ends_at is None:
+                        self._note_end(why, has_served=worker in self._serving)
+                    self._serving.discard(worker)
+                if self._ends_at is None:
+                    self._start()
+                elif self._clock() > self._ends_at:
+                    self._kill()
                 if not has_started and len(self._serving) == self._count:
                     has_started = True
                     started()
@@ -274,21 +285,6 @@ class Workers:
             raise Error("no worker of the server stays: its log says why")
         # The process ends like a single server.
         signal.raise_signal(self._signal)
-
-    def _look(self) -> None:
-        """Replace workers that have ended, or kill those that do not end in time."""
-        if ready := self._there.intersection(self._processes.ready()):
-            self._serving |= ready
-            self._failures.clear()
-        for worker, why in self._processes.ended():
-            self._there.discard(worker)
-            if self._ends_at is None:
-                self._note_end(why, has_served=worker in self._serving)
-            self._serving.discard(worker)
-        if self._ends_at is None:
-            self._start()
-        elif self._clock() > self._ends_at:
-            self._kill()
 
     def _note_end(self, why: str, *, has_served: bool) -> None:
         if has_served:
@@ -339,23 +335,19 @@ class Forks:
         """Fork a worker."""
         pid = os.fork()
         if pid == 0:
-            self._work()
+            code = 1
+            try:
+                for number in (signal.SIGTERM, signal.SIGINT):
+                    signal.signal(number, signal.SIG_DFL)
+                os.close(self._held_line)
+                threading.Thread(target=_end_with, args=(self._lifeline,), daemon=True).start()
+                self._serve_one(self._report_ready)
+                code = 0
+            except Exception:
+                logger.exception("a worker has ended")
+            finally:
+                os._exit(code)
         return pid
-
-    def _work(self) -> NoReturn:
-        """Serve, in a new process, which ends here."""
-        code = 1
-        try:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, signal.SIG_DFL)
-            os.close(self._held_line)
-            threading.Thread(target=_end_with, args=(self._lifeline,), daemon=True).start()
-            self._serve_one(self._report_ready)
-            code = 0
-        except Exception:
-            logger.exception("a worker has ended")
-        finally:
-            os._exit(code)
 
     def _report_ready(self) -> None:
         os.write(self._is_ready, _PID.pack(os.getpid()))

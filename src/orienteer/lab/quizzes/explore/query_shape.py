@@ -6,7 +6,7 @@ The guard's tree is read (cypher/parser.py), never the text: what a query is sai
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -90,9 +90,16 @@ def read_shape(text: str) -> Shape:
     wanted = [(names, path) for names, path in paths if path not in denied]
     given = _given_nodes(statement, paths)
     steps = [step for names, path in wanted for step in zip(names, names[1:], path.edges, strict=False)]
-    reached = _reached(
-        [node.variable for node in given], [*((one, other) for one, other, _ in steps), *_renamed(statement)]
-    )
+    joined_to = defaultdict[str, set[str]](set)
+    for one, other in [*((one, other) for one, other, _ in steps), *_renamed(statement)]:
+        joined_to[one].add(other)
+        joined_to[other].add(one)
+    waiting = [node.variable for node in given]
+    reached = set(waiting)
+    while waiting:
+        further = joined_to[waiting.pop()] - reached
+        reached |= further
+        waiting += further
     walked_once = {(frozenset((one, other)), edge.types, edge.hops) for one, other, edge in steps if one in reached}
     edges = tuple(edge for _, path in paths for edge in path.edges)
     return Shape(
@@ -142,20 +149,6 @@ def _compared_values(statement: CypherStatement) -> tuple[str, ...]:
         or (isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE)
     ]
     return tuple(dict.fromkeys(texts))
-
-
-def _reached(starts: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the variables that are connected to some of them, by edges or by renaming."""
-    joined_to = defaultdict[str, set[str]](set)
-    for one, other in pairs:
-        joined_to[one].add(other)
-        joined_to[other].add(one)
-    waiting, reached = list(starts), set(starts)
-    while waiting:
-        further = joined_to[waiting.pop()] - reached
-        reached |= further
-        waiting += further
-    return reached
 
 
 def _renamed(statement: CypherStatement) -> Iterator[tuple[str, str]]:
