@@ -175,10 +175,8 @@ def unknown_option(shown: str, name: str, names: Iterable[str]) -> BadOption:
 
 @cache
 def _docs_of(config: type[Options]) -> Mapping[str, str]:
-    """Return the strings under the fields of a configuration, by name.
-
-    They are read from the source at need: pydantic would read them with the class, 12 ms for the first.
-    """
+    """Return the strings under the fields of a configuration, by name."""
+    # Read from the source at need: pydantic would read them with the class, 12 ms for the first.
     docs: dict[str, str] = {}
     for base in reversed(config.__mro__[: config.__mro__.index(Options)]):
         with suppress(OSError, TypeError):  # its source is missing

@@ -103,10 +103,7 @@ class Settings:
     cache says it."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how these settings are made again on another machine: with the keys and the cache of that machine.
-
-        So neither a key nor a password leaves this one. Raises `BadOption` where an address holds a password.
-        """
+        """Return these settings without keys and passwords. Raises `BadOption` for a password in an address."""
         from orienteer.llm.abilities import recall_all
 
         for name in _FLAGS:
@@ -116,6 +113,7 @@ class Settings:
                     f"{name} is {show(url)} with a password, which is not sent to other machines: leave it out of the "
                     f"address, and set {VARIABLES['api_key'][0]} on each of them"
                 )
+        # The other machine has its own keys and its own cache.
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _STAYING}
         known = recall_all(self.cache) if self.abilities is None else self.abilities
         return _on_this_machine, ({**values, "abilities": known},)
@@ -177,11 +175,7 @@ class Settings:
         return open_embedder(name, config=self._server_config(name, setting, named_by))
 
     def _server_config(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
-        """Return the configuration of a server whose address this setting holds. Raises `BadOption`.
-
-        `flag` is given where only a file of the working directory names the model. That file may be anyone's (the
-        folder may have been downloaded), so the model is then asked on this machine or nowhere.
-        """
+        """Return the configuration of a server whose address this setting holds. Raises `BadOption`."""
         from orienteer.llm.openai import OpenAIConfig
 
         url: str | None = getattr(self, setting)
@@ -194,6 +188,8 @@ class Settings:
                 f"the model {name!r} is at {_show_address(url)}, and {OFFLINE} allows this machine only: "
                 f"unset it, or name a local server with {_FLAGS[setting]}"
             )
+        # Only a file of the working directory names the model. It may be anyone's, for the folder may have been
+        # downloaded: the model is asked on this machine or nowhere.
         if flag is not None:
             raise BadOption(
                 f"{FILE} of the working directory alone names {name!r}, which would be asked at {_show_address(url)}, "
@@ -288,11 +284,9 @@ def _parse(file: Path) -> dict[str, Any]:  # Any: what TOML holds
 
 
 def _check_folder_file(values: Mapping[str, Any]) -> None:
-    """Raise `BadOption` for what a file of the working directory may not set: it may be anyone's.
-
-    It may name servers of this machine and what is asked of them. `methods.table` checks the names of methods.
-    """
+    """Raise `BadOption` for what a file of the working directory may not set: it may be anyone's."""
     user_file = _user_folder() / FILE
+    # Servers of this machine are harmless; `methods.table` checks the names of methods.
     for name in ("base_url", "embedder_url"):
         if name in values and not is_loopback(values[name]):
             raise BadOption(

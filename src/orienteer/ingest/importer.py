@@ -137,13 +137,11 @@ def imported(
 
 
 def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path]) -> bool:
-    """Return whether a file is in a given folder with tables that are not among `others`.
-
-    The only table with a name for nodes, or for edges, is indispensable.
-    """
+    """Return whether a file is in a given folder with tables that are not among `others`."""
     inside = [file for source in sources if source.is_dir() for file in listing(source)]
     rest = [file for file in inside if file not in (path, *others) and (is_candidate(file) or is_database(file))]
     kinds = [kind for kind in (NODE_WORDS, EDGE_WORDS) if words_in(path) & kind]
+    # The only table with a name for nodes, or for edges, is indispensable.
     is_last = not all(any(words_in(file) & kind for file in rest) for kind in kinds)
     return path in inside and path not in others and bool(rest) and not is_last
 

@@ -302,10 +302,7 @@ def _importable(sources: Iterable[Path]) -> list[Path]:
 
 
 def _is_stale_build(manifest: Described) -> bool:
-    """Return whether the documents of a chunk graph have changed.
-
-    If the layout of a folder needs the reader of an extra that is not installed, only the graph's files count.
-    """
+    """Return whether the documents of a chunk graph have changed."""
     stamps = {stamp.path: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
     passed_by = listed(manifest, "passed_by", TableStamp)
     paths = stamps.keys() | {stamp.path for stamp in passed_by}
@@ -329,6 +326,7 @@ def _is_stale_build(manifest: Described) -> bool:
     try:
         whole = None if selection.is_given else collection.recognize(sources)
         listed_files = whole.files if whole is not None else files.listing(sources, selection).files
+    # A graph opens without the extra that read its sources: then only its own files count.
     except MissingExtra:  # a graph opens without the extra that read its sources
         return False
     except BadInput:  # a build could not read what the folder holds now, so it has changed

@@ -457,13 +457,11 @@ class ServerPatterns(PatternReader):
         return f"{path.begin}{_SHORTEST[shortest]}({text})" if shortest else f"{path.begin}{text}"
 
     def _node(self, node: PatternNode, places: Mapping[str, int]) -> str:
-        """Write a node: with its types at its first occurrence, by its name afterwards.
-
-        A node with a given id gets the label of all nodes, for by that label there is an index of ids.
-        """
+        """Write a node: with its types at its first occurrence, by its name afterwards."""
         if node.is_drawn or not node.is_new:
             return f"({node.value})"
         node.is_drawn = True
+        # Servers index ids by the label of all nodes: a node with a given id gets it.
         whole = self.names.fields.whole if places[node.value] == _BY_ID else None
         if whole is None and node.asked is not None and all(map(self.names.is_plain, node.asked)):
             return f"({node.value}:{'|'.join(map(quoted, sorted(node.asked)))})"

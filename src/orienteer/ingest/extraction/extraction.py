@@ -207,14 +207,12 @@ class StatisticalExtractor:
             self.co_occurrences.add(part, list(descriptions), sentences)
 
     def _statements(self, sentence: SentenceNames, titles: set[int]) -> Iterator[Statement]:
-        """Yield the statements of a sentence, by the form.
-
-        A sentence without a title of its passage is taken to be about the first title, which is put before it.
-        """
+        """Yield the statements of a sentence, by the form."""
         text, spans = sentence
         names = distinct(spans)
         if not 1 <= len(names) <= MOST_MEMBERS or len(text) > LONGEST_SENTENCE:
             return
+        # A sentence without a title of its passage is taken to be about the first title, which is put before it.
         about = min(titles) if titles and titles.isdisjoint(names) else None
         start = "" if about is None else f"{self._written[about]}: "
         if self._form == "hyper":

@@ -149,10 +149,7 @@ def _stamps(manifest: Manifest) -> dict[str, TableStamp]:
 
 
 def _write_ledger(target: Path, importer: Importer, options: ImportOptions) -> None:
-    """Write the ledger of a graph that an importer has just made; its tables are read once more.
-
-    If the sources have changed in the meantime there is none, and the next update imports everything.
-    """
+    """Write the ledger of a graph that an importer has just made; its tables are read once more."""
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
     rows: list[NodeRows | EdgeRows]
@@ -161,6 +158,7 @@ def _write_ledger(target: Path, importer: Importer, options: ImportOptions) -> N
     except FullImportRequired as why:
         files = [stamped(Path(stamp.path)) for stamp in listed(manifest, "sources", TableStamp)]
         about, rows = LedgerAbout(generation=manifest.generation, tables=tuple(files), why_whole=str(why)), []
+    # If the sources have changed meanwhile, a ledger would be wrong: the next update imports everything.
     if not is_stale(manifest):
         pieces.publish_piece(target, PIECE, lambda folder: write_ledger(folder, about, rows))
 

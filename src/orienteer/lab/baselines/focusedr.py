@@ -370,10 +370,8 @@ class _PatternReader:
             self._notes.append(f"left out of the query: {' '.join(text.split())[:200]}")
 
     def _single_steps(self, tokens: Sequence[CypherToken]) -> Iterator[str]:
-        """Yield the words of a pattern, its edges one step long and the labels of a node alternatives.
-
-        The parser refuses `*` without a bound and `(n:A:B)`, both of which models write.
-        """
+        """Yield the words of a pattern, its edges one step long and the labels of a node alternatives."""
+        # The parser refuses `*` without a bound and `(n:A:B)`, both of which models write.
         signs = [token.value if token.kind == "sign" else "" for token in tokens]
         is_length = False
         for place, token in enumerate(tokens):

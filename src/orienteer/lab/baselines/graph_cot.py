@@ -489,10 +489,7 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
         return result.model_copy(update={"answer": answer or None, "notes": notes})
 
     def _reflect(self, workflow: Workflow, plan: dict[str, Any], walked: ActionLog) -> dict[str, Any] | None:
-        """Return the model's advice, or None if the attempt is judged sound or the verdict cannot be read.
-
-        An attempt without an answer is never sound.
-        """
+        """Return the model's advice, or None if the attempt is judged sound or the verdict cannot be read."""
         verdict = workflow.ask_for(
             "graph-counselor-reflect",
             VERDICT,
@@ -503,4 +500,5 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
         if verdict is None:
             workflow.notes.append("the model's verdict on an attempt cannot be read: no further one is begun")
             return None
+        # An attempt without an answer is never sound.
         return None if verdict["sound"] and walked.answer else verdict

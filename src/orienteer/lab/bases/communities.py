@@ -439,10 +439,7 @@ class Reports:
             return community_of
 
     def _written_by_model(self, row: int, question: str, run: Run, calls: list[Trajectory]) -> Node:
-        """Return a report that a model writes from the list of members and relations, or the list if it fails.
-
-        The call, if there was one, is added to `calls`.
-        """
+        """Return a report that a model writes, its call added to `calls`; or the list of members if it fails."""
         listed = self._list(row)
         if self._model is None:
             return listed

@@ -146,11 +146,7 @@ class Drawer:
             yield steps[at]
 
     def _common(self, start: int, condition: WalkCondition, sizes: Sizes) -> Rows:
-        """Return the ends of a walk, or near misses if nothing is to answer: nodes that its last step might reach.
-
-        First choice: nodes that the step reaches from another node which shares an end with `start`. Second: neighbours
-        of an end that it reaches from anywhere. Third: any node that it reaches.
-        """
+        """Return the ends of a walk, or near misses if nothing is to answer: nodes that its last step might reach."""
         step, reached = condition.steps[-1], ends(self._graph, condition)
         if sizes.most > 0:
             return reached
@@ -158,6 +154,8 @@ class Drawer:
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
         sources = self._steps.table(step.turned).rows
         near = np.intersect1d(self._graph.arrays.adjacency.other_ends(some), sources) if len(some) else sources
+        # The nearest misses first: nodes that the step reaches from a node which shares an end with `start`, then
+        # neighbours of an end that it reaches from anywhere, then any node that it reaches.
         ways = (take(self._graph, alike, step), near, sources)
         misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
         return next((rows for rows in misses if len(rows)), np.array([], np.int32))

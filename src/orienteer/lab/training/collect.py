@@ -306,10 +306,7 @@ def _as_line(example: Example) -> str:
 
 
 def _resumed(folder: Path, manifest: Collection) -> Collection:
-    """Return the existing manifest with the finished graphs, or the one given.
-
-    Raises `BadInput` if the folder holds another collection, or something else.
-    """
+    """Return the existing manifest, or the one given. Raises `BadInput` if the folder holds something else."""
     file = folder / MANIFEST
     if not file.exists():
         if foreign := sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(".")):
@@ -513,10 +510,7 @@ def _agrees(sample: Sample) -> bool:
 
 
 def _fits_gold(sample: Sample) -> bool:
-    """Return whether the first node is gold, or the answer if no node was chosen.
-
-    It needs labels: the paper's rejection by them is an option of its code.
-    """
+    """Return whether the first node is gold, or the answer if no node was chosen."""
     gold, answer = sample.gold, sample.answer
     if sample.trajectory.selected:
         return sample.trajectory.selected[0] in gold.nodes
@@ -524,15 +518,13 @@ def _fits_gold(sample: Sample) -> bool:
 
 
 def _is_rewarded(sample: Sample) -> bool:
-    """Return whether the answer is worth the threshold of GraphScout's rewards or more (003, equation 5).
-
-    Nodes are worth their F1, a set in words the F1 of its items, and any other answer 1 if it is right.
-    """
+    """Return whether the answer is worth the threshold of GraphScout's rewards or more (003, equation 5)."""
     trajectory, gold, answer = sample.trajectory, sample.gold, sample.answer
     if gold.nodes and trajectory.selected:
         return node_reward(trajectory, tuple(gold.nodes), {}).answer >= THRESHOLD
     if answer is None or not gold.answers:
         return False
+    # A set in words is worth the F1 of its items, any other answer 1 if it is right.
     return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
 
 

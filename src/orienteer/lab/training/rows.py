@@ -138,11 +138,7 @@ def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
 
 
 def _reply(request: SentRequest, reply: Reply, template: Template, prompt: str) -> tuple[str, str]:
-    """Return the text of the reply and its end mark.
-
-    Words are those of the raw reply. Native calls are written as the template writes them, since a server gives them
-    read; they have to come right after the prompt, or the template shows the model another conversation than it had.
-    """
+    """Return the text of the reply and its end mark."""
     raw = reply.raw
     if raw is not None and raw.calls is None:
         return raw.text or "", "" if reply.truncated else _end(template)
@@ -151,6 +147,8 @@ def _reply(request: SentRequest, reply: Reply, template: Template, prompt: str) 
         {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in reply.message.tool_calls
     ]
+    # A server returns native calls read, so the template writes them again; they have to come right after the prompt,
+    # or the template shows the model another conversation than it had.
     message = {"role": "assistant", "content": reply.message.content or "", "tool_calls": calls}
     whole = _rendered(template, [*body["messages"], message], body.get("tools"))
     if calls and not all(call.name in whole[len(prompt) :] for call in reply.message.tool_calls):

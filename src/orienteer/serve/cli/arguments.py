@@ -195,13 +195,11 @@ def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
 
 
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
-    """Return the exit code of a command.
-
-    Raises `NotAGraph` instead of an error that a damaged graph caused, and `Error` if a disk is full or fails.
-    """
+    """Return the exit code of a command. Raises `NotAGraph` for a damaged graph, `Error` for a full or failing disk."""
     try:
         return function(out=out, **values)
     except Exception as error:
+        # Damage shows as any error, of NumPy or of the system: files are checked only then, for it takes long.
         for graph in out.opened:
             from orienteer.graph.damage import tell_damage
 

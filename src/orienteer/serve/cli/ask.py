@@ -230,10 +230,7 @@ def _facts(method: MethodCard) -> dict[str, object]:
 
 
 def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> tuple[Result, SentWords]:
-    """Return the result of a question, and the words of its answer that were printed; its steps are shown.
-
-    After an interruption the steps so far are written to the trace.
-    """
+    """Return the result of a question, and the words of its answer that were printed; its steps are shown."""
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
@@ -253,6 +250,7 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
             if trace is not None:
                 from orienteer.agents import traces
 
+                # What was paid for is not lost by an interruption.
                 traces.write(trace, trajectories)
                 out.note(f"the trace so far is in {trace}")
             raise

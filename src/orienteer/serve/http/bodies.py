@@ -425,11 +425,9 @@ def chore_reply(body: ChatBody, *, is_marked: bool = False) -> str | None:
 
 
 def _wants_title(prompt: str) -> bool:
-    """Return whether a prompt begins by asking for a title of a conversation, and limits its length.
-
-    LibreChat: "Provide a concise, 5-word-or-less title for the conversation, ..."; LobeChat: "You are a professional
-    conversation summarizer. Generate a concise title that ...".
-    """
+    """Return whether a prompt begins by asking for a title of a conversation, and limits its length."""
+    # LibreChat: "Provide a concise, 5-word-or-less title for the conversation, ..."; LobeChat: "You are a professional
+    # conversation summarizer. Generate a concise title that ...".
     head = prompt[:_HEAD]
     return all(sign.search(head) for sign in (_WANTS_TITLE, _OF_A_TALK, _HOW_LONG))
 

@@ -327,11 +327,7 @@ def _walked_edges(
 def _edges_of(
     graph: Graph, pattern: EdgePattern, rows: NDArray[np.int32], *, is_turned: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Return the owners, neighbours and identities of the edges of some rows that match a pattern.
-
-    An edge is its source, target and type, and its number among parallel edges: they come together, in one order at
-    both ends.
-    """
+    """Return the owners, neighbours and identities of the edges of some rows that match a pattern."""
     if pattern.hops is not None or pattern.properties or pattern.variable is not None:
         _refused()
     arrays, names = graph.arrays, Cypher(graph).names
@@ -339,6 +335,7 @@ def _edges_of(
     edge_type, is_in = kind.astype(np.int64) >> 1, (kind & 1).astype(np.bool_)
     source, target = np.where(is_in, neighbor, owner), np.where(is_in, owner, neighbor)
     ends = np.stack([source, target, edge_type], axis=1)  # (edges, 3)
+    # Parallel edges have a number each: they come together, in one order at both ends.
     is_first = np.append(True, (ends[1:] != ends[:-1]).any(axis=1))[: len(ends)]
     starts = np.maximum.accumulate(np.where(is_first, np.arange(len(ends)), 0))
     identity = np.concatenate([ends, (np.arange(len(ends)) - starts)[:, None]], axis=1)
