@@ -38,7 +38,8 @@ def cached_method(
         @wraps(method)
         def value_of(owner: _Owner, *key: *_Key) -> _Value:
             values: dict[Any, Any] = owner.__dict__.setdefault(attribute, {})  # Any: the types of keys and values vary
-            value: _Value = values.get(key, _MISSING)  # one look-up: another thread may clear the cache
+            # One look-up: another thread may clear the cache.
+            value: _Value = values.get(key, _MISSING)
             if value is _MISSING:
                 value = method(owner, *key)
                 if len(values) >= most:

@@ -61,7 +61,8 @@ class Cluster:
     def __enter__(self) -> Self:
         """Connect. Raises `BadOption` if no cluster answers."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        if self._address != AUTO:  # Ray itself would try for minutes
+        # Ray itself would try for minutes.
+        if self._address != AUTO:
             host, _, port = self._address.rpartition(":")
             try:
                 socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
@@ -164,7 +165,8 @@ class _Crew(Generic[Piece, Outcome]):
             process = self._take()
             try:
                 given = self._ray.get(process.actor.do.remote(piece))
-            except self._ray.exceptions.RayTaskError:  # a mistake of ours: it would happen again
+            except self._ray.exceptions.RayTaskError:
+                # A mistake of ours: it would happen again.
                 self._give_back(process)
                 raise
             except self._ray.exceptions.RayError as error:

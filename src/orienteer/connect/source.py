@@ -153,7 +153,8 @@ class Database:
         statement = f"MATCH (n) {condition}RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
         for number, (own_id, names, properties) in enumerate(self._counted(statement, values), start=1):
             node_id = identifier(properties.pop(self.id_property, "")) if self.id_property else own_id
-            if not node_id.strip():  # it came after the ids were counted
+            # The node came after the ids were counted.
+            if not node_id.strip():
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
                 continue
             fields = self._fields(properties, number)

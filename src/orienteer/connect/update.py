@@ -427,7 +427,8 @@ class _MarkUpdate:
     def _check_node_types(self, change: NodeChange, counts: DatabaseCounts) -> None:
         """Raise `FullImportRequired` if nodes have other types by their labels: then some changed without saying so."""
         if {"type", "node_type"} & self._options.columns.keys() or LABELS in self._options.private or () in counts.sets:
-            return  # types do not come from labels alone
+            # Types do not come from labels alone.
+            return
         updated, by_labels = self._count_nodes(change), _count_by_labels(counts)
         if all(updated.get(name, 0) == count for name, count in by_labels.items()):
             return
@@ -471,7 +472,8 @@ class _MarkUpdate:
             if name not in also_whole
             and name not in self._marks.unsure
             and count.telling == count.edges
-            and count.newer <= MOST_EDGES * count.edges  # else all of them cost less
+            # Beyond this share, reading all of them costs less.
+            and count.newer <= MOST_EDGES * count.edges
         }
         types = {name: number for number, name in enumerate(before.types)}
         # Edges of moved nodes still exist, and need not say that they changed.

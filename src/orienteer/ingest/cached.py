@@ -78,7 +78,8 @@ def cached_manifest(target: Path) -> Manifest | None:
         return None
     try:
         return read_manifest(target, read_pointer(target))
-    except (NotAGraph, OSError):  # a damaged cache is rebuilt
+    except (NotAGraph, OSError):
+        # A damaged cache is rebuilt.
         return None
 
 
@@ -104,7 +105,8 @@ def remove_cached(folder: Path) -> None:
         return
     for name in (GENERATIONS, PIECES):
         remove(no_link(folder / name), GENERATION)
-        with suppress(OSError):  # it does not exist, or has other files
+        # It does not exist, or has other files.
+        with suppress(OSError):
             (folder / name).rmdir()
     remove(folder, DEBRIS)
     for name in (LOCK, ORIGIN):
@@ -133,12 +135,14 @@ def drop_orphans(cache: Path) -> Iterator[Path]:
             continue
         try:
             sources = sources_of(read_manifest(graph, read_pointer(graph)))
-        except (NotAGraph, OSError):  # it is being built, or damaged, and then rebuilt at the next question
+        except (NotAGraph, OSError):
+            # It is being built, or damaged, and then rebuilt at the next question.
             continue
         if not sources or not all(_is_gone(source) for source in sources):
             continue
         with suppress(GraphBusy, OSError), locked(cache / "locks" / f"{graph.name}.lock", busy="another process"):
-            if all(_is_gone(source) for source in sources):  # still, now that it is locked
+            # Looked at once more, now that it is locked.
+            if all(_is_gone(source) for source in sources):
                 remove_cached(graph)
                 yield sources[0]
 

@@ -180,13 +180,15 @@ def _write_graphml(graph: Graph, path: Path) -> None:
 
 def _node_fields(node: Node) -> Fields:
     fields = node_row(node, NODE_FIELDS)
-    del fields["id"]  # it is an attribute
+    # GraphML has it as an attribute of the element.
+    del fields["id"]
     return fields
 
 
 def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
     fields: Fields = {"type": edge.type, **edge.extras}
-    fields.pop("properties", None)  # each is a field of its own, below
+    # Each is a field of its own, below.
+    fields.pop("properties", None)
     if edge.type in symmetric:
         fields["symmetric"] = True
     return fields | _renamed(edge.properties, EDGE_FIELDS)

@@ -428,7 +428,8 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
     from orienteer.ingest.formats.rdf import files
 
-    if len(sources) == 1 and not columns.roles:  # roles of columns are for plain tables
+    # Roles of columns are for plain tables.
+    if len(sources) == 1 and not columns.roles:
         knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
         if knowledge is not None:
             _check(sources[0], columns, takes_fields=False)

@@ -77,7 +77,8 @@ class DocumentStamp(NamedTuple):
         """Return whether a file still has this size and time."""
         try:
             status = path.stat()
-        except (OSError, ValueError):  # it does not exist, or the name is invalid
+        except (OSError, ValueError):
+            # The file does not exist, or its name is invalid.
             return False
         return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
 
@@ -175,7 +176,8 @@ def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
         is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
         if not is_settled or _has_changed(manifest):
             return described
-    except (OSError, BadInput):  # a folder has gone meanwhile
+    except (OSError, BadInput):
+        # A folder has gone meanwhile.
         return described
     return {**described, PLACES: [place._asdict() for place in places]}
 
@@ -327,9 +329,11 @@ def _is_stale_build(manifest: Described) -> bool:
         whole = None if selection.is_given else collection.recognize(sources)
         listed_files = whole.files if whole is not None else files.listing(sources, selection).files
     # A graph opens without the extra that read its sources: then only its own files count.
-    except MissingExtra:  # a graph opens without the extra that read its sources
+    except MissingExtra:
+        # A graph opens without the extra that read its sources.
         return False
-    except BadInput:  # a build could not read what the folder holds now, so it has changed
+    except BadInput:
+        # A build could not read what the folder holds now, so it has changed.
         return True
     # The sources are stored resolved, so that a file has the path of its stamp unless it is a link.
     return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in listed_files)
@@ -367,6 +371,7 @@ def file_states(sources: Sequence[Path]) -> FileStates | None:
                     elif entry.is_file():
                         status = entry.stat()
                         states[entry.path] = (status.st_size, status.st_mtime_ns)
-    except (OSError, ValueError):  # it cannot be read, or the name is invalid
+    except (OSError, ValueError):
+        # It cannot be read, or the name is invalid.
         return None
     return FileStates(states, may_be_ignored)

@@ -126,7 +126,8 @@ class _Listener(NamedTuple):
 def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, listener: _Listener) -> FoundGraph:
     """Return the graph at the target, rebuilt by this process or another one if the sources have changed."""
     tell = listener.tell
-    make_cache_folder(cache, "graphs")  # its error explains a read-only cache
+    # Its error explains a read-only cache.
+    make_cache_folder(cache, "graphs")
     locks = make_cache_folder(cache, "locks")
     is_waiting = False
     while True:
@@ -139,7 +140,8 @@ def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, lis
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
                 now = cached_manifest(target)
                 if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
-                    return FoundGraph(target)  # made while this process came to the lock
+                    # Another process made it while this one waited for the lock.
+                    return FoundGraph(target)
                 if not is_waiting:
                     why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
@@ -158,7 +160,8 @@ def _excess(path: Path, selection: Selection) -> str | None:
     for file in FolderWalk(path, selection) if path.is_dir() else (path,):
         try:
             status = file.stat()
-        except OSError:  # reading it explains the error
+        except OSError:
+            # Reading the file explains the error.
             continue
         if kind_of(file) is None or not stat.S_ISREG(status.st_mode):
             continue

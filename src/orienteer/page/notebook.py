@@ -60,7 +60,8 @@ class GraphAtHand:
         return self.graph is not None and self.graph() is not None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GraphAtHand)  # results are equal by their content
+        # Results are equal by their content.
+        return isinstance(other, GraphAtHand)
 
     def __hash__(self) -> int:
         return hash(GraphAtHand)

@@ -228,7 +228,8 @@ class ServedGraph:
             except Error as error:
                 logger.warning("%s: %s", self.name, error)
                 self.failure = error
-            except Exception as error:  # no caller waits for it: requests report it
+            except Exception as error:
+                # No caller waits for it: requests report it.
                 logger.error("%s could not be made", self.name, exc_info=error)
                 self.failure = Error("the server failed, which is its own fault: its log says how")
             finally:
@@ -334,7 +335,8 @@ class ServedGraph:
 
         try:
             graph = Graph.open(interim.path, embedder=self.answering.settings.open_embedder)
-        except Error as error:  # the previous graph is damaged: it is being rebuilt
+        except Error as error:
+            # The previous graph is damaged: it is being rebuilt.
             logger.warning("%s: %s", self.name, error)
             return
         is_part = interim.files is not None

@@ -185,7 +185,8 @@ class UnsupportedInPlace:
         raise needs_import(self._server)
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        raise needs_import(self._server)  # else numpy would take it for one value
+        # Else numpy would take it for one value.
+        raise needs_import(self._server)
 
 
 class SeenColumn(UnsupportedInPlace):
@@ -196,7 +197,8 @@ class SeenColumn(UnsupportedInPlace):
         self._seen, self._name = seen, name
 
     def __iter__(self) -> NoReturn:
-        raise needs_import(self._server)  # else it would yield what was seen, as if that were all
+        # Else it would yield what was seen, as if that were all.
+        raise needs_import(self._server)
 
     def __len__(self) -> int:
         raise needs_import(self._server)
@@ -361,7 +363,8 @@ class _Look:
         counted = "MATCH (n) UNWIND keys(n) AS key RETURN labels(n) AS labels, key, count(*) AS count"
         try:
             found = [(type_of(labels, self._facts.counts), key) for labels, key, _ in self._server.rows(counted)]
-        except QueryStopped:  # too many nodes for the server's time limit: the sample must do
+        except QueryStopped:
+            # Too many nodes for the server's time limit: the sample must do.
             return
         seldom = [(node_type, key) for node_type, key in dict.fromkeys(found) if key not in self._keys[node_type]]
         for node_type, key in seldom[:MOST_SELDOM]:

@@ -66,7 +66,8 @@ class ArraysInPlace(GraphArrays):
     Safe to share among threads.
     """
 
-    def __init__(self, server: Server) -> None:  # without files: the base class opens nothing
+    def __init__(self, server: Server) -> None:
+        # Without files: the base class opens nothing.
         """Count nodes and edges. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
         self._server = server
         self._statements: StatementsInPlace | None = None
@@ -74,7 +75,8 @@ class ArraysInPlace(GraphArrays):
         counts = count_all(server)
         self.manifest = _manifest(server, counts)
         self.generation = NO_GENERATION
-        self.tokenizer = Tokenizer(stem=False)  # a server's index does not stem words
+        # A server's index does not stem words.
+        self.tokenizer = Tokenizer(stem=False)
         self._once, self._locks = {}, {}
         id_property = unique_property(server)
         has_numbers = False
@@ -128,7 +130,8 @@ class ArraysInPlace(GraphArrays):
     @property
     def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
         """Return the opener of an engine that answers Cypher by the database itself."""
-        return self._open_statements  # equal at each call: engines are cached by their openers
+        # Equal at each call: engines are cached by their openers.
+        return self._open_statements
 
     def _open_statements(self, _: Any) -> StatementsInPlace:  # Any: as above
         self._statements = StatementsInPlace(self._server, self.described, self.seen)

@@ -97,7 +97,8 @@ class StatementsInPlace:
                     raise BadQuery(
                         f"the database cannot answer this form ({what}): write the query in simpler steps, with WITH"
                     ) from error
-                self._server.rows("RETURN 1")  # raises if the server is away
+                # Raises an error if the server is away, before it is asked a question.
+                self._server.rows("RETURN 1")
                 raise QueryStopped(f"the query broke off: {_TOO_MUCH}") from error
             except QueryStopped as error:
                 raise QueryStopped(
@@ -114,7 +115,8 @@ class StatementsInPlace:
                     counted = _within(server, until, lambda: _fetched(server, text, written.parameters, until, 1_000))
                 return max(int(counted.rows[0][0]), at_least), ()
             except (QueryStopped, DatabaseAway):
-                pass  # the answer has its rows all the same
+                # The answer has its rows all the same.
+                pass
         return at_least, ("there are more rows; how many, the server did not say",)
 
     @contextmanager
@@ -131,7 +133,8 @@ class StatementsInPlace:
             # A late reply would answer the next statement.
             if server is not None and not isinstance(error, BadQuery):
                 server.close()
-                if server.mark is not None:  # nobody waits until the server has ended the statement
+                # Nobody waits until the server has ended the statement.
+                if server.mark is not None:
                     end = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end")
                     end.daemon = True
                     end.start()

@@ -258,7 +258,8 @@ def _writings(names: CorpusNames) -> _Writings:
     called = _Writings(list(names.names), list(range(len(names.names))), {})
     for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
         short = without_bracket(written)
-        if key_of(written) != key:  # a title, noted without its bracket
+        # A title, noted without its bracket.
+        if key_of(written) != key:
             called.written[number] = short if key_of(short) == key else key
             continue
         other = numbers.get(key_of(short), number)
@@ -289,7 +290,8 @@ _GAP = -1
 def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
     """Return the phrases of a corpus, two or three folded words. None is in more than this share of the texts."""
     known: dict[str, int] = {}
-    found, lengths = array("q"), array("q")  # words by number, and how many each text has
+    # Words by number, and how many each text has.
+    found, lengths = array("q"), array("q")
     for text in texts:
         words = _TOKEN.findall(text)
         found.extend(known.setdefault(word, len(known)) if word[0].islower() else _GAP for word in words)

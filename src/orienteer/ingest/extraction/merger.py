@@ -162,7 +162,8 @@ class Merger:
         _add_texts(fact.keywords, statement.keywords)
         if statement.edge:
             relation = self._relations.setdefault((keys[0], statement.edge, keys[1]), _Relation(statement.label))
-            if chunk not in relation.chunks:  # a chunk that says it twice is one witness
+            # A chunk that says it twice is one witness.
+            if chunk not in relation.chunks:
                 relation.weight += statement.weight
                 relation.chunks[chunk] = None
             _add_texts(relation.texts, [statement.edge_text.strip()])
@@ -393,7 +394,8 @@ class CoOccurrences:
         """Yield the strongest pairs as edges, given the ids of nodes and of chunks by number."""
         codes, parts = np.array(self._codes, np.int64), np.array(self._parts, np.int32)
         order = np.lexsort((parts, codes))
-        parts = parts[order]  # chunks, pair after pair
+        # Chunks, pair after pair.
+        parts = parts[order]
         pairs, begins = np.unique(codes[order], return_index=True)
         weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(pairs) else np.zeros(0)
         ends = np.append(begins, len(codes))[1:]

@@ -107,7 +107,8 @@ def update_graph(
     else:
         try:
             report = _update_by_rows(sources, target, options)
-        except (FullImportRequired, BadInput) as why:  # a full import explains best what is wrong with the sources
+        except (FullImportRequired, BadInput) as why:
+            # A full import explains best what is wrong with the sources.
             return _import_all(sources, target, options, progress, str(why))
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
@@ -191,7 +192,8 @@ def _read_again(
         repeated=_count_nodes(of_nodes) - len(graph) if of_nodes else 0,
         cuts={name: count.cuts for name, count in counts.items() if count.cuts != TypeCuts()},
     )
-    return about, [*of_nodes, *of_edges]  # tables of nodes come first
+    # Tables of nodes come first.
+    return about, [*of_nodes, *of_edges]
 
 
 def _stamp(source: SourceTable) -> LedgerFile:
@@ -364,7 +366,8 @@ class _RowUpdate:
         notes = list(self._importer.tally.notes)
         for table in self._tables:
             if not table.is_unchanged and not table.source.is_profiled:
-                cleaned(table.source.table, {}, notes)  # notes a foreign encoding
+                # Read only to note a foreign encoding.
+                cleaned(table.source.table, {}, notes)
         manifest = publish(
             self._graph,
             difference,
@@ -419,7 +422,8 @@ class _RowUpdate:
                 table.tally = Tally(hides_rows=bool(table.source.columns.private))
             try:
                 return self._compare_nodes() if self._of_nodes else self._compare_ends()
-            except HasNullWords:  # the table was profiled meanwhile, and all is read once more
+            except HasNullWords:
+                # The table was profiled meanwhile, and all is read once more.
                 continue
 
     def _compare_nodes(self) -> _Compared:

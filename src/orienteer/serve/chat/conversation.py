@@ -163,7 +163,8 @@ def _nodes_of_calls(graph: Graph, steps: Iterable[Event]) -> list[str]:
             for text in value if isinstance(value, list) else [value]:
                 try:
                     nodes[pages.node_named(graph, str(text)).id] = None
-                except Unknown:  # a saved set, or a name that the tool refused
+                except Unknown:
+                    # A saved set, or a name that the tool refused.
                     continue
     return list(nodes)[:_MOST_ANCHORS]
 

@@ -168,7 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _exit_code(None)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:
+        # The reader has seen enough.
         drop_output()
     except OSError as error:
         if error.errno not in DISK_ERRORS:

@@ -98,7 +98,8 @@ def ask(
             _write_trace(out, result, trace)
         try:
             print_outcome(out, graph, _readable(out, graph, result) if k is None else result, words)
-        finally:  # the result is shown before the trace is written, for a disk may be full
+        finally:
+            # The result is shown before the trace is written, for a disk may be full.
             if trace not in (None, arguments.STANDARD):
                 _write_trace(out, result, trace)
         if (note := background.start_vectors(graph, configured)) is not None:

@@ -132,7 +132,8 @@ class VectorsProcess:
 
         try:
             lock = os.open(self._file, os.O_RDONLY)
-        except OSError:  # none was ever started
+        except OSError:
+            # None was ever started.
             return None
         state = self._state(lock)
         try:
@@ -158,7 +159,8 @@ class VectorsProcess:
     def _state(lock: int) -> _State:
         try:
             return _State.model_validate_json(os.pread(lock, _LONGEST, 0))
-        except ValidationError:  # it is new, or was written by another version
+        except ValidationError:
+            # It is new, or was written by another version.
             return _State()
 
 

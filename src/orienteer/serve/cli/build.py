@@ -146,7 +146,8 @@ def build(
         for _ in arguments.watched(out, Graph.open(target)):
             try:
                 _print_build(out, run((), options.model_copy(update={"update": True})))
-            except Error as error:  # a file may be incomplete: the next change is tried
+            except Error as error:
+                # A file may be incomplete: the next change is tried.
                 out.note(f"error: {error}")
             out.done()
 

@@ -154,7 +154,8 @@ def does_answer(url: str) -> bool:
     try:
         with httpx2.Client(transport=Transport(url), timeout=1) as client:
             return client.get(f"{url}/models").status_code == 200
-    except (httpx2.RequestError, ModelError):  # nothing listens there, or not by HTTP
+    except (httpx2.RequestError, ModelError):
+        # Nothing listens there, or not by HTTP.
         return False
 
 
@@ -235,7 +236,8 @@ def _cypher(path: Path) -> dict[str, Any] | None:
 
     try:
         folder = piece(path, "cypher")
-    except NotAGraph:  # a damaged copy is listed among the pieces
+    except NotAGraph:
+        # A damaged copy is listed among the pieces.
         return None
     about = about_copy(folder) if folder is not None else None
     if about is None:

@@ -122,7 +122,8 @@ def parse_jsonc(text: str) -> dict[str, Any]:  # Any: JSON
         content = json.loads(plain, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise CannotEdit(f"line {error.lineno} is not JSON: {error.msg}") from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
+    except (ValueError, RecursionError) as error:
+        # Numbers of thousands of digits and thousands of brackets raise these.
         raise CannotEdit(f"it is JSON that cannot be read here: {error}") from error
     if not isinstance(content, dict):
         raise CannotEdit("it is not an object")
@@ -281,7 +282,8 @@ def cut_toml(text: str, table: str, name: str) -> str:
         begin, keys = header.start(), list[str]()
         try:
             content: Any = tomllib.loads(f"[{header[1]}]")  # Any: TOML
-        except tomllib.TOMLDecodeError:  # a line of an array or of a text
+        except tomllib.TOMLDecodeError:
+            # The line is inside an array or a text.
             content = {}
         while content:
             [(key, content)] = content.items()
