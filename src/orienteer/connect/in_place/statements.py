@@ -11,7 +11,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from queue import Empty, LifoQueue
@@ -62,12 +62,28 @@ class StatementsInPlace:
         written = self._server_statement(statement, parameters, bounds.rows + 1)
         until = time.monotonic() + bounds.seconds
         fetched = self._fetch(written, until, bounds)
-        rows = self._rows(fetched.rows[: bounds.rows], bounds)
+        records = fetched.rows[: bounds.rows]
+        elements = [element for record in records for value in record for element in _elements(value)]
+        # They came with their labels and properties.
+        nodes = dict.fromkeys(filter(is_node, elements))
+        self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
+        ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
+        rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])
+        rows: list[tuple[JsonValue, ...]] = []
+        left = bounds.characters
+        for record in records:
+            row = tuple(self._json(value, rows_of) for value in record)
+            left -= len(json.dumps(row, ensure_ascii=False))
+            if left < 0:
+                break
+            rows.append(row)
         total, notes = len(rows), written.notes
         if fetched.is_cut or len(fetched.rows) > len(rows):
             total, note = self._counted(written, until, at_least=len(fetched.rows))
             notes = (*notes, *note)
-        return QueryTable(columns=written.columns, rows=rows, total=total, truncated=len(rows) < total, notes=notes)
+        return QueryTable(
+            columns=written.columns, rows=tuple(rows), total=total, truncated=len(rows) < total, notes=notes
+        )
 
     def close(self) -> None:
         """Close the sessions once their statements have ended; the next statement opens another."""
@@ -144,24 +160,6 @@ class StatementsInPlace:
             self._idle.put(server)
 
     # ---------------------------------------------------------------------------------------------------- values
-
-    def _rows(self, records: Sequence[Sequence[Any]], bounds: Bounds) -> tuple[tuple[JsonValue, ...], ...]:
-        """Return as many records as fit as rows, with nodes, edges and paths as maps."""
-        elements = [element for record in records for value in record for element in _elements(value)]
-        # They came with their labels and properties.
-        nodes = dict.fromkeys(filter(is_node, elements))
-        self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
-        ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
-        rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])
-        rows: list[tuple[JsonValue, ...]] = []
-        left = bounds.characters
-        for record in records:
-            row = tuple(self._json(value, rows_of) for value in record)
-            left -= len(json.dumps(row, ensure_ascii=False))
-            if left < 0:
-                break
-            rows.append(row)
-        return tuple(rows)
 
     def _json(self, value: Any, rows_of: Mapping[str, int]) -> JsonValue:  # Any: a value of the database
         """Return a value as JSON: nodes, edges and paths as maps, times as texts, points as coordinates."""

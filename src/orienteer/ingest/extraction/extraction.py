@@ -154,7 +154,19 @@ class StatisticalExtractor:
     def __init__(self, nodes: Iterable[Node], names: CorpusNames, form: Form, config: BuildConfig) -> None:
         """`nodes` are those of `names`, and are iterated several times."""
         self._nodes, self._names, self._form = nodes, names, form
-        self._written, self._same, self._aliases = _writings(names)
+        numbers = {key: number for number, key in enumerate(names.keys)}
+        called = _Writings(list(names.names), list(range(len(names.names))), {})
+        for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
+            short = without_bracket(written)
+            # A title, noted without its bracket.
+            if key_of(written) != key:
+                called.written[number] = short if key_of(short) == key else key
+                continue
+            other = numbers.get(key_of(short), number)
+            if other != number and number in names.titled and names.titled[number] == names.titled.get(other):
+                called.same[other] = number
+                called.aliases[number] = (short,)
+        self._written, self._same, self._aliases = called
         texts = (node.text for _, node in parts_of(nodes))
         phrases = sorted(collocations(texts, share=config.name_share)) if config.phrases else []
         count = len(names.names)
@@ -172,7 +184,24 @@ class StatisticalExtractor:
                 titles.setdefault(number, set()).add(self._same[name])
         for number, (_, node) in enumerate(parts_of(self._nodes)):
             numbers = {self._same[name] for name in self._names.of(number).tolist()}
-            self._read(merger, number, node, numbers, titles.get(number, set()))
+            own = titles.get(number, set())
+            among = frozenset(numbers)
+            sentences = [self._places.within(sentence, among) for sentence in sentences_of(node)]
+            descriptions = dict.fromkeys(sorted(numbers), "")
+            descriptions.update(dict.fromkeys(distinct(span for sentence in sentences for span in sentence.spans), ""))
+            for text, spans in sentences:
+                if spans and spans[0].begin <= _OPENING and _DEFINES.match(text, spans[0].end):
+                    descriptions[spans[0].number] = descriptions[spans[0].number] or text
+            if sentences:
+                descriptions.update({title: descriptions[title] or sentences[0].text for title in own})
+            entities = [
+                ExtractedEntity(self._written[name], self._kind(name), text, self._aliases.get(name, ()), name in own)
+                for name, text in descriptions.items()
+            ]
+            statements = [statement for sentence in sentences for statement in self._statements(sentence, own)]
+            merger.add(node.id, entities, statements)
+            if self._form != "hyper":
+                self.co_occurrences.add(number, list(descriptions), sentences)
             if number % _EVERY == 0:
                 progress("finding what stands together", number)
 
@@ -184,27 +213,6 @@ class StatisticalExtractor:
             return merger.id_of(Key(self._kind(number), folded(self._written[number])))
 
         return self.co_occurrences.edges(id_of, [part.id for part in self._names.parts])
-
-    def _read(self, merger: Merger, part: int, node: Node, numbers: set[int], titles: set[int]) -> None:
-        among = frozenset(numbers)
-        sentences = [self._places.within(sentence, among) for sentence in sentences_of(node)]
-        descriptions = {number: "" for number in sorted(numbers)}
-        descriptions.update(dict.fromkeys(distinct(span for sentence in sentences for span in sentence.spans), ""))
-        for text, spans in sentences:
-            if spans and spans[0].begin <= _OPENING and _DEFINES.match(text, spans[0].end):
-                descriptions[spans[0].number] = descriptions[spans[0].number] or text
-        if sentences:
-            descriptions.update({number: descriptions[number] or sentences[0].text for number in titles})
-        entities = [
-            ExtractedEntity(
-                self._written[number], self._kind(number), text, self._aliases.get(number, ()), number in titles
-            )
-            for number, text in descriptions.items()
-        ]
-        statements = [statement for sentence in sentences for statement in self._statements(sentence, titles)]
-        merger.add(node.id, entities, statements)
-        if self._form != "hyper":
-            self.co_occurrences.add(part, list(descriptions), sentences)
 
     def _statements(self, sentence: SentenceNames, titles: set[int]) -> Iterator[Statement]:
         """Yield the statements of a sentence, by the form."""
@@ -251,22 +259,6 @@ class _Writings(NamedTuple):
     same: list[int]
     """The number of the entity: a title with and without its bracket is one if no other title shares the latter."""
     aliases: dict[int, tuple[str, ...]]
-
-
-def _writings(names: CorpusNames) -> _Writings:
-    numbers = {key: number for number, key in enumerate(names.keys)}
-    called = _Writings(list(names.names), list(range(len(names.names))), {})
-    for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
-        short = without_bracket(written)
-        # A title, noted without its bracket.
-        if key_of(written) != key:
-            called.written[number] = short if key_of(short) == key else key
-            continue
-        other = numbers.get(key_of(short), number)
-        if other != number and number in names.titled and names.titled[number] == names.titled.get(other):
-            called.same[other] = number
-            called.aliases[number] = (short,)
-    return called
 
 
 # Noun phrases by statistics of a corpus: words in lower case that occur together far more often than by chance.

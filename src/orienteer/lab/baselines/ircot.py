@@ -258,7 +258,22 @@ class SearchO1(PassageMethod[SearchO1Config]):
             )
             turn = _read(reply)
             if turn.query is None:
-                _end(workflow, chain, turn, number)
+                # Without the marks of an answer the last line counts.
+                arrays, words = workflow.graph.arrays, turn.answer
+                if words is None:
+                    words = next((line for line in reversed(turn.thought.splitlines()) if line.strip()), "")
+                    instead = "its last line stands for one" if words else "it said nothing"
+                    workflow.notes.append(f"the model gave no answer in its marks in turn {number}: {instead}")
+                cited_rows = dict.fromkeys(row for some in (chain.cited, *chain.searched.values()) for row in some)
+                answer = citations(_clean(words), [arrays.ids[row] for row in cited_rows])
+                chain.named = {arrays.row(node): "cited in the answer" for node in answer.cited}
+                if answer.notes:
+                    workflow.notes.append(f"the answer cites what was not found: {', '.join(answer.notes)}")
+                chain.answer = spoken(answer.text)
+                if chain.answer is not None:
+                    chain.reasoning = (
+                        "\n".join(_MARKS.sub("", text) for text in (*chain.turns, turn.thought)).strip() or None
+                    )
                 return
             result = AGAIN if turn.query in chain.searched else NONE_LEFT
             if turn.query not in chain.searched and left > 0:
@@ -301,23 +316,6 @@ def _ranking(workflow: Workflow, chain: _Chain) -> Sequence[Ranked]:
         rows = search(workflow, workflow.question.text, workflow.question.k)
         reasons = dict.fromkeys(rows, "found by plain search")
     return workflow.present(reasons)
-
-
-def _end(workflow: Workflow, chain: _Chain, turn: _Turn, number: int) -> None:
-    """Take the answer, or the last line if the marks are missing."""
-    arrays, words = workflow.graph.arrays, turn.answer
-    if words is None:
-        words = next((line for line in reversed(turn.thought.splitlines()) if line.strip()), "")
-        instead = "its last line stands for one" if words else "it said nothing"
-        workflow.notes.append(f"the model gave no answer in its marks in turn {number}: {instead}")
-    rows = dict.fromkeys(row for some in (chain.cited, *chain.searched.values()) for row in some)
-    answer = citations(_clean(words), [arrays.ids[row] for row in rows])
-    chain.named = {arrays.row(node): "cited in the answer" for node in answer.cited}
-    if answer.notes:
-        workflow.notes.append(f"the answer cites what was not found: {', '.join(answer.notes)}")
-    chain.answer = spoken(answer.text)
-    if chain.answer is not None:
-        chain.reasoning = "\n".join(_MARKS.sub("", text) for text in (*chain.turns, turn.thought)).strip() or None
 
 
 def _read(reply: str) -> _Turn:

@@ -201,7 +201,16 @@ def ways(graph: SeedSubgraph, *, alpha: float = ALPHA, theta: float = THETA) -> 
         walks.append(PathTable(walked, done.total / length))
         if length < HOPS:
             going = front.where(~is_there & (front.flow > theta))
-            front = _onward(graph, going, is_joined, alpha, is_last=length + 1 == HOPS)
+            path_of, entry = graph.of(going.nodes[:, -1])
+            after, target = graph.members[entry], going.target[path_of]
+            goes = after == graph.seeds[target]
+            if length + 1 != HOPS:
+                goes |= is_joined[after, target] & (after != graph.seeds[going.source[path_of]])
+            path_of, entry, after = path_of[goes], entry[goes], after[goes]
+            weights = graph.weights(entry)
+            flow = alpha * going.flow[path_of] * weights / np.bincount(path_of, weights, len(going.flow))[path_of]
+            nodes = np.column_stack([going.nodes[path_of], after])
+            front = _Front(going.source[path_of], going.target[path_of], nodes, flow, going.total[path_of] + flow)
     return PathTable(np.concatenate([ways.nodes for ways in walks]), np.concatenate([ways.scores for ways in walks]))
 
 
@@ -236,17 +245,3 @@ def _goes(
     goes: NDArray[np.bool_] = (members[:, None] == graph.seeds) | is_joined[members] | onward
     goes &= graph.seeds != own
     return goes
-
-
-def _onward(graph: SeedSubgraph, front: _Front, is_joined: NDArray[np.bool_], alpha: float, *, is_last: bool) -> _Front:
-    """Return the next edges: to the target and, unless they are the last, to its neighbours."""
-    which, at = graph.of(front.nodes[:, -1])
-    after, target = graph.members[at], front.target[which]
-    goes = after == graph.seeds[target]
-    if not is_last:
-        goes |= is_joined[after, target] & (after != graph.seeds[front.source[which]])
-    which, at, after = which[goes], at[goes], after[goes]
-    weights = graph.weights(at)
-    flow = alpha * front.flow[which] * weights / np.bincount(which, weights, len(front.flow))[which]
-    nodes = np.column_stack([front.nodes[which], after])
-    return _Front(front.source[which], front.target[which], nodes, flow, front.total[which] + flow)

@@ -120,7 +120,23 @@ class MsGraph(Gatherer[MsGraphConfig]):
         ends = [(end, relation.score) for relation in relations for end in relation.ends]
         voters = list(first_of(in_turns(ends, near), len(ends) + len(near)))
         passages = self._passages(query, voters, relations)
-        reports = self._community_reports(query.text, rows, run)
+        left, reports = REPORTS * self.config.tokens, _CommunityReports([])
+        for community in self._reports.of(rows):
+            try:
+                node, trajectories = self._reports.report(community, query.text, run)
+                reports = reports._replace(trajectories=(*reports.trajectories, *trajectories))
+            except BudgetExhausted as spent:
+                node, trajectories = self._reports.listed(community), (*reports.trajectories, *recorded_by(spent))
+                reports = reports._replace(reason=f"reports are lists: {spent}", trajectories=trajectories)
+            except ModelError as failed:
+                failed.trajectories = (*reports.trajectories, *failed.trajectories)
+                raise
+            left -= _cost(node)
+            if left < 0:
+                break
+            reports.nodes.append(
+                Scored(node, community.members / max(1, len(rows)), "the community of entities near the query")
+            )
         entities = [self.spaces.node(*entity, "an entity near the query") for entity in near]
         return self._fitted(passages, [] if self._relations.holds_itself else entities, relations, reports)
 
@@ -143,27 +159,6 @@ class MsGraph(Gatherer[MsGraphConfig]):
             return because("holds", names, self.spaces.mode)
 
         return [self.spaces.node(row, 1 - place / (1 + len(ranked)), why(row)) for place, row in enumerate(ranked)]
-
-    def _community_reports(self, text: str, rows: Sequence[int], run: Run) -> _CommunityReports:
-        """Return the reports of the communities of some entities that their tokens hold."""
-        left, reports = REPORTS * self.config.tokens, _CommunityReports([])
-        for community in self._reports.of(rows):
-            try:
-                node, trajectories = self._reports.report(community, text, run)
-                reports = reports._replace(trajectories=(*reports.trajectories, *trajectories))
-            except BudgetExhausted as spent:
-                node, trajectories = self._reports.listed(community), (*reports.trajectories, *recorded_by(spent))
-                reports = reports._replace(reason=f"reports are lists: {spent}", trajectories=trajectories)
-            except ModelError as failed:
-                failed.trajectories = (*reports.trajectories, *failed.trajectories)
-                raise
-            left -= _cost(node)
-            if left < 0:
-                break
-            reports.nodes.append(
-                Scored(node, community.members / max(1, len(rows)), "the community of entities near the query")
-            )
-        return reports
 
     def _fitted(
         self,

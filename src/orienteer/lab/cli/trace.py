@@ -32,7 +32,34 @@ def show(out: Output, file: File) -> None:
         out.json([trajectory.model_dump(mode="json") for trajectory in trajectories])
         return
     for number, trajectory in enumerate(trajectories, 1):
-        _print_trajectory(out, number, trajectory)
+        model = f", {trajectory.model}" if trajectory.model else ""
+        usage = trajectory.usage
+        spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
+        out.print(f"{number}. {trajectory.question.text}")
+        steps = counted(len(trajectory.steps), "step")
+        out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
+        prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
+        _print_values(
+            out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text)
+        )
+        for place, step in enumerate(trajectory.steps, 1):
+            if step.reply.message.content:
+                out.print(f"   {place}. {step.reply.message.content}")
+            if step.error:
+                out.print(f"   {place}. the request failed: {step.error}")
+            observations = {observation.call_id: observation for observation in step.observations}
+            for call in step.reply.message.tool_calls:
+                out.print(f"   {place}. {call.name} {call.arguments}")
+                for line in observations[call.id].text.splitlines() if call.id in observations else ():
+                    out.print(f"        {line}")
+        _print_values(
+            out,
+            ("selected", ", ".join(trajectory.selected)),
+            ("nearby", ", ".join(trajectory.nearby)),
+            ("answer", trajectory.answer),
+            ("error", trajectory.error),
+            *(("note", note) for note in trajectory.notes),
+        )
 
 
 def requests(out: Output, file: File) -> None:
@@ -187,35 +214,6 @@ def _read(file: Path) -> tuple[Trajectory, ...]:
     if not trajectories:
         raise BadInput(f"no agent has a trajectory in the run {file}: methods without a model have nothing to lint")
     return trajectories
-
-
-def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
-    model = f", {trajectory.model}" if trajectory.model else ""
-    usage = trajectory.usage
-    spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
-    out.print(f"{number}. {trajectory.question.text}")
-    steps = counted(len(trajectory.steps), "step")
-    out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
-    prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
-    _print_values(out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text))
-    for place, step in enumerate(trajectory.steps, 1):
-        if step.reply.message.content:
-            out.print(f"   {place}. {step.reply.message.content}")
-        if step.error:
-            out.print(f"   {place}. the request failed: {step.error}")
-        observations = {observation.call_id: observation for observation in step.observations}
-        for call in step.reply.message.tool_calls:
-            out.print(f"   {place}. {call.name} {call.arguments}")
-            for line in observations[call.id].text.splitlines() if call.id in observations else ():
-                out.print(f"        {line}")
-    _print_values(
-        out,
-        ("selected", ", ".join(trajectory.selected)),
-        ("nearby", ", ".join(trajectory.nearby)),
-        ("answer", trajectory.answer),
-        ("error", trajectory.error),
-        *(("note", note) for note in trajectory.notes),
-    )
 
 
 def _print_values(out: Output, *labelled: tuple[str, str | None]) -> None:

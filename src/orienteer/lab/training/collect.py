@@ -154,34 +154,6 @@ class _Collector:
         """Write the trajectories of a graph, and return what there is of it and what it took."""
         place = self.folder / graph.path.name
         place.mkdir(exist_ok=True)
-        asked, avoided = self._questions(graph, place)
-        failed, config = 0, self.config
-        if config.teacher in AGENTS:
-            taught, usage = list(self._episodes(graph, asked.examples)), Usage()
-        else:
-            taught, usage = self._paid(graph, asked, place)
-            answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
-            taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
-            if not taught:
-                errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
-                reason = f" ({errors[-1]})" if errors else ""
-                raise ModelError(
-                    f"the model answered none of the {len(asked.examples):,} questions about {graph.path.name}"
-                    f"{reason}: when that is fixed, repeat the command"
-                )
-        part = GraphPart(
-            name=graph.path.name,
-            path=str(graph.path.absolute()),
-            graph_sha256=graph_hash(graph),
-            questions=len(asked.examples),
-            avoided=avoided,
-            failed=failed,
-            without=len(asked.examples) - len({trajectory.question.id for trajectory in taught}),
-        )
-        return self._sifted(part, taught, asked.examples, place), usage
-
-    def _questions(self, graph: Graph, place: Path) -> tuple[QuestionSet, int]:
-        """Write and return the questions that may be asked, and the number of avoided ones."""
         generated = place / GENERATED
         config = self.config
         if self.questions is None and not generated.exists():
@@ -209,7 +181,31 @@ class _Collector:
                 f"none of the {len(found):,} questions about {graph.path.name} may be asked: all are avoided"
             )
         write_whole(place / QUESTIONS, "".join(f"{_as_line(example)}\n" for example in kept))
-        return read_questions(place / QUESTIONS, graph=graph), len(found) - len(kept)
+        asked, avoided = read_questions(place / QUESTIONS, graph=graph), len(found) - len(kept)
+        failed = 0
+        if config.teacher in AGENTS:
+            taught, usage = list(self._episodes(graph, asked.examples)), Usage()
+        else:
+            taught, usage = self._paid(graph, asked, place)
+            answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
+            taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
+            if not taught:
+                errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
+                reason = f" ({errors[-1]})" if errors else ""
+                raise ModelError(
+                    f"the model answered none of the {len(asked.examples):,} questions about {graph.path.name}"
+                    f"{reason}: when that is fixed, repeat the command"
+                )
+        part = GraphPart(
+            name=graph.path.name,
+            path=str(graph.path.absolute()),
+            graph_sha256=graph_hash(graph),
+            questions=len(asked.examples),
+            avoided=avoided,
+            failed=failed,
+            without=len(asked.examples) - len({trajectory.question.id for trajectory in taught}),
+        )
+        return self._sifted(part, taught, asked.examples, place), usage
 
     def _episodes(self, graph: Graph, examples: Sequence[Example]) -> Iterator[Trajectory]:
         """Yield the episodes of a teacher without a model."""

@@ -88,7 +88,20 @@ def rows(
     for trajectory in trajectories:
         count.trajectories += 1
         for parts in parts_of(trajectory, template, learns_failed=learns_failed):
-            row, is_whole = _tokens(parts, template, max_length)
+            # A row ends with a whole turn: half of one would teach to stop early.
+            ids: list[int] = []
+            labels: list[int] = []
+            fits, is_whole = 0, True
+            for part in parts:
+                tokens = list(template(part.text, add_special_tokens=False)["input_ids"])
+                ids += tokens
+                labels += tokens if part.is_learnt else [IGNORED] * len(tokens)
+                if len(ids) > max_length:
+                    is_whole = False
+                    break
+                if part.is_learnt:
+                    fits = len(ids)
+            row = Row(ids[:fits], labels[:fits]) if fits else None
             if not is_whole:
                 count.left_out["longer than max_length"] = count.left_out.get("longer than max_length", 0) + 1
             if row is not None:
@@ -196,23 +209,6 @@ def _rendered(
     ):
         raise BadInput("the student's chat template does not write tools: name another with --set template=FILE")
     return str(text)
-
-
-def _tokens(parts: Sequence[Part], template: Template, max_length: int) -> tuple[Row | None, bool]:
-    """Return a row with as many whole turns as fit, or None, and whether all of them fit."""
-    ids: list[int] = []
-    labels: list[int] = []
-    fits, is_whole = 0, True
-    for part in parts:
-        tokens = list(template(part.text, add_special_tokens=False)["input_ids"])
-        ids += tokens
-        labels += tokens if part.is_learnt else [IGNORED] * len(tokens)
-        if len(ids) > max_length:
-            is_whole = False
-            break
-        if part.is_learnt:
-            fits = len(ids)
-    return Row(ids[:fits], labels[:fits]) if fits else None, is_whole
 
 
 # The policy: a student as the model of an agent's loop, with many conversations in one batch.

@@ -224,27 +224,24 @@ class Chat:
         elif line.isdecimal() and self._result is not None:
             self._show(line)
         elif line:
-            self._ask(line)
+            model = self._retriever.model
+            with self.screen.status("reading what was said before"):
+                follow_up = understood_alone(line, self._turns, model)
+            if follow_up.note is not None and not (model is None and self._has_noted_no_model):
+                self.screen.note(f"note: {follow_up.note}")
+                self._has_noted_no_model = model is None
+            k = _PASSAGES if self.graph.arrays.is_made_of_documents else _HITS
+            result, self._steps, words = self._listen(follow_up.question, k)
+            self._result = result = result.model_copy(update={"usage": result.usage + follow_up.usage})
+            # The model of the next question reads the answer, or else the first hits.
+            answer = result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
+            self._turns += [Turn("user", line), Turn("assistant", answer)]
+            # Notes of every answer of the same retriever are printed once.
+            notes = tuple(note for note in result.notes if note not in self._printed_notes)
+            self._printed_notes.update(self._retriever.notes)
+            print_outcome(self.screen, self.graph, result.model_copy(update={"notes": notes}), words)
 
     # ----------------------------------------------------------------------------------------------------- questions
-
-    def _ask(self, line: str) -> None:
-        model = self._retriever.model
-        with self.screen.status("reading what was said before"):
-            follow_up = understood_alone(line, self._turns, model)
-        if follow_up.note is not None and not (model is None and self._has_noted_no_model):
-            self.screen.note(f"note: {follow_up.note}")
-            self._has_noted_no_model = model is None
-        k = _PASSAGES if self.graph.arrays.is_made_of_documents else _HITS
-        result, self._steps, words = self._listen(follow_up.question, k)
-        self._result = result = result.model_copy(update={"usage": result.usage + follow_up.usage})
-        # The model of the next question reads the answer, or else the first hits.
-        answer = result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
-        self._turns += [Turn("user", line), Turn("assistant", answer)]
-        # Notes of every answer of the same retriever are printed once.
-        notes = tuple(note for note in result.notes if note not in self._printed_notes)
-        self._printed_notes.update(self._retriever.notes)
-        print_outcome(self.screen, self.graph, result.model_copy(update={"notes": notes}), words)
 
     def _listen(self, question: str, k: int) -> tuple[Result, list[Event], SentWords]:
         """Return a result with its steps, and the words of its answer that were printed at a terminal.

@@ -177,12 +177,6 @@ class Slots:
         self.running += 1
         return Slot(self)
 
-    def give_back(self, seconds: float) -> None:
-        """Free a slot that was held for `seconds`."""
-        self.running -= 1
-        self._mean += _WEIGHT * (seconds - self._mean)
-        self._free.release()
-
     def _full(self) -> Refused:
         self.turned_away += 1
         seconds = max(1, round(self._mean * (1 + self.waiting / self.most_running)))
@@ -201,7 +195,9 @@ class Slot:
         """Give the slot back; a second time does nothing."""
         slots, self._slots = self._slots, None
         if slots is not None:
-            slots.give_back(time.monotonic() - self._began)
+            slots.running -= 1
+            slots._mean += _WEIGHT * ((time.monotonic() - self._began) - slots._mean)
+            slots._free.release()
 
 
 LOOK_UP_THREADS = 2

@@ -102,12 +102,26 @@ def read_shape(text: str) -> Shape:
         waiting += further
     walked_once = {(frozenset((one, other)), edge.types, edge.hops) for one, other, edge in steps if one in reached}
     edges = tuple(edge for _, path in paths for edge in path.edges)
+    about_types = {
+        literal
+        for comparison in parts(statement, Binary)
+        if any(call.name in _OF_TYPES for call in parts(comparison, FunctionCall))
+        and not list(parts(comparison, Binary))[1:]
+        for literal in parts(comparison, Literal_)
+    }
+    values = [literal.value for literal in parts(statement, Literal_) if literal not in about_types]
+    texts = [
+        str(value)
+        for value in values
+        if (isinstance(value, str) and value.strip())
+        or (isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE)
+    ]
     return Shape(
         given=given,
         edges=edges,
         labels=tuple(dict.fromkeys(label for node in parts(statement, NodePattern) for label in node.types)),
         hops=sum(hops.most if hops is not None else 1 for _, _, hops in walked_once),
-        compared=_compared_values(statement),
+        compared=tuple(dict.fromkeys(texts)),
         is_whole=all(node in reached for names, _ in wanted for node in names),
         is_open=any(not edge.types for edge in edges),
         is_cut=any(one.limit is not None or one.skip is not None for one in parts(statement, Projection)),
@@ -130,25 +144,6 @@ def _given_nodes(
             if isinstance(side, Property) and isinstance(side.base, Variable):
                 triples += [(side.base.name, side.key, text) for text in _texts(value)]
     return tuple(GivenNode(*triple, labels[triple[0]]) for triple in dict.fromkeys(triples) if triple[1] in _NAMING)
-
-
-def _compared_values(statement: CypherStatement) -> tuple[str, ...]:
-    """Return the values that a question has to mention: texts and large numbers, but no names of types."""
-    about_types = {
-        literal
-        for comparison in parts(statement, Binary)
-        if any(call.name in _OF_TYPES for call in parts(comparison, FunctionCall))
-        and not list(parts(comparison, Binary))[1:]
-        for literal in parts(comparison, Literal_)
-    }
-    values = [literal.value for literal in parts(statement, Literal_) if literal not in about_types]
-    texts = [
-        str(value)
-        for value in values
-        if (isinstance(value, str) and value.strip())
-        or (isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE)
-    ]
-    return tuple(dict.fromkeys(texts))
 
 
 def _renamed(statement: CypherStatement) -> Iterator[tuple[str, str]]:
