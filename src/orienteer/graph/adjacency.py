@@ -139,16 +139,26 @@ class Adjacency:
 
         One binary search runs over all at once, so a million are found in a few passes.
         """
-        wanted = others.astype(np.int64) << 16 | kinds
-        first = self._bisected(rows, wanted)
-        last = self._bisected(rows, wanted + 1)
+        first, last = self.bounds(rows, others, kinds)
         counts = last - first
         ends = np.cumsum(counts)
         return np.repeat(first - ends + counts, counts) + np.arange(int(ends[-1]) if len(ends) else 0)
 
-    def _bisected(self, rows: NDArray[np.int32], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    def bounds(
+        self, rows: NDArray[np.integer[Any]], others: NDArray[np.integer[Any]], kinds: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first and last place (exclusive) of the edges, of a kind or of all, from each row to another.
+
+        All are (n,). A loop is in its row once.
+        """
+        wanted = others.astype(np.int64) << 16 | (0 if kinds is None else kinds)
+        width = 1 << 16 if kinds is None else 1
+        return self._bisected(rows, wanted), self._bisected(rows, wanted + width)
+
+    def _bisected(self, rows: NDArray[np.integer[Any]], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the first place of each row whose neighbour << 16 | kind is not below the wanted one: (rows,)."""
-        low, high = self.indptr[rows].astype(np.int64), self.indptr[rows.astype(np.int64) + 1].astype(np.int64)
+        low: NDArray[np.int64] = self.indptr[rows].astype(np.int64)
+        high = self.indptr[rows.astype(np.int64) + 1].astype(np.int64)
         while len(going := np.flatnonzero(low < high)):
             middle = (low[going] + high[going]) // 2
             is_below = (self.neighbor[middle].astype(np.int64) << 16 | self.kind[middle]) < wanted[going]

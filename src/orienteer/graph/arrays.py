@@ -385,6 +385,15 @@ class GraphArrays:
         extra: dict[str, Any] = json.loads(self._extras.raw(number))  # Any: JSON
         return extra
 
+    @property
+    def extras_count(self) -> int:
+        """Return the number of extras: edges that have a text, a weight or properties."""
+        return 0 if self._extras is None else len(self._extras)
+
+    def every_extra(self) -> list[bytes]:
+        """Return the text, weight and properties of all edges that have any, as JSON, by the extra's number."""
+        return [] if self._extras is None else self._extras.take(np.arange(len(self._extras)))
+
     @cached_property
     def weights(self) -> EdgeWeights:
         """Return the reader of weights, by the places of edges in the adjacency arrays."""

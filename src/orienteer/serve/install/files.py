@@ -257,7 +257,6 @@ def _indent(text: str, offset: int) -> str:
 
 
 _HEADER = re.compile(r"^[ \t]*\[{1,2}([^\]\n]+)\]{1,2}[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
-_COMMENTS_AT_END = re.compile(r"(?:^[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z))+\Z", re.MULTILINE)
 
 
 def parse_toml(text: str) -> dict[str, Any]:  # Any: TOML
@@ -290,9 +289,10 @@ def cut_toml(text: str, table: str, name: str) -> str:
             keys.append(key)
         if keys[:2] == [table, name]:
             # Comments before the next header are about that.
-            comments = _COMMENTS_AT_END.search(text[:end], header.end())
-            lines = text[: end if comments is None else comments.start()].rstrip("\r\n")
-            text = cut_block(text, begin, len(lines))
+            lines = text[header.end() : end].split("\n")
+            while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+                lines.pop()
+            text = cut_block(text, begin, len((text[: header.end()] + "\n".join(lines)).rstrip("\r\n")))
         end = begin
     return text
 
