@@ -195,26 +195,17 @@ def _import_all(
         unsure=seen.unsure,
         edge_names=tuple(database.edge_names),
     )
-    why_always = ""
+    why_whole = ""
     if options.explode:
-        why_always = "--explode makes nodes of the members of lists"
+        why_whole = "--explode makes nodes of the members of lists"
     elif {"type", "edge_type"} & options.columns.keys():
-        why_always = "the types of edges come from a property"
+        why_whole = "the types of edges come from a property"
     elif options.labels is not None:
-        why_always = "--labels names types by a table"
-    _write_ledger(target, marks, seen, database, why_always)
-    costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
-    return UpdateReport(
-        **{**dict(made), **costs, "whole": why},
-        database=DatabaseRead(address=str(server.address), nodes=database.counts.nodes, edges=database.counts.edges),
-    )
-
-
-def _write_ledger(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, database: Database, why_whole: str) -> None:
-    """Write the ledger of a graph that was just imported."""
+        why_whole = "--labels names types by a table"
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
     numbers = NodeNumbers(id_hashes(graph.arrays.ids), np.arange(len(graph), dtype=np.int32))
+    # Edges and nodes are found by hashes of their ids.
     if not numbers.is_exact:
         why_whole = "two ids have the same hash"
     assert seen.rows is not None  # the import has shown them
@@ -229,6 +220,11 @@ def _write_ledger(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, data
         database=marks.model_dump(mode="json"),
     )
     pieces.publish_piece(target, PIECE, lambda folder: write_ledger(folder, about, [] if why_whole else [rows, nodes]))
+    costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
+    return UpdateReport(
+        **{**dict(made), **costs, "whole": why},
+        database=DatabaseRead(address=str(server.address), nodes=database.counts.nodes, edges=database.counts.edges),
+    )
 
 
 def _tables_of(address: str, rows: EdgeRows) -> tuple[LedgerFile, LedgerFile]:

@@ -285,25 +285,21 @@ class ServedGraph:
         if time.monotonic() - self._looked < LOOK_SECONDS or not self._looking.acquire(blocking=False):
             return generation
         try:
-            return self._reopened(generation)
+            self._looked = time.monotonic()
+            try:
+                if self._pointer_stamp() == self._stamp:
+                    return generation
+                opened = self._opened()
+            except (OSError, Error) as error:
+                logger.warning("%s stays at generation %s: %s", self.name, generation.graph.generation, error)
+                return generation
+            self._generation = opened
+            if self._count_reload is not None:
+                self._count_reload()
+            logger.info("%s is at generation %s", self.name, opened.graph.generation)
+            return opened
         finally:
             self._looking.release()
-
-    def _reopened(self, generation: Generation) -> Generation:
-        """Return the generation that is published now; the previous one if that cannot be opened."""
-        self._looked = time.monotonic()
-        try:
-            if self._pointer_stamp() == self._stamp:
-                return generation
-            opened = self._opened()
-        except (OSError, Error) as error:
-            logger.warning("%s stays at generation %s: %s", self.name, generation.graph.generation, error)
-            return generation
-        self._generation = opened
-        if self._count_reload is not None:
-            self._count_reload()
-        logger.info("%s is at generation %s", self.name, opened.graph.generation)
-        return opened
 
     def _opened(self) -> Generation:
         from orienteer.graph.store import Graph

@@ -140,7 +140,15 @@ class ServerExpressions:
         if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
             check_text_condition(operator, first, second, self.scope.constant(expression.right))
             return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
-        return _calculated(operator, first, second)
+        is_text = first.kind.is_text or second.kind.is_text
+        if operator == "+" and is_text and not {first.kind.name, second.kind.name} & {"list", "null"}:
+            texts = [value.text if value.kind.is_text else f"toString({value.text})" for value in (first, second)]
+            return Value(f"({' + '.join(texts)})", TEXT, parts=first.parts + second.parts)
+        kind = kind_of_calculation(operator, first, second)
+        if kind == NULL:
+            return constant(None)
+        parts = first.parts + second.parts if kind.name == "list" else 1
+        return Value(f"({first.text} {operator} {second.text})", kind, parts=parts)
 
     # --------------------------------------------------------------------------------------------- lists, cases
 
@@ -261,20 +269,6 @@ class ServerExpressions:
 
 # The dispatch of `self._write`, without the wrapper that functools makes at each call.
 _WRITERS = vars(ServerExpressions)["_write"].dispatcher.dispatch
-
-
-def _calculated(operator: str, left: Value, right: Value) -> Value:
-    """Return `left operator right` for numbers, texts or two lists. Raises `BadQuery` for other values."""
-    is_text = left.kind.is_text or right.kind.is_text
-    if operator == "+" and is_text and not {left.kind.name, right.kind.name} & {"list", "null"}:
-        texts = [value.text if value.kind.is_text else f"toString({value.text})" for value in (left, right)]
-        return Value(f"({' + '.join(texts)})", TEXT, parts=left.parts + right.parts)
-    kind = kind_of_calculation(operator, left, right)
-    if kind == NULL:
-        return constant(None)
-    parts = left.parts + right.parts if kind.name == "list" else 1
-    return Value(f"({left.text} {operator} {right.text})", kind, parts=parts)
-
 
 # Calls of functions as openCypher.
 

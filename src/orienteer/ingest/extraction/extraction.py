@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -155,18 +155,20 @@ class StatisticalExtractor:
         """`nodes` are those of `names`, and are iterated several times."""
         self._nodes, self._names, self._form = nodes, names, form
         numbers = {key: number for number, key in enumerate(names.keys)}
-        called = _Writings(list(names.names), list(range(len(names.names))), {})
+        self._written = list(names.names)
+        # A title with and without its bracket is one entity if no other title shares the latter.
+        self._same = list(range(len(names.names)))
+        self._aliases: dict[int, tuple[str, ...]] = {}
         for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
             short = without_bracket(written)
-            # A title, noted without its bracket.
+            # The name is a title, noted without its bracket.
             if key_of(written) != key:
-                called.written[number] = short if key_of(short) == key else key
+                self._written[number] = short if key_of(short) == key else key
                 continue
             other = numbers.get(key_of(short), number)
             if other != number and number in names.titled and names.titled[number] == names.titled.get(other):
-                called.same[other] = number
-                called.aliases[number] = (short,)
-        self._written, self._same, self._aliases = called
+                self._same[other] = number
+                self._aliases[number] = (short,)
         texts = (node.text for _, node in parts_of(nodes))
         phrases = sorted(collocations(texts, share=config.name_share)) if config.phrases else []
         count = len(names.names)
@@ -250,15 +252,6 @@ class StatisticalExtractor:
 
     def _kind(self, number: int) -> str:
         return PHRASE if number >= len(self._names.names) else UNTYPED
-
-
-class _Writings(NamedTuple):
-    """The spellings of a corpus's names, by number."""
-
-    written: list[str]
-    same: list[int]
-    """The number of the entity: a title with and without its bracket is one if no other title shares the latter."""
-    aliases: dict[int, tuple[str, ...]]
 
 
 # Noun phrases by statistics of a corpus: words in lower case that occur together far more often than by chance.

@@ -326,7 +326,14 @@ class GraphFunctions:
         if name == "Finish":
             return "Finish stands alone: it ends the course."
         if name == "RetrieveNode":
-            return self._retrieve(arguments[0])
+            words = arguments[0]
+            hits = self._workflow.use("search_in_graph", query=words, k=1)
+            if hits.error or not hits.nodes:
+                return refusal(hits) if hits.error else f"No node has any of these words: {words}."
+            row = self.graph.arrays.row(hits.nodes[0])
+            self.last = ()
+            self._see([row], f"retrieved by {words!r}")
+            return f"The best node is {self._title(row)}."
         nodes, remark = self._nodes(arguments[0])
         if not nodes:
             return remark
@@ -349,15 +356,6 @@ class GraphFunctions:
             return (), remark or f"{LAST} stands for nothing yet: the action before has given no node."
         more = f"Of {len(rows)} nodes the first {_MOST} are taken." if len(rows) > _MOST else ""
         return tuple(f"[{self.graph.arrays.ids[row]}]" for row in rows[:_MOST]), f"{remark} {more}".strip()
-
-    def _retrieve(self, words: str) -> str:
-        hits = self._workflow.use("search_in_graph", query=words, k=1)
-        if hits.error or not hits.nodes:
-            return refusal(hits) if hits.error else f"No node has any of these words: {words}."
-        row = self.graph.arrays.row(hits.nodes[0])
-        self.last = ()
-        self._see([row], f"retrieved by {words!r}")
-        return f"The best node is {self._title(row)}."
 
     def _feature(self, node: str, feature: str) -> str:
         reading = self._workflow.use("read_node", node=node)

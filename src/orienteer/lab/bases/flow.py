@@ -134,17 +134,7 @@ def around(
     is_read[read] = is_read[others] = True
     # An edge both of whose ends are read stands there twice: it counts where it goes out.
     entries = entries.where(((entries.kind & 1) == 0) | ~is_read[entries.neighbor])
-    return _gathered(np.flatnonzero(reachable).astype(np.int32), seeds, entries, weigh)
-
-
-def affordable(adjacency: Adjacency, rows: Rows, most_ends: int) -> Rows:
-    """Return the rows, those with few edges first, that have at most `most_ends` edge ends together; in row order."""
-    ends = adjacency.degree(rows)
-    order = np.lexsort((rows, ends))
-    return np.sort(rows[order[np.cumsum(ends[order]) <= most_ends]])
-
-
-def _gathered(rows: Rows, seeds: Rows, entries: Entries, weigh: Weigh) -> SeedSubgraph:
+    rows = np.flatnonzero(reachable).astype(np.int32)
     size = len(rows)
     place = np.zeros(int(rows[-1]) + 1 if size else 0, np.int64)
     place[rows] = np.arange(size)
@@ -165,6 +155,13 @@ def _gathered(rows: Rows, seeds: Rows, entries: Entries, weigh: Weigh) -> SeedSu
         pair_begins=np.append(pair_begins, len(order)),
         weigh=weigh,
     )
+
+
+def affordable(adjacency: Adjacency, rows: Rows, most_ends: int) -> Rows:
+    """Return the rows, those with few edges first, that have at most `most_ends` edge ends together; in row order."""
+    ends = adjacency.degree(rows)
+    order = np.lexsort((rows, ends))
+    return np.sort(rows[order[np.cumsum(ends[order]) <= most_ends]])
 
 
 class _Front(NamedTuple):

@@ -138,7 +138,26 @@ class MsGraph(Gatherer[MsGraphConfig]):
                 Scored(node, community.members / max(1, len(rows)), "the community of entities near the query")
             )
         entities = [self.spaces.node(*entity, "an entity near the query") for entity in near]
-        return self._fitted(passages, [] if self._relations.holds_itself else entities, relations, reports)
+        tokens = self.config.tokens
+        rest = (1 - TEXT - REPORTS) * tokens * _OF_REST
+        facts = [
+            self.spaces.node(relation.fact, relation.score, "states a relation")
+            for relation in relations
+            if relation.fact >= 0
+        ]
+        edges: list[Scored[Edge]] = self._relations.edges_of(relations)
+        nodes = [
+            *reports.nodes,
+            *_within(passages, TEXT * tokens, _cost),
+            *_within([*([] if self._relations.holds_itself else entities), *facts], rest, _cost),
+        ]
+        evidence = Evidence(
+            nodes=tuple(nodes),
+            edges=tuple(_within(edges, rest, lambda edge: _LINE + count_tokens(edge.text))),
+            reason=reports.reason if nodes else _NOTHING,
+            trajectories=reports.trajectories,
+        )
+        return Evidence.joined([evidence])
 
     def _passages(self, query: Query, rows: list[int], relations: Sequence[ScoredRelation]) -> list[Scored[Node]]:
         answers = self.spaces.answers(query.node_types, query.where)
@@ -159,31 +178,6 @@ class MsGraph(Gatherer[MsGraphConfig]):
             return because("holds", names, self.spaces.mode)
 
         return [self.spaces.node(row, 1 - place / (1 + len(ranked)), why(row)) for place, row in enumerate(ranked)]
-
-    def _fitted(
-        self,
-        passages: Iterable[Scored[Node]],
-        entities: Iterable[Scored[Node]],
-        relations: Sequence[ScoredRelation],
-        reports: _CommunityReports,
-    ) -> Evidence:
-        """Return as much of each kind as its share of the tokens holds."""
-        tokens = self.config.tokens
-        rest = (1 - TEXT - REPORTS) * tokens * _OF_REST
-        facts = [
-            self.spaces.node(relation.fact, relation.score, "states a relation")
-            for relation in relations
-            if relation.fact >= 0
-        ]
-        edges: list[Scored[Edge]] = self._relations.edges_of(relations)
-        nodes = [*reports.nodes, *_within(passages, TEXT * tokens, _cost), *_within([*entities, *facts], rest, _cost)]
-        evidence = Evidence(
-            nodes=tuple(nodes),
-            edges=tuple(_within(edges, rest, lambda edge: _LINE + count_tokens(edge.text))),
-            reason=reports.reason if nodes else _NOTHING,
-            trajectories=reports.trajectories,
-        )
-        return Evidence.joined([evidence])
 
 
 def _cost(node: Node) -> int:

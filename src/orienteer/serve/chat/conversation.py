@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,7 +18,7 @@ from orienteer.agents.events import Event, RunningQuestion
 from orienteer.display import clean, escape_json
 from orienteer.errors import BadInput, BadOption, Unknown, UsageError, nearest
 from orienteer.llm.schema import decode
-from orienteer.records import Direction, EdgeEnd, Ranked, Schema, WalkedEdge
+from orienteer.records import Direction, Ranked
 from orienteer.retrieval.graph_text import arrow, ends_of
 from orienteer.retriever import Retriever
 from orienteer.serve.cli import answering
@@ -123,29 +123,24 @@ def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str
         )
         ends = ends_of(graph, hit.id, edges)
     if edges:
-        yield from _tree(graph.schema, hit.id, edges, ends)
+        named = {end.id: end for end in ends}
+        reached, open_nodes = {hit.id}, [(hit.id, 1)]
+        while open_nodes:
+            node, depth = open_nodes.pop()
+            found = []
+            for edge in edges:
+                other = edge.target if edge.source == node else edge.source if edge.target == node else None
+                if other is None or other in reached:
+                    continue
+                reached.add(other)
+                walked: Direction = "out" if edge.source == node else "in"
+                direction = None if edge.type in graph.schema.symmetric else walked
+                found.append((other, f"{arrow(graph.schema.label(edge.type), direction)} {named[other].name}"))
+            for other, line in found:
+                yield f"{'  ' * depth}{line} ({named[other].type})"
+            open_nodes += [(other, depth + 1) for other, _ in reversed(found)]
     else:
         yield f"  {hit.why or 'by the words of its name and text'}"
-
-
-def _tree(schema: Schema, root: str, edges: Sequence[WalkedEdge], ends: Iterable[EdgeEnd]) -> Iterator[str]:
-    """Yield a line for each node that the edges reach, indented by its distance from the root."""
-    named = {end.id: end for end in ends}
-    reached, open_nodes = {root}, [(root, 1)]
-    while open_nodes:
-        node, depth = open_nodes.pop()
-        found = []
-        for edge in edges:
-            other = edge.target if edge.source == node else edge.source if edge.target == node else None
-            if other is None or other in reached:
-                continue
-            reached.add(other)
-            walked: Direction = "out" if edge.source == node else "in"
-            direction = None if edge.type in schema.symmetric else walked
-            found.append((other, f"{arrow(schema.label(edge.type), direction)} {named[other].name}"))
-        for other, line in found:
-            yield f"{'  ' * depth}{line} ({named[other].type})"
-        open_nodes += [(other, depth + 1) for other, _ in reversed(found)]
 
 
 def _nodes_of_calls(graph: Graph, steps: Iterable[Event]) -> list[str]:

@@ -243,7 +243,13 @@ def openai_routes(site: Site) -> APIRouter:
         named = _named(site, body.model)
         head = _Head(f"chatcmpl-{uuid.uuid4().hex}", body.model, int(time.time()))
         if (chore := bodies.chore_reply(body, is_marked=bodies.CHORE_HEADER in request.headers)) is not None:
-            return _chore(head, chore, is_stream=body.stream)
+            # Chores of a chat client, such as a title, are answered without a search: nothing is retrieved for them.
+            if not body.stream:
+                message = {"role": "assistant", "content": chore, "refusal": None}
+                choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+                return JSONResponse({**head.fields("chat.completion"), "choices": choices, "usage": _usage(Usage())})
+            chunks = [_chunk(head, {"role": "assistant", "content": chore}), _chunk(head, {}, finish="stop"), _END]
+            return Response(b"".join(chunks), media_type="text/event-stream")
         bodies.check_can_be_met(body)
         question = bodies.question_of(body.messages)
         asked = bodies.AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
@@ -375,15 +381,6 @@ def _with_numbers(text: str, places: Mapping[str, int]) -> str:
         return "".join(f"[{places[name]}]" for name in dict.fromkeys(names) if name in places) or brackets[0]
 
     return _BRACKETS.sub(numbered, text)
-
-
-def _chore(head: _Head, text: str, *, is_stream: bool) -> Response:
-    if not is_stream:
-        message = {"role": "assistant", "content": text, "refusal": None}
-        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        return JSONResponse({**head.fields("chat.completion"), "choices": choices, "usage": _usage(Usage())})
-    chunks = [_chunk(head, {"role": "assistant", "content": text}), _chunk(head, {}, finish="stop"), _END]
-    return Response(b"".join(chunks), media_type="text/event-stream")
 
 
 _END = b"data: [DONE]\n\n"
