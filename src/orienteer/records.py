@@ -251,7 +251,7 @@ class Sampling(Record):
 
 
 class Usage(Record):
-    """Spent resources. `usd` is None if a price is unknown, never a silent zero."""
+    """Spent resources. `usd` is None, not 0, if a price is unknown."""
 
     calls: int = 0
     prompt_tokens: int = 0

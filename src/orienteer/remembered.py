@@ -9,7 +9,8 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 _Owner = TypeVar("_Owner")
 _Key = TypeVarTuple("_Key")
 _Value = TypeVar("_Value")
-_MISSING: Any = object()  # None may be a value
+# None may be a value.
+_MISSING: Any = object()
 
 
 def cached_method(

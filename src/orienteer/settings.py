@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 FILE = "orienteer.toml"
 _TABLES = ("budget", "server", "price", "serve", "methods")
-_LARGEST_FILE = 1 << 15  # bytes: three pages; reading long names takes time by their square
+# Bytes: three pages; reading long names takes time by their square.
+_LARGEST_FILE = 1 << 15
 _SERVER = ("timeout_seconds", "retries", "concurrency", "mode", "records_tokens")
 _TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url", "vectors")
 _VECTORS = ("auto", "off")
@@ -60,20 +61,20 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "offline": (OFFLINE,),
 }
 """The environment variables of each setting; the first one that is set wins."""
+# What a file of the working directory may set: servers of this machine, what they serve, and methods of the table.
 _OF_A_FOLDER = ("base_url", "embedder", "embedder_url", "method", "methods", "model")
-"""What a file of the working directory may set: servers of this machine, what they serve, and methods of the table."""
+# What settings leave behind when they go to another machine, which has its own.
 _STAYING = ("api_key", "serve", "cache", "offline")
-"""What settings leave behind when they go to another machine, which has its own."""
+# How a person names each address for a single run.
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
-"""How a person names each address for a single run."""
+# Defaults of a server on this machine. One that is not running is reported in 4 seconds; one without a
+# graphics card may take minutes for a long prompt, and a reply that comes too late is lost.
 _OWN: Mapping[str, Any] = {"retries": 3, "timeout_seconds": 600.0}
-"""Of a server on this machine, unless set otherwise. One that is not running is reported in 4 seconds; one without a
-graphics card may take minutes for a long prompt, and a reply that comes too late is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that is set. `origins` tells where each value comes from."""
+    """All settings. `origins` has the source of each value."""
 
     model: str | None = None
     base_url: str | None = None
@@ -154,7 +155,7 @@ class Settings:
             from orienteer.llm.openai import OpenAIConfig
 
             server = OpenAIConfig.read(self._server_table(), where="[server] ")
-            return LocalModel(name, server.model_copy(update=self._own()))
+            return LocalModel(name, server.model_copy(update=self._local_defaults()))
         price = Price.read(self.price, where="[price] ") if self.price else None
         config = self._server_config(name, "base_url", named_by, price=price)
         address = _show_address(config.base_url)
@@ -182,7 +183,7 @@ class Settings:
         server = OpenAIConfig.read(self._server_table(), where="[server] ").chosen
         config = OpenAIConfig(base_url=url, api_key=self.api_key, price=price, **server)
         if url is not None and is_loopback(url):
-            return config.model_copy(update=self._own())
+            return config.model_copy(update=self._local_defaults())
         if self.offline:
             raise BadOption(
                 f"the model {name!r} is at {_show_address(url)}, and {OFFLINE} allows this machine only: "
@@ -204,13 +205,13 @@ class Settings:
                 raise unknown_option(repr(f"[server] {key}"), key, _SERVER)
         return self.server
 
-    def _own(self) -> dict[str, Any]:
-        """Return what is otherwise for a server on this machine."""
+    def _local_defaults(self) -> dict[str, Any]:
+        """Return the defaults that differ for a server on this machine."""
         return {name: value for name, value in _OWN.items() if name not in self.server}
 
 
 def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequence[Path] | None = None) -> Settings:
-    """Return what the environment and the `orienteer.toml` of these folders set. Raises `BadOption`."""
+    """Return the settings of the environment and of the `orienteer.toml` of these folders. Raises `BadOption`."""
     environment = os.environ if environment is None else environment
     folders = (Path(), _user_folder()) if folders is None else folders
     files = [folder / FILE for folder in folders if (folder / FILE).is_file()]
@@ -268,7 +269,7 @@ def _read_file(file: Path) -> dict[str, Any]:
 
 
 def _parse(file: Path) -> dict[str, Any]:  # Any: what TOML holds
-    """Return what a TOML file holds. Raises `BadOption` for one that is too large or cannot be read."""
+    """Return the content of a TOML file. Raises `BadOption` if it is too large or cannot be read."""
     import tomllib
 
     try:

@@ -172,7 +172,7 @@ def _status(error: BaseException) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return why a request failed, as the end of a message."""
+    """Return the reason why a request failed, as the end of a message."""
     status, code = _status(error), _CODE.search(str(error))
     failure = " ".join(filter(None, (status, code and code[1])))
     if status in ("401", "403"):

@@ -30,12 +30,12 @@ AUTO = "auto"
 """The address of this machine's cluster."""
 A_PROCESS = 8
 """Pieces that wait for a model in one process at a time, as many as threads on one machine."""
+# Processes that may die over one piece before the piece is blamed.
 _ATTEMPTS = 3
-"""Processes that may die over one piece before the piece is blamed."""
+# Seconds without a working process after which the work ends.
 _PATIENCE = 120.0
-"""Seconds without a working process after which the work ends."""
+# Seconds between two checks for new nodes.
 _LOOK_SECONDS = 5.0
-"""Between two checks for new nodes."""
 _CONNECT_SECONDS = 5.0
 
 
@@ -273,8 +273,8 @@ def _first_line(error: Exception) -> str:
 # in that node's environment.
 
 
+# Files of replies that are kept open; a further one has to be read again.
 _FILES = 1_000
-"""Files of replies that are kept open; a further one has to be read again."""
 
 
 @dataclass(frozen=True, slots=True)

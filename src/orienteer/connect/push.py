@@ -51,11 +51,12 @@ from orienteer.records import Record
 from orienteer.serve.cli.arguments import Directory, graph_of
 from orienteer.serve.cli.output import Output
 
-_AT_ONCE = 2 * CHUNK  # bytes: a larger file goes in parts
+# Bytes: a larger file goes in parts.
+_AT_ONCE = 2 * CHUNK
+# Unused folders stay this long after their last file came, for a reader or another push may use them.
 _KEPT = timedelta(hours=1)
-"""Unused folders stay this long after their last file came, for a reader or another push may use them."""
+# The folders of a push; nothing else is ever removed.
 _FOLDER = re.compile(f"{GENERATIONS}/{GENERATION.pattern}|{PIECES}/{GENERATION.pattern}/[a-z]+-[0-9a-f]{{8}}")
-"""The folders of a push; nothing else is ever removed."""
 
 
 class PushReport(Record):

@@ -72,8 +72,8 @@ class Database:
     """The database's own ids of the nodes, in reading order, for `see_rows`."""
     node_ids: list[str] = field(default_factory=list)
     """Their ids in the graph."""
+    # Rows of the last statement.
     _given: int = 0
-    """Rows of the last statement."""
     _vectors: Counter[str] = field(default_factory=Counter)
 
     node_type = LABELS

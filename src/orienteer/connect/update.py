@@ -116,7 +116,7 @@ def update_database(
 
 
 def _other_than_before(manifest: Manifest, server: Server, options: ImportOptions, target: Path) -> str:
-    """Return the difference from the source or the options that made a graph; empty if there is none."""
+    """Return the difference from the source or the options that made a graph, or an empty text."""
     address = manifest.provenance.get("database", {}).get("address")
     if address is None:
         return f"{target} was made of files, and not of {server.address}"
@@ -262,13 +262,13 @@ class _MarkUpdate:
         self._maker = ElementMaker(self._database, self._database.columns_but_the_id, self._tally)
         self._changes = DatabaseChanges(self._database, marks)
         self._known = ledger.nodes(ledger.about.tables[1].path)
+        # The ids of the nodes that were read, by the database's own.
         self._read: dict[str, str] = {}
-        """The ids of the nodes that were read, by the database's own."""
         self._edges_read = 0
         self._whole_types: tuple[str, ...] = ()
         self._unsure: set[str] = set()
+        # Texts, weights and properties of the edges that may be new or changed.
         self._contents: dict[_Content, Extra] = {}
-        """Texts, weights and properties of the edges that may be new or changed."""
 
     def publish(self, work: Path) -> UpdateReport:
         """Publish the next generation. Raises `FullImportRequired`, and then nothing has changed."""
@@ -356,8 +356,8 @@ class _MarkUpdate:
         arrays, size = self._graph.arrays, len(self._graph)
         coming: dict[str, Node] = {}
         renewed: dict[int, Node] = {}
+        # Rows of nodes that now have another type.
         turned: set[int] = set()
-        """Rows of nodes that now have another type."""
         for element in self._changes.nodes(counts):
             if len(self._read) % TOLD_EVERY == 0:
                 self._progress(READING_NODES, len(self._read))
@@ -570,8 +570,8 @@ def _count_by_labels(counts: DatabaseCounts) -> dict[str, int]:
     return types
 
 
+# The type of an edge, the numbers of its ends, and the hash of its text, weight and properties.
 _Content: TypeAlias = tuple[str, int, int, int]
-"""The type of an edge, the numbers of its ends, and the hash of its text, weight and properties."""
 
 
 def _contents(rows: EdgeRows) -> Iterator[_Content]:

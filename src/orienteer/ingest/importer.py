@@ -52,7 +52,7 @@ SOME = 10
 
 
 class ImportOptions(Options):
-    """Options of an import; none is needed if files and columns have known names."""
+    """Options of an import. Files and columns with known names need none of them."""
 
     force: bool = False
     """Replace a graph at the target."""

@@ -19,16 +19,20 @@ _LONGEST = 36  # characters of a name
 _LONGEST_LABEL = 34
 _HEIGHT, _ROW = 20, 30  # pixels of a mark, and from one to the next
 _LEAST_GAP, _MOST_GAP = 90.0, 230.0  # pixels between two columns
-_BULGE = 40.0  # pixels that a line within a column takes at its left, without its label
-_AT_RING = 0.3  # of a line of a ring: lines cross in the middle
-_AT = 0.38  # of a line, to its label: nearer to the hit, where lines are apart
+# Pixels that a line within a column takes at its left, without its label.
+_BULGE = 40.0
+# The place of a label on a line of a ring: lines cross in the middle.
+_AT_RING = 0.3
+# The place of a label on another line: nearer to the hit, where lines are apart.
+_AT = 0.38
 _MOST_HITS, _MOST_OTHERS = 12, 30
 _MOST_TYPES = 16
-_MOST_LABELS = 14  # of a ring: beyond that the labels are titles
+# Labels of a ring: beyond that they are titles.
+_MOST_LABELS = 14
 _RADIUS = 150.0  # pixels of a ring at least
 
+# Two nodes that a line joins.
 _Pair = tuple[str, str]
-"""Two nodes that a line joins."""
 
 
 class _Mark(NamedTuple):

@@ -18,7 +18,8 @@ from orienteer.errors import Error
 
 WIDGET = Path(__file__).parent / "widget"
 _VIEW = "application/vnd.jupyter.widget-view+json"
-_MOST_NODES = 300  # of a picture, before a user adds neighbours
+# Nodes of a picture before a user adds neighbours.
+_MOST_NODES = 300
 MOST_HITS = 25  # of a picture, as on the page
 
 Bundle: TypeAlias = tuple[dict[str, Any], dict[str, Any]]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 LETTER, _LINE = 6.6, 14.0  # pixels of a letter and of a line of labels
 _LONGEST = 34  # characters of a label
 _NEAR = 9.0  # pixels from a mark to its label
-_ZERO = 46  # pixels for a cost of 0, which a logarithmic axis lacks
+# Pixels for a cost of 0, which a logarithmic axis lacks.
+_ZERO = 46
 _DECADES = 3  # up to this many, a logarithmic axis has ticks at 1, 2 and 5
 _SHADES = 8  # of a cloud
 _PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; the first ones keep their labels if room is scarce

@@ -132,7 +132,8 @@ def raise_failure(result: Result) -> None:
 PACKAGE = "orienteer.serve"
 _TURNS = 6  # messages before the question that are read with it
 _LONGEST_TURN = 1_500  # characters
-_CALLS, _SECONDS = 2, 15.0  # of rewording it: one call, and a repair
+# For rewording a question: one call, and a repair.
+_CALLS, _SECONDS = 2, 15.0
 _SCHEMA: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"question": {"type": "string"}},

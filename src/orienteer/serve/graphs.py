@@ -41,10 +41,10 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Between two looks at a pointer file."""
+# Methods that use the names in a graph, which a partial graph lacks: finding them takes as long as reading.
 _BY_NAMES = ("auto", "documents")
-"""Methods that use the names in a graph, which a partial graph lacks: finding them takes as long as reading."""
+# The method that answers in their place.
 _BY_WORDS = "documents:bm25"
-"""The method that answers in their place."""
 _MOST_RETRIEVERS = 32  # of a generation
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 
@@ -200,8 +200,8 @@ class ServedGraph:
         self._stamp: tuple[int, int] | None = None
         self._looked = 0.0
         self._looking = threading.Lock()
+        # Set once it answers, or never will.
         self._is_decided = threading.Event()
-        """Set once it answers, or never will."""
 
     def set_directory(self, folder: Path) -> None:
         """Set the graph directory; the first request opens it. Raises `NotAGraph`."""

@@ -291,18 +291,18 @@ class _Look:
         self._tests = ServerNames(
             schema, _catalog(schema, {}, {}, {}), labels, Fields("", False, {}, frozenset(), None)
         )
+        # The database's properties by node type.
         self._keys: dict[str, dict[str, None]] = {node_type: {} for node_type in schema.node_types}
-        """The database's properties by node type."""
+        # Values by property and node type, as an import has them; so are the rows below.
         self._values: dict[str, dict[str, list[JsonValue]]] = {}
-        """Values by property and node type, as an import has them; so are the rows below."""
         self.having: dict[str, dict[str, list[int]]] = {}
         self.shown: set[str] = set()
         """Properties that answers show: their values are of one kind, and short."""
         self._times: set[str] = set()
+        # Properties with values other than texts.
         self._no_texts: set[str] = set()
-        """Properties with values other than texts."""
+        # Properties that statements cannot use, with the reasons.
         self._others: dict[str, str] = {"text": "texts are for search"}
-        """Properties that statements cannot use, with the reasons."""
 
     def names(self) -> ServerNames:
         """Return the names for statements."""

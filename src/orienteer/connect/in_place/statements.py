@@ -39,8 +39,8 @@ GRACE = 1.0
 RAW_FACTOR = 10
 """The server may send this many times the characters of an answer, which leaves properties out."""
 _TOO_MUCH = "the server could not carry it out, perhaps for its memory; ask for less, with types in the pattern"
+# Dropped from messages: it reveals the server's machine.
 _SERVER_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
-"""Dropped from messages: it reveals the server's machine."""
 
 
 class StatementsInPlace:
@@ -255,7 +255,8 @@ def _size(value: Any) -> int:  # Any: a value of the database
 # A statement's tree as openCypher text with its parameters.
 
 
-LONGEST_WRITTEN = 100_000  # characters of the server's text: a bound on its parser's time
+# Characters of the server's text: a bound on its parser's time.
+LONGEST_WRITTEN = 100_000
 
 
 class ServerStatement(NamedTuple):

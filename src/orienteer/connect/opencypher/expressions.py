@@ -51,7 +51,8 @@ from orienteer.cypher.syntax import (
 from orienteer.errors import BadQuery
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
-_MOST_PARTS = 1_000  # texts or lists put together: WITH x + x AS x doubles them each time
+# Texts or lists put together: WITH x + x AS x doubles them each time.
+_MOST_PARTS = 1_000
 
 
 @dataclass(slots=True)
@@ -273,7 +274,8 @@ _WRITERS = vars(ServerExpressions)["_write"].dispatcher.dispatch
 # Calls of functions as openCypher.
 
 
-_REPLACED = 10  # what replace() may make of a text, in parts of it: it may put a longer one in place of each letter
+# What replace() may make of a text, in parts of it: it may put a longer one in place of each letter.
+_REPLACED = 10
 _CALLED = {**SPELLED, "tolower": "toLower", "toupper": "toUpper", "ltrim": "lTrim", "rtrim": "rTrim"}
 
 
@@ -299,12 +301,12 @@ def _date(value: Value) -> str:
     return f"CASE WHEN {value.text} =~ '{DATE_FORM}' THEN date({value.text}) END"
 
 
+# Calls with another form than `name(arguments)`.
 _OTHERS: Mapping[str, Callable[..., str]] = {
     "range": lambda *bounds: "range({}, {}, {})".format(*range_of(bounds)),
     "date": _date,
     "isempty": lambda value: f"(size({value.text}) = 0)",  # older servers have no such function
 }
-"""Calls with another form than `name(arguments)`."""
 
 
 # Patterns as openCypher.

@@ -143,7 +143,8 @@ TOPIC = "topic"
 MOST_MEMBERS = 20
 """Names of a sentence that is a fact; one with more is a list."""
 _EVERY = 2_000
-_OPENING = 4  # characters before a name that is defined: The, A
+# Characters before a name that is defined: The, A.
+_OPENING = 4
 _DEFINES = re.compile(r"[^.;:!?]{0,80}?\b(?:is|was|are|were)\s+(?:an?|the|one)\b")
 _WORD = re.compile(r"\w+")
 
@@ -264,7 +265,8 @@ LEAST_CHUNKS = 3
 """Chunks with a phrase at least."""
 COMMON = 0.1
 """A word in more than this share of the texts is not part of a phrase, as in `text.phrases`."""
-LEAST_COMMON = 5  # texts in which a word may always occur
+# Texts in which a word may always occur.
+LEAST_COMMON = 5
 LEAST_LETTERS = 3
 TOGETHER = 0.5
 """Least normalised pointwise mutual information of a phrase; 1 if neither word occurs alone."""

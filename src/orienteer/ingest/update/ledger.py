@@ -240,7 +240,7 @@ class Ledger:
 
 
 def read_ledger(path: Path, generation: str) -> Ledger | None:
-    """Return the ledger of a graph's generation, or None if there is no intact one of this version."""
+    """Return the ledger of a graph's generation, or None without an intact one of this version."""
     try:
         folder = pieces.piece(path, PIECE)
         if folder is None:

@@ -114,7 +114,7 @@ def update_graph(
 
 
 def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:
-    """Return the difference from the options that made a graph; empty if there is none."""
+    """Return the difference from the options that made a graph, or an empty text."""
     before, now = manifest.provenance.get("options", {}), written_options(options)
     if not (names := sorted(name for name in {*before, *now} if before.get(name) != now.get(name))):
         return ""

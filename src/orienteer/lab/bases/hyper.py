@@ -186,7 +186,7 @@ class Hyper(Gatherer[HyperConfig]):
         return list(dict.fromkeys(entries.neighbor.tolist()))
 
     def _cut(self, rows: NDArray[np.integer[Any]], scores: Floats, why: str) -> list[Scored[Node]]:
-        """Return the first of some nodes that there is room for."""
+        """Return the first nodes that fit into the room."""
         nodes, left = list[Scored[Node]](), self.config.tokens
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
             node = self.spaces.node(row, score, why)

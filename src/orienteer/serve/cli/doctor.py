@@ -342,6 +342,7 @@ _KEPT: dict[Outcome, str] = {
     "unknown": "not told",
 }
 _GIVEN: dict[Outcome, str] = {"kept": "given", "ignored": "not given", "refused": "refused", "unknown": "not told"}
+# The name of each ability for a person, and its possible outcomes.
 _ABILITIES: dict[str, tuple[str, dict[Outcome, str]]] = {
     "tools": ("native tools", _KEPT),
     "required_tools": ("a call where one is required", _KEPT),
@@ -353,7 +354,6 @@ _ABILITIES: dict[str, tuple[str, dict[Outcome, str]]] = {
     "token_ids": ("token ids", _GIVEN),
     "usage": ("tokens that a reply took", _GIVEN),
 }
-"""The name of each ability for a person, and its possible outcomes."""
 
 
 class ModelCheck(NamedTuple):

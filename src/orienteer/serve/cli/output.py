@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
 
 _WIPE = "\r\x1b[2K"
+# Seconds between two lines of progress if no line moves.
 _PROGRESS_SECONDS = 5.0
-"""Between two lines of progress if no line moves."""
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 

@@ -311,8 +311,8 @@ COMMANDS = {
 
 FOLLOW_SECONDS = 5.0
 """Between two looks at an address: one request, usually answered by "not modified"."""
+# Seconds between two looks at a store that does not answer.
 _LONGEST_SECONDS = 60.0
-"""Between two looks at a store that does not answer."""
 logger = logging.getLogger(__name__)
 
 

@@ -40,8 +40,8 @@ from orienteer.version import __version__
 if TYPE_CHECKING:
     from orienteer.serve.mcp.http import HttpFace
 
+# FastAPI's own telemetry would send errors with their questions to an address of the environment.
 _QUIET: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
-"""FastAPI's own telemetry would send errors with their questions to an address of the environment."""
 _DESCRIPTION = 'Evidence in knowledge graphs. Errors have one shape: {"error": {"message", "status", "value"}}.'
 
 
@@ -160,8 +160,8 @@ def _handle_errors(app: FastAPI, site: Site) -> None:
 # `/mcp`: the graphs as tools of third-party agents, behind the guard. Long calls take the slots of questions.
 
 
+# Tools that do the same as large look-ups.
 _LARGE = {look_up.path.removeprefix("/") for look_up in LOOK_UPS if look_up.is_large}
-"""Tools that do the same as large look-ups."""
 
 
 def mcp_face(site: Site) -> HttpFace:
@@ -405,8 +405,8 @@ class _AnswerStream:
         self._head, self._request_id = head, request_id
         self._shows_events, self._has_usage = shows_events, has_usage
         self._sent = SentWords()
+        # Numbers of the hits so far.
         self._places: dict[str, int] = {}
-        """Numbers of the hits so far."""
 
     async def chunks(self, running: questions.StartedQuestion) -> AsyncGenerator[bytes, None]:
         """Yield the chunks; an error is the last one."""
@@ -482,8 +482,8 @@ def _status(text: str, *, is_done: bool) -> dict[str, Any]:  # Any: JSON
 PAGE = Path(__file__).parents[1] / "page"
 INDEX = "index.html"
 _FOREVER = "public, max-age=31536000, immutable"
+# The types of the system differ from machine to machine.
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".woff2": "font/woff2"}
-"""The types of the system differ from machine to machine."""
 
 
 def page_files(folder: Path = PAGE) -> dict[str, Path]:

@@ -271,8 +271,8 @@ async def content_of(request: Request) -> bytes:
 
 
 CHORE_HEADER = "x-openwebui-task"
+# Open WebUI begins its own requests so: for a title, tags, follow-up questions.
 _CHORE = "### Task:"
-"""Open WebUI begins its own requests so: for a title, tags, follow-up questions."""
 _LONGEST_TITLE = 60  # characters
 _HEAD = 1_000  # characters of a prompt that say what it wants
 _WANTS_TITLE = re.compile(
@@ -355,6 +355,7 @@ def _allows_words(choice: Any) -> bool:  # Any: JSON
     return choice in (None, "auto", "none")
 
 
+# For each field whether a value can be respected, and why others cannot.
 _LIMITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # Any: JSON
     "n": (lambda n: n is None or (n == 1 and n is not True), "one choice is written"),
     "tool_choice": (_allows_words, "tools of a client are not called: leave it out, or say auto or none"),
@@ -366,7 +367,6 @@ _LIMITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # Any: JSON
     "audio": (lambda form: form is None, "answers are text"),
     "web_search_options": (lambda options: options is None, "only the graph is searched"),
 }
-"""For each field whether a value can be respected, and why others cannot."""
 
 
 def check_can_be_met(body: ChatBody) -> None:

@@ -103,8 +103,8 @@ class Question:
         self._site, self._slot = site, slot
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        # None before it has begun, and after it has ended: it refers back to its listener.
         self._running: RunningQuestion | None = None
-        """None before it has begun, and after it has ended: it refers back to its listener."""
         self._failure: BaseException | None = None
         self._is_beginning = False
         self._is_closed = False

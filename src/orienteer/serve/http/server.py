@@ -121,8 +121,8 @@ class Connection(H11Protocol):
         super().__init__(*args, **options)
         self._late: asyncio.TimerHandle | None = None
         # It is compared by identity.
+        # The request whose body is awaited, `_HEAD`, or None.
         self._awaited: object = None
-        """The request whose body is awaited, `_HEAD`, or None."""
         self._stalled: asyncio.TimerHandle | None = None
         self._waits_since = self.loop.time()
 
@@ -246,8 +246,8 @@ class Workers:
         self._count, self._processes, self._clock, self._sleep = count, processes, clock, sleep
         self._there: set[int] = set()
         self._serving: set[int] = set()
+        # The times of failed starts within the last minute.
         self._failures: deque[float] = deque()
-        """The times of failed starts within the last minute."""
         self._ends_at: float | None = None
         self._signal: int | None = None
 

@@ -147,7 +147,8 @@ class Metrics:
 
 PATIENCE = 30.0
 """Seconds in line."""
-_FIRST_GUESS = 2.0  # seconds of a question, before any has ended
+# Seconds of a question, before any has ended.
+_FIRST_GUESS = 2.0
 _WEIGHT = 0.2  # of the last question in the moving mean
 
 

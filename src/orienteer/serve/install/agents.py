@@ -241,8 +241,8 @@ def chosen_agents(names: Sequence[str], places: Places) -> tuple[Agent, ...]:
 
 PACKAGE = "orienteer"
 _NAME = re.compile(r"orienteer(?:-[a-z0-9-]+)?")
+# Of a graph's folder in an entry's name: agents join it to the names of tools, and end at 60 to 64 characters.
 _NAME_CHARACTERS = 24
-"""Of a graph's folder in an entry's name: agents join it to the names of tools, and end at 60 to 64 characters."""
 
 
 def launcher(*, whole_path: bool) -> tuple[str, ...]:

@@ -376,11 +376,11 @@ def _hash(text: str) -> str:
 
 
 COPY_SUFFIX = ".before-orienteer"
+# Bytes of a file that is edited: far above any configuration, and read and shown in seconds.
 _MOST_BYTES = 64_000_000
-"""Of a file that is edited: far above any configuration, and read and shown in seconds."""
 _CONTEXT = 3  # lines around a change
+# Characters that are shown of a line; files that programs write may be one line of a megabyte.
 _WIDTH = 600
-"""Characters that are shown of a line; files that programs write may be one line of a megabyte."""
 
 
 def real(file: Path) -> Path:
@@ -440,7 +440,7 @@ def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps
 
 
 def difference(name: str, old: str | None, new: str | None) -> list[str]:
-    """Return a diff with one hunk, from the first to the last line that differs. None is no file."""
+    """Return a diff with one hunk, from the first to the last line that differs; None means a missing file."""
     before, after = _lines(old), _lines(new)
     # What is alike at both ends is skipped first: such files may have a hundred thousand lines.
     start = len(commonprefix([before, after]))

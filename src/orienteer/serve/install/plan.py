@@ -24,8 +24,8 @@ from orienteer.serve.install.agents import (
 )
 
 State = Literal["add", "update", "remove", "same", "left alone", "by hand"]
+# The reader of instructions that several agents share.
 _SHARED = "agents"
-"""The reader of instructions that several agents share."""
 _SKILL_FILE = "SKILL.md"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

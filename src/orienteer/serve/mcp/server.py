@@ -33,8 +33,10 @@ from orienteer.version import __version__
 
 _LOG = logging.getLogger(__name__)
 _HOUR = CacheHint(ttl_ms=3_600_000, scope="private")
-_PATIENCE_SECONDS = 10.0  # of a call for the first passages of a folder: an agent would not come again
-_LONGEST_ERROR = 2_000  # characters: a caller may name a node by a text of any length
+# Seconds that a call for the first passages of a folder waits: an agent would not come again.
+_PATIENCE_SECONDS = 10.0
+# Characters: a caller may name a node by a text of any length.
+_LONGEST_ERROR = 2_000
 _FAULT = "a fault of this server, which its log tells: ask in another way"
 _CITE = "Answer from the graph alone, with its tools, and cite node ids in [brackets]. Question: "
 
@@ -258,8 +260,8 @@ def _reply(text: str, *, is_error: bool = False) -> types.CallToolResult:
 # Input that is not one JSON-RPC message gets an error, with its id if it has one.
 
 
+# Messages of a batch that get a reply.
 _MOST_ERRORS = 100
-"""Messages of a batch that get a reply."""
 _NO_MESSAGE = "this is not a JSON-RPC message: send an object with jsonrpc, id, method and params"
 _BATCH = "batches are not read: send each message by itself"
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from orienteer.protocols import LanguageModel
 
 _R = TypeVar("_R", bound=BaseModel)
+# Fields whose texts are shown within a line. Ids stay unchanged: clients send them back.
 _NAMES = frozenset({"name", "aliases", "names", "why", "heading"})
-"""Fields whose texts are shown within a line. Ids stay unchanged: clients send them back."""
+# Fields that may hold a sentence of ours about a file, or the name of a model in a file. Messages to a model may, too:
+# they hold the notes of a search.
 _SENTENCES = frozenset({"notes", "error", "model", "content"})
-"""Fields that may hold a sentence of ours about a file, or the name of a model in a file. Messages to a model may, too:
-they hold the notes of a search."""
 
 
 def machine_paths(graph: Graph | None, model: LanguageModel | None = None) -> tuple[Path, ...]:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from orienteer.retriever import Retriever
 
 
+# Edges that the reason for a hit names; all of them are in its `edges`.
 _EDGES_NAMED = 3
-"""Edges that the reason for a hit names; all of them are in its `edges`."""
 
 
 class Named(NamedTuple):

@@ -107,7 +107,7 @@ def _read_stark(path: Path, *, split: str | None, graph: Graph | None) -> Questi
 
 
 def _stark_file(path: Path, split: str | None) -> Path:
-    """Return the file to read. Raises `BadInput` if there is none, or one for each of several knowledge bases."""
+    """Return the file to read. Raises `BadInput` for no file, or one for each of several knowledge bases."""
     is_human = split == _HUMAN
     if path.is_file() and (split is None or _is_human(path) == is_human):
         return path

@@ -190,7 +190,7 @@ def with_columns(files: Iterable[Path], columns: frozenset[str], *suffixes: str)
 
 
 def the_one(candidates: Sequence[Path], path: Path, *, of: str, or_name: str = "") -> Path:
-    """Return the one file that was found. Raises `BadInput` if there are none, or several."""
+    """Return the only file. Raises `BadInput` for no file, or several."""
     if len(candidates) != 1:
         names = ", ".join(file.name for file in candidates) or "none"
         raise BadInput(f"{path} holds {len(candidates)} files of {of} ({names}): name the file itself{or_name}")
