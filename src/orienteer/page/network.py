@@ -59,7 +59,25 @@ def evidence(hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str
     if not drawn:
         return Markup()
     lines = _lines(edges)
-    marks = _placed(columns, names, lines)
+    # A column is ordered by the positions of its neighbours in the one before: fewer lines cross.
+    tallest = max(map(len, columns))
+    marks: dict[str, _Mark] = {}
+    inner = [_label(labels) for pair, labels in lines.items() if set(pair) <= set(columns[0])]
+    x = 4 + (_BULGE + max(map(len, inner)) * _SMALL if inner else 0.0)
+    for column in columns:
+        heights = {
+            node: [marks[end].y for pair in lines if node in pair for end in pair if end in marks] for node in column
+        }
+        ordered = sorted(column, key=lambda node: sum(heights[node]) / len(heights[node]) if heights[node] else 0.0)
+        top = (tallest - len(column)) * _ROW / 2 + _ROW / 2 + 4
+        column_width = max((_width(names.get(node, node)) for node in column), default=0.0)
+        for row, node in enumerate(ordered):
+            name = names.get(node, node)
+            marks[node] = _Mark(x, top + row * _ROW, _width(name), name)
+        # The gap has room for the labels of the lines to the next column.
+        onward = [label for pair, label in lines.items() if set(pair) & set(column) and not set(pair) <= marks.keys()]
+        widest = max((len(_label(label)) * _SMALL for label in onward), default=0.0)
+        x += column_width + min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
     height = max(mark.y for mark in marks.values()) + _ROW
     undrawn = len(joined) - len(marks)
     parts = [*_drawn_lines(marks, lines), *map(_drawn_mark, marks.values())]
@@ -110,31 +128,6 @@ def _columns(hits: Sequence[str], edges: Sequence[DrawnEdge]) -> list[list[str]]
         placed.update(reached)
         room -= len(reached)
     return columns
-
-
-def _placed(
-    columns: Sequence[Sequence[str]], names: Mapping[str, str], lines: Mapping[_Pair, list[str]]
-) -> dict[str, _Mark]:
-    """Return the box of each node; a column is ordered by the positions of its neighbours in the one before."""
-    tallest = max(map(len, columns))
-    marks: dict[str, _Mark] = {}
-    inner = [_label(labels) for pair, labels in lines.items() if set(pair) <= set(columns[0])]
-    x = 4 + (_BULGE + max(map(len, inner)) * _SMALL if inner else 0.0)
-    for column in columns:
-        heights = {
-            node: [marks[end].y for pair in lines if node in pair for end in pair if end in marks] for node in column
-        }
-        ordered = sorted(column, key=lambda node: sum(heights[node]) / len(heights[node]) if heights[node] else 0.0)
-        top = (tallest - len(column)) * _ROW / 2 + _ROW / 2 + 4
-        width = max((_width(names.get(node, node)) for node in column), default=0.0)
-        for row, node in enumerate(ordered):
-            name = names.get(node, node)
-            marks[node] = _Mark(x, top + row * _ROW, _width(name), name)
-        # The gap has room for the labels of the lines to the next column.
-        onward = [label for pair, label in lines.items() if set(pair) & set(column) and not set(pair) <= marks.keys()]
-        widest = max((len(_label(label)) * _SMALL for label in onward), default=0.0)
-        x += width + min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
-    return marks
 
 
 def _lines(edges: Iterable[DrawnEdge], symmetric: frozenset[str] = frozenset()) -> dict[_Pair, list[str]]:
