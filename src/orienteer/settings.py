@@ -163,10 +163,7 @@ class Settings:
         return OpenAIModel(name, config, abilities=known)
 
     def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
-        """Return the embedder of this name; a served one at the address and with the key that are set.
-
-        Raises `BadOption`, `BadInput`, `MissingExtra`.
-        """
+        """Return the embedder of this name. Raises `BadOption`, `BadInput`, `MissingExtra`."""
         from orienteer.index.embedders import SERVED, open_embedder
 
         if not name.startswith(SERVED):

@@ -156,10 +156,7 @@ class _Crew(Generic[Piece, Outcome]):
             process.actor.stop.remote()
 
     def do(self, piece: Piece) -> Outcome:
-        """Return the result of a piece from the least busy process.
-
-        Raises what the piece raises, and `Error` if processes die over it, or none is left.
-        """
+        """Return the outcome of a piece. Raises its error, and `Error` if processes die over it, or none is left."""
         lost = ""
         for _ in range(_ATTEMPTS):
             process = self._take()

@@ -373,10 +373,7 @@ class Newest(NamedTuple):
 
 
 def newest(server: Server, name: str) -> Newest:
-    """Return the highest values of a property.
-
-    Raises `BadOption` if no node has it, or its values have no order, `BadInput` if there is no node.
-    """
+    """Return the highest values of a property. Raises `BadOption` for an unusable one, `BadInput` without nodes."""
     value = quoted(name)
     nodes = server.rows(f"MATCH (n) RETURN max(n.{value}) AS newest")[0][0]
     if nodes is None:

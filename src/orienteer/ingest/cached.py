@@ -118,19 +118,16 @@ def remove_cached(folder: Path) -> None:
 
 
 def drop_orphans(cache: Path) -> Iterator[Path]:
-    """Remove the graphs of the cache whose sources are all gone, with their texts; yield the paths of the sources.
-
-    Graphs from an address were made elsewhere, and stay. If the nearest existing folder above a source is empty, its
-    disk may not be mounted, and the graph stays. The cache is checked at most once an hour, for that reads a record of
-    each graph.
-    """
+    """Remove the cached graphs whose sources are all gone, with their texts; yield the paths of the sources."""
     folder, looked = cache / "graphs", cache / "locks" / _LOOKED
+    # Looking reads a record of each graph: once an hour at most.
     with suppress(OSError):
         if time.time() - looked.stat().st_mtime < _PAUSE_SECONDS:
             return
     with suppress(OSError):
         looked.touch()
     for graph in sorted(folder.iterdir()) if folder.is_dir() else ():
+        # Graphs from an address were made elsewhere, and stay.
         if graph.is_symlink() or not is_cached(graph) or is_pulled(graph):
             continue
         try:
@@ -152,6 +149,7 @@ def _is_gone(source: Path) -> bool:
         if source.exists():
             return False
         above = next(folder for folder in source.parents if folder.exists())
+        # The disk of an empty folder may not be mounted: its sources count as there.
         return above.is_dir() and any(above.iterdir()) and not above.is_mount()
     except OSError:
         return False

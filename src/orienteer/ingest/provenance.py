@@ -248,11 +248,8 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
 
 
 def is_stale(manifest: Described) -> bool:
-    """Return whether a source of a graph has changed, is gone, or is new.
-
-    A graph that was not made from files is never stale. The files are listed again only if a folder has changed, for
-    that loads the import's code and takes longer for larger folders.
-    """
+    """Return whether a source of a graph has changed, is gone, or is new; never without files."""
+    # Listing the files loads the import's code and takes longer for larger folders: only if a folder has changed.
     return not is_untouched(manifest.provenance) and _has_changed(manifest)
 
 

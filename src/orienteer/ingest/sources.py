@@ -82,10 +82,7 @@ def graph_at(
 
 
 def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:
-    """Return the graph of a path as `graph_at` does, or None if it has to be built. Raises as that.
-
-    Sources are not read, only compared with the provenance of the graph.
-    """
+    """Return the graph of a path as `graph_at` does, or None if it has to be built; sources are only compared."""
     if (address := address_of(path)) is not None:
         require_all_files(path, selection)
         # However old: it answers until a newer one is pulled.

@@ -137,13 +137,11 @@ class Generation:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Have an error about an unknown name say that the graph is not complete yet.
-
-        Near names are searched here, while the client waits, and not when its message is read.
-        """
+        """Make an error about an unknown name say that the graph is not complete yet."""
         try:
             yield
         except Unknown as error:
+            # Near names are searched here, while the client waits, and not when its message is read.
             error.complete()
             if (note := self.interim_note()) is not None:
                 error.add(note)
@@ -156,10 +154,7 @@ class Generation:
         return self._made(self._searchers, mode, lambda: pages.searcher(self.graph, mode))
 
     def retriever(self, method: str | None = None) -> Retriever:
-        """Return the retriever of a method that this server allows; None is the method of the settings.
-
-        Raises `BadOption` if it needs a model.
-        """
+        """Return the retriever of an allowed method, None for the default. Raises `BadOption` if it needs a model."""
         from orienteer.retriever import Retriever
 
         ask = self.answering

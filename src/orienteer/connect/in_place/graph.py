@@ -148,10 +148,7 @@ class ArraysInPlace(GraphArrays):
         return self.once("described", lambda: describe(self._server, self.schema, self.facts, self.seen))
 
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
-        """Return a mask of the nodes of these types that meet these conditions, or None without both.
-
-        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-        """
+        """Return a mask of nodes, or None without both. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
         for name, names in (("node_types", node_types), ("where", where)):
             if isinstance(names, str):
                 raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
@@ -359,15 +356,12 @@ class GraphInPlace(Graph):
 
 
 def require_read_only(server: Server) -> None:
-    """Try to create a node in a session like those of questions; the transaction is rolled back.
-
-    The node has the labels of an existing one, for a new label might survive the rollback. Changing an existing node
-    instead would prove nothing: ArcadeDB checks that at commit. Raises `DatabaseRefused` if the server allows it,
-    `BadInput` for a database without nodes.
-    """
+    """Raise `DatabaseRefused` if the server lets its user write, `BadInput` for a database without nodes."""
     first = server.rows("MATCH (n) RETURN labels(n) AS labels LIMIT 1")
     if not first:
         raise BadInput(f"{server.address} holds no node: check the name of the database")
+    # The trial is rolled back, but a new label might survive that: the node has labels of an existing one. Changing an
+    # existing node instead would prove nothing: ArcadeDB checks that at commit.
     labels = "".join(f":{quoted(label)}" for label in first[0][0])
     if server.allows_writes(f"CREATE (n{labels}) RETURN 1 AS one"):
         raise DatabaseRefused(

@@ -439,10 +439,7 @@ class EntityName(NamedTuple):
 
 
 def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
-    """Yield the edges between similar names, each pair once, from the earlier entity to the later.
-
-    Names with different numbers are never joined: 1969 and 1968 are similar to every embedder.
-    """
+    """Yield the edges between similar names, each pair once, from the earlier entity to the later."""
     named = [entity for entity in entities if sum(map(str.isalnum, entity.name)) >= LEAST_CHARACTERS]
     if not named:
         return
@@ -453,6 +450,7 @@ def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: 
     vectors = np.concatenate(parts)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), np.float32)
+    # 1969 and 1968 are similar to every embedder: names with different numbers are never joined.
     digits = [_DIGITS.findall(entity.name) for entity in named]
     for low in range(0, len(named), _ROWS):
         near = vectors[low : low + _ROWS] @ vectors.T  # (some names, names)

@@ -423,10 +423,7 @@ def publish(
     facts: Mapping[str, Any],  # Any: fields of a manifest
     notes: list[str],
 ) -> Manifest:
-    """Publish the graph after a difference, with the ledger of its tables; `rows` are theirs, by number.
-
-    Pieces of the graph that an update cannot carry along are noted.
-    """
+    """Publish the graph after a difference, with the ledger of its tables; `rows` are theirs, by number."""
     change, revision = difference.nodes, _revision(graph, difference)
 
     def write(folder: Path, generation: str, layout: Layout) -> None:

@@ -235,10 +235,7 @@ def _attributes(node: Node, tokens: int) -> Iterator[str]:
 
 
 def render_nodes(graph: Graph, written: Iterable[NodeText], tokens: int) -> EvidenceText:
-    """Return nodes as evidence for a prompt, labelled in their order, as many as there is room for.
-
-    Their texts are indented, so that none can pass for a label.
-    """
+    """Return nodes as evidence for a prompt, labelled, as many as fit; indented texts cannot pass for labels."""
     labels: dict[str, tuple[str, ...]] = {}
     pieces: list[str] = []
     left_out = 0

@@ -403,10 +403,7 @@ class Reports:
         return sorted(communities, key=lambda community: (-community.members, -community.rating, community.row))
 
     def report(self, match: CommunityMatch, question: str, run: Run) -> CommunityReport:
-        """Return a community as a node, its report being the text, which a model may write for a question's sake.
-
-        Raises `BudgetExhausted`, `ModelError`.
-        """
+        """Return a community as a node with its report as text. Raises `BudgetExhausted`, `ModelError`."""
         if self.is_given:
             return CommunityReport(self._graph.arrays.node_at(match.row))
         calls: list[Trajectory] = []

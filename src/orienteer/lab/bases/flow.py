@@ -178,10 +178,7 @@ class _Front(NamedTuple):
 
 
 def ways(graph: SeedSubgraph, *, alpha: float = ALPHA, theta: float = THETA) -> PathTable:
-    """Return the paths of at most three edges from each seed to each other that more than `theta` flows on along.
-
-    With a `theta` below 0 these are all simple paths.
-    """
+    """Return the paths of up to three edges between seeds with a flow above `theta`; below 0, all simple ones."""
     if len(graph.seeds) < 2:
         return PathTable(np.zeros((0, HOPS + 1), np.int32), np.zeros(0))
     is_joined = np.zeros((len(graph.rows), len(graph.seeds)), np.bool_)  # (nodes, seeds)

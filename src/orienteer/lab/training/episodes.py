@@ -92,10 +92,7 @@ class AnchorTrail:
         self._anchor = Retriever(graph, "anchor", settings=replace(settings, model=None, options={}))
 
     def episode(self, example: Example) -> Trajectory | None:
-        """Return an episode that ends with the answer of `anchor`; None if it is not sure, or no call finds it.
-
-        It is sure if it has read all of the question exactly.
-        """
+        """Return an episode that ends with the answer of `anchor`; None if it is not sure, or no call finds it."""
         [trail, *_] = self._anchor.ask(example.question.text, k=_WIDEST).trajectories
         if trail.reading is None or not trail.reading.complete or not 0 < len(trail.selected) < _WIDEST:
             return None

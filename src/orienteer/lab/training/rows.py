@@ -143,10 +143,7 @@ def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `dec
 
 
 def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
-    """Return the text of a request's body, up to the model's first token.
-
-    Raises `BadInput` for a template that does not write its tools.
-    """
+    """Return a request as text, up to the model's first token. Raises `BadInput` if its tools are missing."""
     return _rendered(template, body["messages"], body.get("tools"), add_generation_prompt=True)
 
 

@@ -92,10 +92,7 @@ def print_outcome(out: Output, graph: Graph, result: Result, words: SentWords | 
 
 
 def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -> None:
-    """Show a step as notes: a call in one line with its observation below, or the model's words.
-
-    Unless `is_whole`, long texts are cut.
-    """
+    """Show a step as notes: a call with its observation, or the model's words; long texts only if `is_whole`."""
     from orienteer.llm.spoken import after_thinking
 
     if event.kind == "note":
@@ -168,10 +165,7 @@ def print_hits(out: Output, graph: Graph, hits: Sequence[Ranked]) -> None:
 
 
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:
-    """Print the result of a question: the reading line, the answer, and the hits, those that match all of it first.
-
-    Without `has_answer` the answer is printed already.
-    """
+    """Print the reading line, the answer unless `has_answer` is False, and the hits, complete matches first."""
     reading, refusal = result.reading, result.refusal
     if (read := records.read_as(result)) is not None:
         out.print(read)

@@ -67,10 +67,7 @@ class Output:
         self._is_within_line = True
 
     def marked(self, text: str, marks: Sequence[tuple[int, int]], *, indent: int = 0) -> None:
-        """Print a text with its marked parts in bold, fitted to a terminal; elsewhere plain, and never cut.
-
-        `marks` are characters of the text, begin and end.
-        """
+        """Print a text with the characters at `marks` in bold, fitted to a terminal; elsewhere plain and uncut."""
         if not sys.stdout.isatty():
             for line in text.splitlines():
                 self.print(f"{' ' * indent}{line}")

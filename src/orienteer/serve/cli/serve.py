@@ -238,10 +238,7 @@ def _require_extra() -> None:
 
 
 def answering_of(configured: Settings, budget: BudgetFlags, own: Budget | None = None) -> Answering:
-    """Return the model and the budget for questions of clients; `own` limits are those of the interface.
-
-    Raises `BadOption` for an unknown price.
-    """
+    """Return the model and the budget for clients; `own` limits are the interface's. Raises `BadOption`."""
     from orienteer.serve.graphs import Answering
 
     limits = budget.served(configured, own)

@@ -341,10 +341,7 @@ def _usage(usage: Usage) -> dict[str, int]:
 
 
 def completion_in_words(result: Result, note: str | None, *, has_answer: bool = True) -> str:
-    """Return the answer, its sentence, the numbered hits and the note as text.
-
-    Without `has_answer` the answer has been sent already.
-    """
+    """Return the answer (unless `has_answer` is False), its sentence, the numbered hits and the note as text."""
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
     parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
     is_read = result.reading is not None and result.reading.complete

@@ -215,10 +215,8 @@ _B = TypeVar("_B", bound=Options)
 
 
 async def body_of(request: Request, kind: type[_B]) -> _B:
-    """Return the body of a request. Raises `Refused`: 413, 400 for invalid JSON, 422 for another shape.
-
-    Bodies are JSON by their content type alone, so that no form of another site's page can send one.
-    """
+    """Return the body of a request. Raises `Refused`: 413, 400 for invalid JSON, 422 for another shape."""
+    # JSON by the content type alone, so that no form of another site's page can send a body.
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise Refused(422, "the body must be JSON: send content-type: application/json", value=content_type)

@@ -252,10 +252,7 @@ class Workers:
         self._signal: int | None = None
 
     def run(self, started: Callable[[], None]) -> None:
-        """Serve until a signal ends this process; `started` is called once all workers answer.
-
-        Raises `Error` if no worker is left and none can be started.
-        """
+        """Serve until a signal; `started` is called once all workers answer. Raises `Error` if none can start."""
         kept = {number: signal.signal(number, self._end) for number in (signal.SIGTERM, signal.SIGINT)}
         has_started = False
         try:

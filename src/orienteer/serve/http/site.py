@@ -45,10 +45,7 @@ class FeedbackFile:
         self._writing = threading.Lock()
 
     def add(self, graph: str, question: str, nodes: Sequence[str], *, is_good: bool) -> None:
-        """Append a question: with its hits as gold if they were good, else as rejected.
-
-        Raises `Refused` if the file is full.
-        """
+        """Append a question with its hits as gold, or as rejected. Raises `Refused` if the file is full."""
         gold, rejected = (nodes, ()) if is_good else ((), nodes)
         row = {"question": question, "nodes": list(gold), "graph": graph, "is_good": is_good}
         line = json.dumps({**row, **({"rejected": list(rejected)} if rejected else {})}, ensure_ascii=False)
@@ -267,11 +264,7 @@ class Site:
             patience.give_up()
 
     async def in_a_slot(self, function: Callable[[], _T]) -> _T:
-        """Wait for a slot, and return the result of a long function.
-
-        The slot is kept until the function has ended, even if its client has left. Raises `Refused` (503) if the queue
-        is full.
-        """
+        """Wait for a slot, and return the result of a long function. Raises `Refused` (503) for a full queue."""
         slot = await self.slots.take()
         running = asyncio.ensure_future(self.in_question_thread(function))
 
@@ -281,6 +274,7 @@ class Site:
                 # Nobody may be waiting for the error.
                 ended.exception()
 
+        # The slot is kept until the function has ended, even if its client has left.
         running.add_done_callback(end)
         return await asyncio.shield(running)
 

@@ -219,10 +219,7 @@ ALL, DETECTED = "all", "detected"
 
 
 def chosen_agents(names: Sequence[str], places: Places) -> tuple[Agent, ...]:
-    """Return the agents of these names, `all` of them or those `detected` on a machine, each once.
-
-    Raises `BadOption` for an unknown name.
-    """
+    """Return the agents of these names, `all`, or those `detected`, each once. Raises `BadOption`."""
     known = {agent.name: agent for agent in AGENTS}
     for name in names:
         if name not in {ALL, DETECTED, *known}:

@@ -46,15 +46,13 @@ def servers_of(content: Mapping[str, Any], table: str) -> dict[str, Any]:  # Any
 
 
 def edited(form: Form, text: str, table: str, name: str, entry: Mapping[str, Any] | None) -> str:  # Any: as above
-    """Return a text with an entry of a table set, or removed if `entry` is None.
-
-    The new text is parsed again: unless it differs from the old one in this entry alone, `CannotEdit` is raised.
-    """
+    """Return a text with an entry set, or removed if `entry` is None. Raises `CannotEdit` rather than damage."""
     try:
         content = form.parse(text)
         others = {other: value for other, value in servers_of(content, table).items() if other != name}
         wanted = {**content, table: others if entry is None else {**others, name: entry}}
         changed = form.cut(text, table, name) if entry is None else form.put(text, table, name, entry)
+        # The new text is parsed again: it may differ from the old one in this entry alone.
         is_right = _without_empty(form.parse(changed)) == _without_empty(wanted)
     except RecursionError as error:
         raise CannotEdit("it is nested too deep") from error
@@ -206,10 +204,7 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _member(plain: str, brace: int, key: str) -> _Member | None:
-    """Return the member of a key in the object that opens at `brace`, in valid JSON.
-
-    Raises `CannotEdit` if there is no object, or if it has the key twice.
-    """
+    """Return the member of a key in an object of valid JSON. Raises `CannotEdit` for no object, or two members."""
     if plain[brace] != "{":
         raise CannotEdit("what should be a table in it is not an object")
     decoder, members, at = json.JSONDecoder(), list[_Member](), brace + 1

@@ -222,10 +222,7 @@ def checked(tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[
 
 
 def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> str:
-    """Return the reply of a tool other than `ask`.
-
-    Raises `Error` if the arguments cannot be used, `NotAGraph` if the graph is damaged.
-    """
+    """Return the reply of any tool but `ask`. Raises `Error` for its arguments, `NotAGraph` for a damaged graph."""
     from orienteer.graph.damage import damage_told
     from orienteer.tools.toolbox import open_stateless
 

@@ -339,10 +339,7 @@ def _lines(file: Path) -> list[bytes]:
 
 @contextmanager
 def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episodes]:
-    """Open the episodes of a folder, created if missing, or of a temporary one.
-
-    Raises `BadInput` if it holds those of another quiz, `GraphBusy` if another process writes there.
-    """
+    """Open the episodes of a folder, or of a temporary one. Raises `BadInput` for another quiz, `GraphBusy`."""
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="orienteer-quiz-") as place:
             yield Episodes(Path(place))
