@@ -1,4 +1,4 @@
-"""`mini`: from what a question names, paths of two edges vote for what may be the answer, by its type above all.
+"""`mini`: paths of two edges from the names in a question vote for answers, above all those of the right type.
 
 MiniRAG (Fan et al. 2025), the retrieval of its public code. For each name entities that it may mean, each with a share;
 from each of them all paths of one and of two edges. With s the share of where a path starts:
@@ -81,18 +81,7 @@ class Mini(Gatherer[MiniConfig]):
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return passages, the entities that paths vote for, and the relations that fit, best first."""
-        starts = self._starts(query)
-        relations = self._relations.matching(query.text, query.text, self.config.entities)
-        types = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
-        mask = self.graph.arrays.mask(types) if types else None
-        wanted = np.zeros(len(self.graph), np.bool_) if mask is None else mask
-        votes = self._votes(query, starts, relations, wanted)
-        order = np.lexsort((np.arange(len(votes)), -votes))[: self.config.entities]
-        rows = order[votes[order] > 0].astype(np.int32)
-        return self._evidence(query, rows, votes, starts, relations, wanted)
-
-    def _starts(self, query: Query) -> _Starts:
-        """Return the nodes that the names match, less most isolated ones; without any, those that match the text."""
+        # Isolated nodes lead nowhere: most are dropped. Without any name that matches, the text is searched.
         nodes, most = self._relations.nodes, self.config.entities
         share, first = np.zeros(len(self.graph)), np.zeros(len(self.graph), np.bool_)
         for place, name in enumerate(query.low[:MOST_NAMES]):
@@ -108,7 +97,15 @@ class Mini(Gatherer[MiniConfig]):
         count = int(np.ceil(ISOLATED * alone.sum()))
         ranked = rows[alone][np.lexsort((rows[alone], -share[rows[alone]]))]
         rows = np.sort(np.concatenate([rows[~alone], ranked[:count]]))
-        return _Starts(rows, share[rows], first[rows])
+        starts = _Starts(rows, share[rows], first[rows])
+        relations = self._relations.matching(query.text, query.text, self.config.entities)
+        types = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
+        mask = self.graph.arrays.mask(types) if types else None
+        wanted = np.zeros(len(self.graph), np.bool_) if mask is None else mask
+        votes = self._votes(query, starts, relations, wanted)
+        order = np.lexsort((np.arange(len(votes)), -votes))[: self.config.entities]
+        rows = order[votes[order] > 0].astype(np.int32)
+        return self._evidence(query, rows, votes, starts, relations, wanted)
 
     # -------------------------------------------------------------------------------------------------------- paths
 
@@ -133,7 +130,18 @@ class Mini(Gatherer[MiniConfig]):
         # A middle passes on the same to each of its ends: the sums over the starts that lead to it.
         weight = np.bincount(steps.neighbor, share, minlength=size)
         carried = np.bincount(steps.neighbor, share * spoken, minlength=size)
-        middles = self._middles(query, steps, spoken)
+        # Votes over all middles cost too much: those of a wanted type or relation come first, then those that fit.
+        rows, place = np.unique(steps.neighbor, return_inverse=True)
+        rows = rows.astype(np.int32)
+        best = np.zeros(len(rows))
+        np.maximum.at(best, place, spoken)
+        if len(rows) > MOST_MIDDLES:
+            fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
+            order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
+            rows = np.sort(rows[order])
+        degree = self.graph.arrays.adjacency.degree(rows)
+        few = np.argsort(degree, kind="stable")
+        middles = np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
         onward = self._entries(middles)
         strength = self._relations.strength(onward)
         out = np.bincount(onward.owner, strength, minlength=size)
@@ -154,20 +162,6 @@ class Mini(Gatherer[MiniConfig]):
         entries = entries.where(self._relations.nodes[entries.neighbor])
         key = entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor
         return entries.where(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else entries
-
-    def _middles(self, query: Query, steps: Entries, spoken: NDArray[np.float64]) -> Rows:
-        """Return the nodes that paths go on from: those of a wanted type or relation first, then those that fit."""
-        rows, place = np.unique(steps.neighbor, return_inverse=True)
-        rows = rows.astype(np.int32)
-        best = np.zeros(len(rows))
-        np.maximum.at(best, place, spoken)
-        if len(rows) > MOST_MIDDLES:
-            fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
-            order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
-            rows = np.sort(rows[order])
-        degree = self.graph.arrays.adjacency.degree(rows)
-        few = np.argsort(degree, kind="stable")
-        return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
 
     def _is_hit(self, entries: Entries, hits: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.isin(entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor, hits)

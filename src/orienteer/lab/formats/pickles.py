@@ -37,10 +37,7 @@ _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # how files begin that to
 
 
 def load(path: Path) -> JsonValue:
-    """Return the value that a pickle holds, as JSON has it: tuples, sets and arrays as lists, keys as text.
-
-    Raises `BadInput` for anything but plain values and numpy's, and for an incomplete file.
-    """
+    """Return the value of a pickle as JSON. Raises `BadInput` for foreign types, and for an incomplete file."""
     with _reading(path, "value") as answer:
         value: JsonValue = answer()["value"]
         return value

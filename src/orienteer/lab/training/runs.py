@@ -227,10 +227,7 @@ def saving(folder: Path) -> Iterator[None]:
 
 
 def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a callback of transformers
-    """Return a callback that writes a line for each step, and resumes the file of an interrupted training.
-
-    It ends training after `minutes`, 0 for no limit.
-    """
+    """Return a callback that logs each step, resumes the log, and ends training after `minutes` (0: no limit)."""
     from transformers import TrainerCallback
 
     class StepLog(TrainerCallback):  # type: ignore[misc]  # it has no types
@@ -285,10 +282,7 @@ def finish(
     trainer: Any,  # Any: TRL's trainer
     **figures: Any,  # Any: fields of a training
 ) -> Training:
-    """Save the student, and write and return the results of the training.
-
-    The checkpoints are removed: each is three times as large as the student. Raises `Error` for a full disk.
-    """
+    """Save the student, and write and return the results. Raises `Error` for a full disk."""
     save(student, trainer.model, folder, training)
     write_curves(folder / CURVES, {folder.name: folder / LOG})
     came = {"steps": trainer.state.global_step, "loss": last_of(folder / LOG, "loss"), "is_complete": True}

@@ -77,10 +77,7 @@ class Work(Record):
 
 
 def work_of(trajectories: Sequence[Trajectory]) -> Work:
-    """Count what trajectories did; calls that were refused count too, for they took a turn.
-
-    A method that leaves no trajectory makes one search.
-    """
+    """Count the work of trajectories, refused calls included; a method without one makes one search."""
     if not trajectories:
         return Work(retrievals=1)
     turns = [step for trajectory in trajectories for step in trajectory.steps if step.reply.usage.calls > 0]

@@ -62,10 +62,7 @@ class LineScorer:
 
 
 def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> LineScorer:
-    """Return a measure by its name, for the lines of this run.
-
-    Raises `BadOption` for an unknown name, and for a judged measure of a run that was never judged so.
-    """
+    """Return a measure for the lines of this run. Raises `BadOption` if it is unknown, or was never judged."""
     if is_answer_measure(name):
         return LineScorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
