@@ -66,7 +66,7 @@ class Adjacency:
         for column in (self.neighbor, self.kind, *([] if self._numbers is None else [self._numbers])):
             check_ends(self.indptr, len(column), "edges")
 
-    def degree(self, rows: Rows) -> NDArray[np.int64]:
+    def degree(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Count the edge ends of each row: (rows,)."""
         return self.indptr[rows + 1] - self.indptr[rows]
 
