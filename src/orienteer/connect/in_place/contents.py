@@ -110,10 +110,8 @@ class SeenNodes:
             return {element: known[element] for element in element_ids if element in known}
 
     def take(self, records: Sequence[Sequence[Any]]) -> Rows:  # Any: values of the database
-        """Keep nodes, each as element id, labels, properties, and return their rows: (n,) int32.
-
-        New nodes of one call get rows in the order of their ids, so that ties are broken by id.
-        """
+        """Keep nodes, each as element id, labels, properties, and return their rows: (n,) int32."""
+        # New nodes of one call get rows in the order of their ids, so that ties are broken by id.
         with self._lock:
             new = {record[0]: self._node(*record[:3]) for record in records if record[0] not in self._row_of_element}
             for element, node in sorted(new.items(), key=lambda pair: pair[1].id):

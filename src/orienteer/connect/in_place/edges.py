@@ -109,10 +109,8 @@ class EdgesInPlace(UnsupportedInPlace):
         self._lock = Lock()
 
     def entries(self, rows: Rows, kinds: KindMask | None = None, conditions: Conditions = EVERY) -> Entries:
-        """Return the edges of these rows, as `Adjacency.entries` does; `conditions` filter their neighbours.
-
-        The server's part of the conditions alone is applied. Raises `TooManyEdges`.
-        """
+        """Return the edges of these rows, as `Adjacency.entries` does. Raises `TooManyEdges`."""
+        # Only the server's part of the conditions filters neighbours here.
         key = (rows.tobytes(), b"" if kinds is None else kinds.tobytes(), conditions.tests)
         with self._lock:
             if key not in self._known:

@@ -99,8 +99,8 @@ class _Relation:
 class Merger:
     """Takes the records of chunks, in order, and returns nodes, then edges. Equal records give equal graphs."""
 
-    def __init__(self, rejects: Rejects | None = None) -> None:
-        self.rejects = rejects if rejects is not None else Rejects()
+    def __init__(self) -> None:
+        self.rejects = Rejects()
         self._entities: dict[Key, _Entity] = {}
         self._facts: dict[tuple[tuple[Key, ...], str], _Fact] = {}
         self._relations: dict[tuple[Key, str, Key], _Relation] = {}

@@ -64,10 +64,8 @@ class CommunitiesAbout(Record):
 
 
 def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
-    """Return the community of each row at each level, (levels, nodes), -1 for none; those of the marked rows.
-
-    They are made if they are missing or damaged, and kept in memory if nothing may be written. Raises `GraphBusy`.
-    """
+    """Return the community of each marked row at each level, (levels, nodes), -1 for none. Raises `GraphBusy`."""
+    # They are rebuilt if missing or damaged, and kept in memory if nothing may be written.
     levels, why = pieces.piece_or_made(
         graph.path,
         graph.arrays.manifest.generation,

@@ -81,7 +81,18 @@ class Mini(Gatherer[MiniConfig]):
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return passages, the entities that paths vote for, and the relations that fit, best first."""
-        # Isolated nodes lead nowhere: most are dropped. Without any name that matches, the text is searched.
+        starts = self._starts(query)
+        relations = self._relations.matching(query.text, query.text, self.config.entities)
+        types = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
+        mask = self.graph.arrays.mask(types) if types else None
+        wanted = np.zeros(len(self.graph), np.bool_) if mask is None else mask
+        votes = self._votes(query, starts, relations, wanted)
+        order = np.lexsort((np.arange(len(votes)), -votes))[: self.config.entities]
+        rows = order[votes[order] > 0].astype(np.int32)
+        return self._evidence(query, rows, votes, starts, relations, wanted)
+
+    def _starts(self, query: Query) -> _Starts:
+        """Return the nodes that the names match; without any, those that match the text."""
         nodes, most = self._relations.nodes, self.config.entities
         share, first = np.zeros(len(self.graph)), np.zeros(len(self.graph), np.bool_)
         for place, name in enumerate(query.low[:MOST_NAMES]):
@@ -93,19 +104,12 @@ class Mini(Gatherer[MiniConfig]):
             matches = self._seeds.search(query.text, most, nodes)
             share[matches.rows], first[matches.rows] = matches.scores, True
         rows = np.flatnonzero(share).astype(np.int32)
+        # Isolated nodes lead nowhere: most of them are dropped.
         alone = self.graph.arrays.adjacency.degree(rows) == 0
         count = int(np.ceil(ISOLATED * alone.sum()))
         ranked = rows[alone][np.lexsort((rows[alone], -share[rows[alone]]))]
         rows = np.sort(np.concatenate([rows[~alone], ranked[:count]]))
-        starts = _Starts(rows, share[rows], first[rows])
-        relations = self._relations.matching(query.text, query.text, self.config.entities)
-        types = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
-        mask = self.graph.arrays.mask(types) if types else None
-        wanted = np.zeros(len(self.graph), np.bool_) if mask is None else mask
-        votes = self._votes(query, starts, relations, wanted)
-        order = np.lexsort((np.arange(len(votes)), -votes))[: self.config.entities]
-        rows = order[votes[order] > 0].astype(np.int32)
-        return self._evidence(query, rows, votes, starts, relations, wanted)
+        return _Starts(rows, share[rows], first[rows])
 
     # -------------------------------------------------------------------------------------------------------- paths
 

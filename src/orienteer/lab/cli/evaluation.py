@@ -482,11 +482,9 @@ def _failures(runs: Iterable[StoredRun]) -> Iterator[str]:
 
 
 def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
-    """Print a row for each method: its measures with their intervals, its times, the work it did.
+    """Print a row for each method: its measures with their intervals, its times, the work it did."""
 
-    In a terminal that is too narrow for that, times and work are printed as a second table.
-    """
-
+    # A narrow terminal has no room for times and work: they become a second table.
     blank = ["-"] * len(published)
     labels: list[Column] = [
         ("method", [*(row.method for row in rows), *(f"{one.method} (published)" for one in published)])

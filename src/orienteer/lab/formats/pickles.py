@@ -44,10 +44,8 @@ def load(path: Path) -> JsonValue:
 
 
 def items(path: Path) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the members of the one dictionary that a pickle holds, as JSON has them.
-
-    The process holds all of them in memory, and this one a few hundred. Raises `BadInput` as `load` does.
-    """
+    """Yield the members of a pickled dictionary as JSON. Raises `BadInput` as `load` does."""
+    # Only the other process holds all of them in memory: here there are a few hundred at a time.
     most = path.stat().st_size if path.exists() else 0  # a member takes more bytes than one
     with _reading(path, "members") as answer:
         while members := answer()["members"]:

@@ -151,11 +151,7 @@ class QuestionWriter:
     def _clauses(
         self, conditions: Sequence[WalkCondition], links: Sequence[str], described: Mapping[int, str] = _NOTHING
     ) -> list[_Clause]:
-        """Return a clause for each condition; conditions of one hop by the same step share a clause.
-
-        `links` are the ways to say that any edge joins two nodes; `described` holds the words for rows that are not
-        named.
-        """
+        """Return a clause for each condition; conditions of one hop by the same step share a clause."""
         groups: dict[tuple[object, ...], list[WalkCondition]] = {}
         for condition in conditions:
             # `genes that both A and B bind` are bound by both: two walks by such genes need not meet in one.

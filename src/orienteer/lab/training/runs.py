@@ -472,10 +472,7 @@ class GrpoConfig(StudentConfig):
 
 
 def read_recipe(kind: type[Chosen], recipe: str | None, options: Mapping[str, str]) -> Chosen:
-    """Return the settings of a recipe, a file or the name of one that comes along, with options set over it.
-
-    Raises `BadInput` for a file that cannot be read, `BadOption` for an unknown setting.
-    """
+    """Return the settings of a recipe by file or name, options set over it. Raises `BadInput`, `BadOption`."""
     values: dict[str, object] = {}
     if recipe is not None:
         own = {file.name.removesuffix(SUFFIX): file for file in files(__package__).joinpath("recipes").iterdir()}

@@ -71,10 +71,7 @@ def rows(path: Path) -> list[QuestionRow]:
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """Return the sha256 of one file, as `sha256sum` prints it, or of the names and hashes of several files.
-
-    Raises `BadInput` if a `SHA256SUMS` next to a file lists another hash for it.
-    """
+    """Return the sha256 of a file, or of the names and hashes of several. Raises `BadInput` by `SHA256SUMS`."""
     hashes = {}
     for path in paths:
         with path.open("rb") as raw:

@@ -89,10 +89,8 @@ def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lea
 
 
 def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tuple[str, ...]:
-    """Return the measures that a table shows, the leading one first: of rankings, of answers and judgements if any.
-
-    If the data set limits the node types that may answer, the raw measures are next to the official ones.
-    """
+    """Return the measures that a table shows, the leading one first."""
+    # With a limit on the types that may answer, the raw measures are next to the official ones.
     judgements = judgements_of(run) if judgements is None else judgements
     names: list[str] = []
     if any(example.gold.nodes for example in run.examples):
