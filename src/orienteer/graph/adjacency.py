@@ -300,10 +300,7 @@ def bit_widths(nodes: int, last_type: int) -> tuple[int, int]:
 def _save_keys(
     folder: Path, nodes: int, keys: NDArray[np.uint64], bits: int, width: int, more: NDArray[np.uint64] = _NO_KEYS
 ) -> None:
-    """Write the adjacency of sorted keys, (edge ends,), and of `more`, sorted too, each after the equal ones of `keys`.
-
-    The two are joined slice by slice: a second copy of all keys would take the most memory of a revision.
-    """
+    """Write the adjacency of sorted keys, (edge ends,), and of `more`, sorted, each after equal ones of `keys`."""
     at = np.searchsorted(keys, more, side="right")
     columns = {
         "neighbor": (np.dtype(np.int32), np.uint64(width), np.uint64((1 << bits) - 1)),
@@ -311,6 +308,7 @@ def _save_keys(
     }
     for name, (kind, shift, mask) in columns.items():
         with (folder / file_name(name, kind)).open("wb") as file:
+            # The two are joined slice by slice: a second copy of all keys would take the most memory of a revision.
             for low in range(0, len(keys) + 1, _SLICE):
                 first, last = np.searchsorted(at, [low, low + _SLICE])
                 part = keys[low : low + _SLICE]
