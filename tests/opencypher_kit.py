@@ -21,13 +21,13 @@ from orienteer.cypher import (
     CypherToken,
     Projection,
     ProjectionItem,
-    Variable,
     parse_cypher,
     tokenize_cypher,
 )
 from orienteer.errors import BadQuery, QueryStopped
 from orienteer.errors import Error as OrienteerError
 from orienteer.graph import Graph
+from orienteer.query import Variable
 from orienteer.records import Edge, Node
 
 SECONDS = 10

@@ -68,7 +68,8 @@ class Adjacency:
 
     def degree(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Count the edge ends of each row: (rows,)."""
-        return self.indptr[rows + 1] - self.indptr[rows]
+        counts: NDArray[np.int64] = self.indptr[rows + 1] - self.indptr[rows]
+        return counts
 
     def ends(self, row: int) -> tuple[int, int]:
         """Return the first and the last place (exclusive) of a row's edge ends; different rows never overlap."""

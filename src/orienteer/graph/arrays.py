@@ -90,7 +90,8 @@ class GraphArrays:
         self.adjacency = Adjacency(files)
         if not manifest.edges <= len(self.adjacency.neighbor) <= 2 * manifest.edges:
             raise ValueError(f"{len(self.adjacency.neighbor)} ends of {manifest.edges} edges")
-        self._extras = files.strings("edge_extra") if files.has("edge_extra.utf8") else None
+        self.edge_extras = files.strings("edge_extra") if files.has("edge_extra.utf8") else None
+        """The text, weight and properties of every edge that has any, as JSON; None if no edge has."""
         # All files are mapped now: another process may replace this generation, and remove its files, at any time.
         lexical = LexicalSearcher(self.tokenizer, self.text_index)
         self.searcher = Searchers(path, manifest.generation, lexical, embedder)
@@ -376,29 +377,20 @@ class GraphArrays:
     @property
     def has_extras(self) -> bool:
         """Return whether any edge has a text, a weight or properties."""
-        return self._extras is not None
+        return self.edge_extras is not None
 
     def extras(self, at: int) -> dict[str, Any]:
         """Return the text, weight and properties that the edge at a place of the adjacency arrays has."""
         number = self.adjacency.extra(at)
-        if self._extras is None or number is None:
+        if self.edge_extras is None or number is None:
             return {}
-        extra: dict[str, Any] = json.loads(self._extras.raw(number))  # Any: JSON
+        extra: dict[str, Any] = json.loads(self.edge_extras.raw(number))  # Any: JSON
         return extra
-
-    @property
-    def extras_count(self) -> int:
-        """Return the number of extras: edges that have a text, a weight or properties."""
-        return 0 if self._extras is None else len(self._extras)
-
-    def every_extra(self) -> list[bytes]:
-        """Return the text, weight and properties of all edges that have any, as JSON, by the extra's number."""
-        return [] if self._extras is None else self._extras.take(np.arange(len(self._extras)))
 
     @cached_property
     def weights(self) -> EdgeWeights:
         """Return the reader of weights, by the places of edges in the adjacency arrays."""
-        return EdgeWeights(self.adjacency, self._extras)
+        return EdgeWeights(self.adjacency, self.edge_extras)
 
     def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
         """Return the rows in all of these groups, (n,), ascending, or else in two or more; as `meet` does."""

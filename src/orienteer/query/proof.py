@@ -100,7 +100,7 @@ def _legs(sets: Sets, row: int, nodes: NodeSet) -> Iterator[Leg]:  # noqa: C901 
                 if len(sets.keep(np.array([row]), part)):
                     yield from _legs(sets, row, part)
         case Has(property=name) | Compared(property=name):
-            yield Leg(nodes, value=sets.store.arrays.properties.values(name, np.array([row], np.int32))[0])
+            yield Leg(nodes, value=sets.store.properties.values(name, np.array([row], np.int32))[0])
         case Leads():
             yield _walk(sets, row, nodes)
         case Counted(hop=hop, target=target, number=number):

@@ -106,9 +106,9 @@ class Sets:
             case Among(rows=named):
                 return distinct(np.array(named, np.int64))
             case Has(property=name):
-                return self.store.arrays.properties.rows(name).astype(np.int64)
+                return self.store.properties.rows(name).astype(np.int64)
             case Compared():
-                return np.flatnonzero(self.store.arrays.properties.mask((store_condition(nodes),)))
+                return np.flatnonzero(self.store.properties.mask((store_condition(nodes),)))
             case Both(parts=parts):
                 first, *others = sorted(parts, key=_cost)
                 rows = self.rows(first)
@@ -219,7 +219,7 @@ class Sets:
     def measured(self, rows: Numbers, measure: Measure) -> NDArray[np.float64]:
         """Return what is measured of each row: (rows,), NaN if it has no value."""
         if measure.property is not None:
-            return self.store.arrays.properties.numbers(measure.property, rows.astype(np.int32))
+            return self.store.properties.numbers(measure.property, rows.astype(np.int32))
         assert measure.hop is not None, "a measure has a property or a hop"
         return self.counts(rows, measure.hop, measure.target)
 

@@ -37,12 +37,15 @@ class Store:
     """One open graph, as the algebra reads it. Safe to share among threads: whatever is kept is the same for all."""
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.arrays = graph, graph.arrays
-        self.adjacency = graph.arrays.adjacency
-        self.size = len(graph)
-        self.node_types = np.asarray(graph.arrays.node_types)
+        arrays = graph.arrays
+        # Not the graph itself: it keeps its store, and the two would keep an old generation open.
+        self.schema, self.types = arrays.schema, arrays.types
+        self.ids, self.names, self.properties = arrays.ids, arrays.names, arrays.properties
+        self.adjacency, self.extras = arrays.adjacency, arrays.edge_extras
+        self.node_types = np.asarray(arrays.node_types)
+        self.size = len(self.node_types)
         self.symmetric = frozenset(
-            number for number, name in enumerate(self.arrays.types.edges) if name in graph.schema.symmetric
+            number for number, name in enumerate(self.types.edges) if name in self.schema.symmetric
         )
         self._node_columns: dict[str, tuple[Numbers, Col]] = {}
         self._edge_conditions: dict[str, ValueColumn] = {}
@@ -126,7 +129,7 @@ class Store:
 
     def kind_mask(self, kinds: frozenset[int]) -> NDArray[np.bool_]:
         """Mark kinds of edges, those of symmetric types both ways: (2 * edge types,)."""
-        mask = np.zeros(2 * len(self.arrays.types.edges), np.bool_)
+        mask = np.zeros(2 * len(self.types.edges), np.bool_)
         for kind in kinds:
             mask[kind] = True
             if kind >> 1 in self.symmetric:
@@ -136,7 +139,7 @@ class Store:
     @cached_property
     def has_loops(self) -> bool:
         """Whether any edge leads from a node to itself."""
-        if all(triple.source != triple.target for triple in self.graph.schema.edges):
+        if all(triple.source != triple.target for triple in self.schema.edges):
             return False
         indptr = self.adjacency.indptr
         for low in range(0, self.size, BATCH):  # a part at a time: all owners at once take 4 bytes an edge
@@ -169,7 +172,7 @@ class Store:
 
     def _carrying(self, hop: Hop) -> NDArray[np.bool_]:
         """Mark the extras of edges that meet all conditions of a hop: (extras + 1,); the last, for -1, meets none."""
-        mask = np.ones(self.arrays.extras_count + 1, np.bool_)
+        mask = np.ones(1 + (0 if self.extras is None else len(self.extras)), np.bool_)
         mask[-1] = False
         for condition in hop.where:
             name = condition.property
@@ -186,10 +189,10 @@ class Store:
     @cached_property
     def _counts(self) -> tuple[Numbers, dict[tuple[int, int], int]]:
         """Count the nodes of each type, and the edges of each kind at nodes of each type."""
-        numbers = {name: number for number, name in enumerate(self.arrays.types.nodes)}
-        edge_numbers = {name: number for number, name in enumerate(self.arrays.types.edges)}
+        numbers = {name: number for number, name in enumerate(self.types.nodes)}
+        edge_numbers = {name: number for number, name in enumerate(self.types.edges)}
         edges: dict[tuple[int, int], int] = {}
-        for triple, count in self.graph.schema.edges.items():
+        for triple, count in self.schema.edges.items():
             kind = 2 * edge_numbers[triple.type]
             for way, near in ((kind, triple.source), (kind + 1, triple.target)):
                 for same in (way, way ^ 1) if kind >> 1 in self.symmetric else (way,):
@@ -200,14 +203,14 @@ class Store:
         """Return how many edges of these kinds a node of these types has on average; empty sets are all."""
         counts, edges = self._counts
         types = types or frozenset(range(len(counts)))
-        kinds = kinds or frozenset(range(2 * len(self.arrays.types.edges)))
+        kinds = kinds or frozenset(range(2 * len(self.types.edges)))
         total = sum(edges.get((kind, node_type), 0) for kind in kinds for node_type in types)
         return total / max(int(sum(counts[node_type] for node_type in types)), 1)
 
     def all_of(self, types: frozenset[int]) -> Numbers:
         """Return the nodes of these types, all nodes for an empty set: (n,), ascending."""
         if types not in self._of_types:
-            wanted = np.zeros(len(self.arrays.types.nodes), np.bool_)
+            wanted = np.zeros(len(self.types.nodes), np.bool_)
             wanted[list(types)] = True
             self._of_types[types] = np.flatnonzero(wanted[self.node_types]) if types else np.arange(self.size)
         return self._of_types[types]
@@ -219,7 +222,7 @@ class Store:
     @cached_property
     def _rows_by_name(self) -> dict[str, list[int]]:
         named: dict[str, list[int]] = {}
-        for row, name in enumerate(self.arrays.names):
+        for row, name in enumerate(self.names):
             named.setdefault(name, []).append(row)
         return named
 
@@ -237,7 +240,7 @@ class Store:
     @cached_property
     def _edge_columns(self) -> dict[str, tuple[Numbers, Col]]:
         """The numbers of the extras with each property of edges, ascending, and its values."""
-        texts = self.arrays.every_extra()
+        texts = [] if self.extras is None else self.extras.take(np.arange(len(self.extras)))
         numbers: dict[str, list[int]] = defaultdict(list)
         values: dict[str, list[JsonValue]] = defaultdict(list)
         for low in range(0, len(texts), BATCH):  # a part at a time: a dictionary takes ten times the memory of its text
@@ -258,10 +261,10 @@ class Store:
         nothing: tuple[Numbers, Col] = np.zeros(0, np.int64), column([])
         if owner == "edge":
             return self._edge_columns.get(name, nothing)
-        if name not in self.arrays.properties.names:
+        if name not in self.properties.names:
             return nothing
         if name not in self._node_columns:
-            rows, texts = self.arrays.properties.column(name)
+            rows, texts = self.properties.column(name)
             self._node_columns[name] = rows.astype(np.int64), column(json.loads(b"[%b]" % b",".join(texts)))
         return self._node_columns[name]
 
@@ -283,7 +286,7 @@ class Store:
 
     def texts(self, what: str, rows: Numbers) -> Col:
         """Return the ids, or names, of nodes: (n,). Each distinct node is read once, and -1 is null."""
-        strings = self.arrays.ids if what == "id" else self.arrays.names
+        strings = self.ids if what == "id" else self.names
         first, back = groups_of(rows + 1, self.size + 1)
         unique = rows[first]
         known = np.full(len(unique), None, object)
