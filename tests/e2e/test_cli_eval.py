@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -353,6 +354,10 @@ def test_an_interruption_keeps_what_is_done_and_says_how_to_go_on(clubs, questio
             *("--model", "fake", "--base-url", server.url),
         )
         assert gate.waiting.acquire(timeout=60)
+        # The third question waits for a reply; another thread writes the result of the second, perhaps only now.
+        results, until = home / "run" / "results.jsonl", time.monotonic() + 60
+        while (not results.exists() or results.read_bytes().count(b"\n") < 2) and time.monotonic() < until:
+            time.sleep(0.01)
         ran.send_signal(signal.SIGINT)
         out, err = ran.communicate(timeout=90)
         gate.drop()

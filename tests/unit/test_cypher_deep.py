@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from orienteer.cypher import LONGEST_STATEMENT, MOST_DEEP, Cypher, parse_cypher, rewrite_for_engine
+from orienteer.cypher import LONGEST_STATEMENT, Cypher, parse_cypher, rewrite_for_engine
 from orienteer.errors import BadQuery, Error, QueryStopped
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
+from orienteer.query import MOST_DEEP
 from orienteer.tools import ServedCypher
 
 pytestmark = pytest.mark.corpus("deep or long statements")

@@ -12,7 +12,6 @@ from mutations import mutate
 from orienteer.cypher import (
     LONGEST_STATEMENT,
     Hops,
-    Literal_,
     MatchClause,
     Projection,
     constant_text,
@@ -20,6 +19,7 @@ from orienteer.cypher import (
     tokenize_cypher,
 )
 from orienteer.errors import BadQuery, Error
+from orienteer.query import Literal_
 
 CORPUS = Path(__file__).parents[1] / "cypher"
 HONEST = [json.loads(line)["query"] for line in (CORPUS / "honest.jsonl").read_text().splitlines()]

@@ -84,7 +84,8 @@ class Agent:
                 error = str(failed)
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
-        except DatabaseAway as away:  # nothing can be looked up any more: what was chosen so far stays as it is
+        except DatabaseAway as away:
+            # Nothing can be looked up any more: what was chosen so far stays as it is.
             stopped_by, error, is_early = "error", str(away), True
         answer, notes = (None, ()) if is_early else ending.settle()
         self._notes += [*notes, *session.payment.unpaid_notes(), *failure_notes(talk.steps)]

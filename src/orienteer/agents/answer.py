@@ -237,7 +237,7 @@ def citations(text: str, ids: Collection[str]) -> AnswerParts:
 
 
 def as_written(result: Result) -> Result:
-    """Return a result whose answer a model wrote with what that is: a text, and where it cites hits and other nodes.
+    """Return a result with the kind of the answer that a model wrote, and the hits and other nodes that it cites.
 
     A reader of the result then looks for no brackets. What a method says itself of its answer stays as it is.
     """

@@ -300,7 +300,8 @@ def _on_one_line(inner: str) -> str:
     """Return JSON in strict form although its texts hold raw line breaks, as small models write; empty for no JSON."""
     try:
         value, _ = _LENIENT.raw_decode(inner)
-        return json.dumps(value)  # in ASCII: a half of a surrogate pair could not be written down
+        # In ASCII: half of a surrogate pair could not be written down.
+        return json.dumps(value)
     except (ValueError, RecursionError):
         return ""
 

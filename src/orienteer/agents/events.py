@@ -205,7 +205,7 @@ class _EventBuilder:
         self.begun: Trajectory | None = None
         """The trajectory that the course of a method without agents began with."""
         self._hits: list[Ranked] = []
-        """Those that were told before the end."""
+        """Those that were sent before the end."""
 
     def on_news(self, news: News) -> None:
         if isinstance(news, str):

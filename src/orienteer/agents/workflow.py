@@ -68,7 +68,8 @@ class Workflow:
         toolbox: Toolbox | None = None,
     ) -> None:
         config = config or WorkflowConfig()
-        graph.arrays.searcher(config.mode)  # without vectors it is told before a model is paid
+        # A graph without vectors is refused here, before a model is paid.
+        graph.arrays.searcher(config.mode)
         check_limits(graph, question)
         self.graph, self.run, self.question = graph, run, question
         self.hits: tuple[Ranked, ...] = ()

@@ -33,7 +33,7 @@ __getattr__, __dir__, __all__ = face(
         ),
         "parser": "parse as parse_cypher",
         "session": "Cypher",
-        "syntax": "CypherStatement, Hops, Literal_, MatchClause, MOST_DEEP, Projection, ProjectionItem, Variable",
+        "syntax": "CypherStatement, Hops, MatchClause, Projection, ProjectionItem",
         "tokens": "CypherToken, LONGEST as LONGEST_STATEMENT, tokenize as tokenize_cypher",
     },
 )

@@ -181,7 +181,12 @@ def _worded(reader: TokenReader) -> Expression:
     if reader.is_word("CALL", "COLLECT") and reader.is_sign("{", ahead=1):
         raise BadQuery(f"{reader.peek().value.upper()} {{ }} is not supported: use OPTIONAL MATCH and collect()")
     if reader.is_word("EXISTS") and reader.is_sign("(", ahead=1):
-        return _exists(reader)
+        # `exists(n.key)` is `n.key IS NOT NULL`; `exists((a)-[..]-(b))` is the subquery in its brackets.
+        reader.next()
+        reader.expect("(", "after exists")
+        inner = read_expression(reader)
+        reader.expect(")", "after exists(...")
+        return inner if isinstance(inner, syntax.Subquery) else syntax.Unary("IS NOT NULL", inner)
     if reader.is_call():
         return _call(reader)
     # A dotted call such as `apoc.text.join(` begins like the properties of a variable.
@@ -264,15 +269,6 @@ def _subquery(reader: TokenReader) -> Expression:
     if not reader.takes("}"):
         raise reader.wrong(f"{kind} {{ }} may hold one MATCH with a WHERE only; '}}' is missing")
     return syntax.Subquery(kind, paths, where)
-
-
-def _exists(reader: TokenReader) -> Expression:
-    """Read `exists(n.key)`, which is `n.key IS NOT NULL`, and `exists((a)-[..]-(b))`."""
-    reader.next()
-    reader.expect("(", "after exists")
-    inner = read_expression(reader)
-    reader.expect(")", "after exists(...")
-    return inner if isinstance(inner, syntax.Subquery) else syntax.Unary("IS NOT NULL", inner)
 
 
 def _call(reader: TokenReader) -> Expression:

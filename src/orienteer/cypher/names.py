@@ -440,7 +440,8 @@ class ViewedNames(NameMap):
         return self.schema.label(type_name)
 
     def _joined_words(self) -> list[str]:
-        return []  # a view's names of edge types contain the end types already
+        # A view's names of edge types contain the end types already.
+        return []
 
     def identifier(self, node: Value) -> str:
         """Return the engine's expression for a node's id in the view: its property, else its id without the type."""

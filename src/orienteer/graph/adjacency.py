@@ -66,7 +66,7 @@ class Adjacency:
         for column in (self.neighbor, self.kind, *([] if self._numbers is None else [self._numbers])):
             check_ends(self.indptr, len(column), "edges")
 
-    def degree(self, rows: Rows) -> NDArray[np.int64]:
+    def degree(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Count the edge ends of each row: (rows,)."""
         return self.indptr[rows + 1] - self.indptr[rows]
 
@@ -139,16 +139,26 @@ class Adjacency:
 
         One binary search runs over all at once, so a million are found in a few passes.
         """
-        wanted = others.astype(np.int64) << 16 | kinds
-        first = self._bisected(rows, wanted)
-        last = self._bisected(rows, wanted + 1)
+        first, last = self.bounds(rows, others, kinds)
         counts = last - first
         ends = np.cumsum(counts)
         return np.repeat(first - ends + counts, counts) + np.arange(int(ends[-1]) if len(ends) else 0)
 
-    def _bisected(self, rows: NDArray[np.int32], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    def bounds(
+        self, rows: NDArray[np.integer[Any]], others: NDArray[np.integer[Any]], kinds: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first and last place (exclusive) of the edges, of a kind or of all, from each row to another.
+
+        All are (n,). A loop is in its row once.
+        """
+        wanted = others.astype(np.int64) << 16 | (0 if kinds is None else kinds)
+        width = 1 << 16 if kinds is None else 1
+        return self._bisected(rows, wanted), self._bisected(rows, wanted + width)
+
+    def _bisected(self, rows: NDArray[np.integer[Any]], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the first place of each row whose neighbour << 16 | kind is not below the wanted one: (rows,)."""
-        low, high = self.indptr[rows].astype(np.int64), self.indptr[rows.astype(np.int64) + 1].astype(np.int64)
+        low: NDArray[np.int64] = self.indptr[rows].astype(np.int64)
+        high = self.indptr[rows.astype(np.int64) + 1].astype(np.int64)
         while len(going := np.flatnonzero(low < high)):
             middle = (low[going] + high[going]) // 2
             is_below = (self.neighbor[middle].astype(np.int64) << 16 | self.kind[middle]) < wanted[going]
@@ -290,10 +300,7 @@ def bit_widths(nodes: int, last_type: int) -> tuple[int, int]:
 def _save_keys(
     folder: Path, nodes: int, keys: NDArray[np.uint64], bits: int, width: int, more: NDArray[np.uint64] = _NO_KEYS
 ) -> None:
-    """Write the adjacency of sorted keys, (edge ends,), and of `more`, sorted too, each after the equal ones of `keys`.
-
-    The two are joined slice by slice: a second copy of all keys would take the most memory of a revision.
-    """
+    """Write the adjacency of sorted keys, (edge ends,), and of `more`, sorted, each after equal ones of `keys`."""
     at = np.searchsorted(keys, more, side="right")
     columns = {
         "neighbor": (np.dtype(np.int32), np.uint64(width), np.uint64((1 << bits) - 1)),
@@ -301,6 +308,7 @@ def _save_keys(
     }
     for name, (kind, shift, mask) in columns.items():
         with (folder / file_name(name, kind)).open("wb") as file:
+            # The two are joined slice by slice: a second copy of all keys would take the most memory of a revision.
             for low in range(0, len(keys) + 1, _SLICE):
                 first, last = np.searchsorted(at, [low, low + _SLICE])
                 part = keys[low : low + _SLICE]
@@ -416,7 +424,7 @@ def shortest_paths(adjacency: Adjacency, start: int, end: int, *, most_edges: in
         if not len(near.rings[-1]):
             return []
         around = adjacency.other_ends(near.rings[-1])
-        rim = np.unique(around[~near.seen[around]])
+        rim = distinct(around[~near.seen[around]])
         near.seen[rim] = True
         near.rings.append(rim)
         meeting = rim[far.seen[rim]]

@@ -212,13 +212,42 @@ def _save_columns(folder: Path, columns: Sequence[PropertyWriter | _Revised]) ->
         save(folder, f"property_{name}", np.concatenate([np.zeros(0, kind), *parts]))
 
 
-class _Column(NamedTuple):
+class ValueColumn(NamedTuple):
+    """A property of all nodes, or of all edges' extras, as conditions read it."""
+
     rows: Rows
+    """The nodes that have it, ascending: (rows,)."""
     first: int
     """The index of its first value among all values."""
     entries: NDArray[np.int32]
     numbers: NDArray[np.float64]
     texts: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, rows: Sequence[int], values: Sequence[JsonValue]) -> ValueColumn:
+        """Return the column of these values: `rows` ascend, one for each value."""
+        entries = [(row, *entry) for row, value in zip(rows, values, strict=True) for entry in compared(value)]
+        columns = (
+            np.array([entry[at] for entry in entries], kind) for at, kind in enumerate((np.int32, float, np.uint64))
+        )
+        return cls(np.array(rows, np.int32), 0, *columns)
+
+    def meeting(self, condition: Condition) -> NDArray[np.int32]:
+        """Return the rows that meet a condition; a row may occur several times."""
+        number = number_of(condition.value)
+        is_same = self.texts == np.uint64(_text_hash(condition.value))
+        if not math.isnan(number):
+            with np.errstate(invalid="ignore"):
+                compared = _COMPARE[condition.comparison](self.numbers, number)
+            if condition.comparison == "=":
+                compared |= is_same
+            elif condition.comparison == "!=":
+                compared, is_same = compared & ~is_same, ~compared | is_same
+        else:
+            compared = is_same
+        if condition.comparison == "!=":
+            return np.setdiff1d(self.rows, self.entries[is_same]).astype(np.int32)
+        return np.asarray(self.entries[compared], np.int32)
 
 
 class Properties:
@@ -235,10 +264,10 @@ class Properties:
             for column in columns:
                 check_ends(offsets, len(column), "properties")
             check_counts(np.diff(offsets), len(columns[0]))
-        self._columns: dict[str, _Column] = {}
+        self._columns: dict[str, ValueColumn] = {}
         parts, entry_parts = (starmap(slice, pairwise(offsets.tolist())) for offsets in (begins, entry_begins))
         for name, part, entry in zip(names, parts, entry_parts, strict=True):
-            self._columns[name] = _Column(rows[part], part.start, entries[entry], numbers[entry], texts[entry])
+            self._columns[name] = ValueColumn(rows[part], part.start, entries[entry], numbers[entry], texts[entry])
 
     def of(self, row: int) -> dict[str, JsonValue]:
         """Return all properties of a node."""
@@ -300,26 +329,9 @@ class Properties:
         mask = np.ones(self._nodes, np.bool_)
         for condition in conditions:
             meets = np.zeros(self._nodes, np.bool_)
-            meets[self._meeting(condition)] = True
+            meets[self._columns[self.spelling_of(condition.property)].meeting(condition)] = True
             mask &= meets
         return mask
-
-    def _meeting(self, condition: Condition) -> NDArray[np.int32]:
-        column = self._columns[self.spelling_of(condition.property)]
-        number = number_of(condition.value)
-        is_same = column.texts == np.uint64(_text_hash(condition.value))
-        if not math.isnan(number):
-            with np.errstate(invalid="ignore"):
-                compared = _COMPARE[condition.comparison](column.numbers, number)
-            if condition.comparison == "=":
-                compared |= is_same
-            elif condition.comparison == "!=":
-                compared, is_same = compared & ~is_same, ~compared | is_same
-        else:
-            compared = is_same
-        if condition.comparison == "!=":
-            return np.setdiff1d(column.rows, column.entries[is_same]).astype(np.int32)
-        return np.asarray(column.entries[compared], np.int32)
 
     def names_with_value(self, text: str) -> list[str]:
         """Return the properties in which a node's value is exactly this text, in any case."""

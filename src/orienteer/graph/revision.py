@@ -136,7 +136,17 @@ class _Revised:
         else:
             self._take_over({name.split(".")[0] for name in manifest.files} - EDGE_FILES, digests)
             nodes = _Nodes(list(manifest.node_types), self._arrays.node_types, manifest.text, manifest.properties)
-        if self._keeps_edges(nodes):
+        # Edges refer to rows and types by number: they stay valid if neither moved, and their files are linked.
+        revision, counts = self._revision, manifest.edge_types
+        keeps_edges = (
+            not revision.edges
+            and not revision.lost
+            and counts.keys() >= {*revision.edge_types} >= {name for name, count in counts.items() if not count}
+            and len(revision.gone) == len(self._nodes) == len(revision.renewed)
+            and nodes.names == list(manifest.node_types)
+            and np.array_equal(nodes.types, self._arrays.node_types)
+        )
+        if keeps_edges:
             self._take_over(EDGE_FILES, digests)
             edge_names, triples = list(manifest.edge_types), manifest.triples
         else:
@@ -148,7 +158,7 @@ class _Revised:
             triples = count_edges(source, target, kinds, nodes.types, nodes.names, edge_names)
         undirected = {*manifest.symmetric, *self._revision.symmetric} - self._revision.directed
         generation, created = publication.new_generation()
-        counts = np.bincount(nodes.types, minlength=len(nodes.names)).tolist()
+        node_counts = np.bincount(nodes.types, minlength=len(nodes.names)).tolist()
         return manifest.model_copy(
             update={
                 "generation": generation,
@@ -156,7 +166,7 @@ class _Revised:
                 "made_by": __version__,
                 "nodes": len(self.layout),
                 "edges": sum(triple.count for triple in triples),
-                "node_types": dict(zip(nodes.names, counts, strict=True)),
+                "node_types": dict(zip(nodes.names, node_counts, strict=True)),
                 "edge_types": count_types(edge_names, triples),
                 "triples": triples,
                 "symmetric": tuple(sorted(undirected & {*edge_names})),
@@ -165,19 +175,6 @@ class _Revised:
                 "provenance": provenance,
                 "files": {},
             }
-        )
-
-    def _keeps_edges(self, nodes: _Nodes) -> bool:
-        """Return whether the edges are unchanged, between the same rows of the same types."""
-        revision, counts = self._revision, self._manifest.edge_types
-        unused = {name for name, count in counts.items() if not count}
-        return (
-            not revision.edges
-            and not revision.lost
-            and counts.keys() >= {*revision.edge_types} >= unused
-            and len(revision.gone) == len(self._nodes) == len(revision.renewed)
-            and nodes.names == list(self._manifest.node_types)
-            and np.array_equal(nodes.types, self._arrays.node_types)
         )
 
     def _take_over(self, names: Collection[str], digests: publication.Digests) -> None:

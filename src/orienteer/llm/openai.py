@@ -200,7 +200,13 @@ class Server:
 
     def failure(self, reply: httpx2.Response, *, offers: str = "chat completions") -> ModelError:
         """Return an error that explains a refusal or a failure, and its remedy."""
-        tries, fault = f"{self.config.retries + 1} attempts", _fault_of(reply)
+        tries = f"{self.config.retries + 1} attempts"
+        # A proxy in front of the server may answer with anything: an error without an object has only its status.
+        body: object = None
+        with suppress(ValueError, RecursionError):
+            body = json.loads(reply.text)
+        stated = body.get("error", body) if isinstance(body, dict) else None
+        fault = stated if isinstance(stated, dict) else {}
         words = str(fault.get("message", reply.text or reply.reason_phrase))
         reason = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
         pause = _pause(reply.headers)
@@ -419,16 +425,6 @@ class OpenAIModel:
         spent = {"prompt_tokens": prompt, "cached_tokens": cached, "completion_tokens": completion}
         usd = self.price.usd(**spent) if self.price is not None else None
         return Usage(calls=1, seconds=seconds, usd=usd, **spent)
-
-
-def _fault_of(reply: httpx2.Response) -> Mapping[str, object]:
-    """Return the error object of a reply, or {}."""
-    try:
-        body = json.loads(reply.text)
-    except (ValueError, RecursionError):
-        return {}
-    fault = body.get("error", body) if isinstance(body, dict) else None
-    return fault if isinstance(fault, dict) else {}
 
 
 def _pause(headers: Mapping[str, str]) -> float:

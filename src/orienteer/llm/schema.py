@@ -150,16 +150,12 @@ def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
         elif kind == "boolean" and value.strip().lower() in ("true", "false"):
             yield value.strip().lower() == "true"
         elif kind == "array" and form.get("items", {}).get("type") == "string":
-            yield from _lists(value)
-
-
-def _lists(text: str) -> Iterator[JsonValue]:
-    """Yield the list that a text means: a list in JSON, or the text alone."""
-    items: JsonValue = [text] if text.strip() and not _SEVERAL.search(text) else None
-    with suppress(ValueError):
-        items = decode(text) if items is None else items
-    if isinstance(items, list) and all(isinstance(item, str) for item in items):
-        yield items
+            # Small models write a list as JSON in a text, or a list of one as the bare text.
+            items: JsonValue = [value] if value.strip() and not _SEVERAL.search(value) else None
+            with suppress(ValueError):
+                items = decode(value) if items is None else items
+            if isinstance(items, list) and all(isinstance(item, str) for item in items):
+                yield items
 
 
 def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> ReadValue:

@@ -156,7 +156,7 @@ def as_text(call: ToolCall) -> str:
 
 
 def _after_draft(text: str) -> int:
-    """Return the offset where a reasoning model's thoughts end; a call in them is only considered."""
+    """Return the offset of the end of a reasoning model's thoughts; a call in them is only considered."""
     thought = _DRAFT.match(text)
     return thought.end() if thought else 0
 
@@ -187,18 +187,17 @@ def _in_words(message: Message, names: Mapping[str, str]) -> Message:
 
 
 def _objects(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of the begin and the end of each JSON object in a text, nested ones too, in order.
-
-    An untrusted text may have braces without end. The search gives up after some that begin no object, or when it has
-    read each character several times.
-    """
+    """Yield the offsets of the begin and the end of each JSON object in a text, nested ones too, in order."""
     scan = json.JSONDecoder().raw_decode
+    # An untrusted text may have braces without end. The search gives up after some that begin no object, or when it
+    # has read each character several times.
     room, failures = _MOST_READINGS * len(text), 0
     for brace in _BRACE.finditer(text, start):
         place = brace.start()
         try:
             end = scan(text, place)[1]
-        except (ValueError, RecursionError) as error:  # this brace begins no object
+        except (ValueError, RecursionError) as error:
+            # This brace begins no object.
             failures += 1
             room -= getattr(error, "pos", place) - place
         else:

@@ -218,7 +218,8 @@ def _body(parts: Iterable[bytes], headers: httpx2.Headers, url: str, on_bytes: C
     member = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing.endswith("gzip") else None
     try:
         for part in parts:
-            received += len(part)  # what is packed may unpack to nothing
+            # Packed bytes count as well: they may unpack to nothing, without end.
+            received += len(part)
             while True:
                 # Unpacked so little at a time that a bomb is stopped at the largest size.
                 piece = part if member is None else member.decompress(part, _AT_ONCE)
@@ -238,10 +239,11 @@ def _body(parts: Iterable[bytes], headers: httpx2.Headers, url: str, on_bytes: C
 
 
 def _authorities(base_url: str) -> ssl.SSLContext:
-    """Return the trusted certificates. Plain http to this machine checks none, and to load the list takes 80 ms.
+    """Return the trusted certificates.
 
     Raises `ModelRefused` if the environment names a list that cannot be read.
     """
+    # Plain http to this machine checks none, and to load the list takes 80 ms.
     if urlsplit(base_url).scheme == "http" and is_loopback(base_url):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:

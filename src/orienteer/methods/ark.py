@@ -56,7 +56,7 @@ _PAPER_PARAMETERS = {
 
 
 class ArkConfig(Options):
-    """ARK's settings, the paper's values where it gives them."""
+    """ARK's settings, with the paper's values if it gives them."""
 
     agents: int = Field(default=3, ge=1)
     """Parallel agents. ARK, appendix A.2."""
@@ -111,7 +111,8 @@ class Ark:
         self._graph, self._model, self.config, self._rerank = graph, model, config or ArkConfig(), rerank
         if rerank and self.config.is_plain:
             raise BadOption("a reranker is not the paper's: leave it out, or faithful and tools")
-        graph.arrays.searcher(self.config.mode)  # without vectors it is told before a model is paid
+        # A graph without vectors is refused here, before a model is paid.
+        graph.arrays.searcher(self.config.mode)
         self._toolbox()  # a tool that no package has, too
 
     def retrieve(self, question: Question, run: Run) -> Result:
@@ -291,10 +292,8 @@ class _Agreement:
 
 
 def _result_of(future: Future[_Course]) -> _Course:
-    """Return a thread's result, in short waits.
-
-    A library (polars) may have the system resume a wait after an interrupt: one long wait would never notice it.
-    """
+    """Return a thread's result, in short waits."""
+    # A library (polars) may have the system resume a wait after an interrupt: one long wait would never notice it.
     while not future.done():
         wait((future,), _WAIT_SECONDS)
     return future.result()

@@ -62,7 +62,8 @@ class GraphScout:
         self.mode: Mode = self.config.mode
         if self.mode == AUTO:
             self.mode = "dense" if graph.arrays.searcher.has_vectors else "lexical"
-        graph.arrays.searcher(self.mode)  # without vectors it is told before a model is paid
+        # A graph without vectors is refused here, before a model is paid.
+        graph.arrays.searcher(self.mode)
         if self.config.has_code and self.config.directed:
             Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType` if one of these is none
         tools = self._tools()
@@ -101,7 +102,20 @@ class GraphScout:
             notes=(*trajectory.notes, *notes, *failed),
         )
         is_done = bool(hits) or trajectory.stopped_by == "error"
-        return result if is_done else self._plainly(result, question, run)
+        if is_done:
+            return result
+        # A course without hits would answer nothing: one search by the question's words costs no call.
+        config = WorkflowConfig(mode=self.mode)
+        workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
+        plain = workflow.follow(lambda: workflow.present(workflow.plain_search()))
+        return result.model_copy(
+            update={
+                "hits": plain.hits,
+                "trajectories": (*result.trajectories, *plain.trajectories),
+                "usage": result.usage + plain.usage,
+                "notes": (*result.notes, _NO_NODES, *plain.notes),
+            }
+        )
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return the trajectory without steps that the course begins with."""
@@ -171,20 +185,6 @@ class GraphScout:
             if trajectory.stopped_by != "error":
                 raise
             return (), []
-
-    def _plainly(self, result: Result, question: Question, run: Run) -> Result:
-        """Return the result with the hits of one search by the question's words."""
-        config = WorkflowConfig(mode=self.mode)
-        workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
-        plain = workflow.follow(lambda: workflow.present(workflow.plain_search()))
-        return result.model_copy(
-            update={
-                "hits": plain.hits,
-                "trajectories": (*result.trajectories, *plain.trajectories),
-                "usage": result.usage + plain.usage,
-                "notes": (*result.notes, _NO_NODES, *plain.notes),
-            }
-        )
 
 
 class _Tools(NamedTuple):

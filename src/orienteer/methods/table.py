@@ -32,7 +32,7 @@ class MethodCard:
     is_knowledge_base: bool = False
     """Whether its class is a retriever, which gathers evidence, and becomes a `KnowledgeBaseMethod` that ranks it."""
     config: str | None = None
-    """Where the class of its options is, which it takes as `config`; None where there is nothing to choose."""
+    """The path of the class of its options, which it takes as `config`; None without options."""
     model: Literal["no", "optional", "required"] = "no"
     """Whether its class takes a `model`, and whether it can do without."""
     needs_vectors: bool = False
@@ -113,7 +113,7 @@ class MethodCard:
         return method
 
     def turns_kept(self, options: Mapping[str, Any]) -> int:
-        """Return how many last turns a budget keeps back where these options are set."""
+        """Return the number of last turns that a budget keeps back under these options."""
         if not isinstance(self.last_turns, str):
             return self.last_turns
         config = self.config_class()
@@ -122,7 +122,7 @@ class MethodCard:
 
 
 def import_at(path: str) -> Any:  # Any: whatever stands there
-    """Return what `package.module:NAME` names. Raises `BadOption` where it cannot be imported."""
+    """Return the object at `package.module:NAME`. Raises `BadOption` if it cannot be imported."""
     module, _, name = path.partition(":")
     try:
         return getattr(importlib.import_module(module), name)
@@ -291,7 +291,7 @@ def cards(refuse: Callable[[BadOption], None] | None = None) -> Mapping[str, Met
 
 
 def _card_of(name: str) -> MethodCard | None:
-    """Return the card of a name alone, None where there is none. Raises `BadOption` for a package's that is broken."""
+    """Return the card of a bare name, or None. Raises `BadOption` for a broken package."""
     if ":" in name:  # one method over another, or an import path
         return None
     if name in METHODS:
@@ -307,7 +307,7 @@ def _card_of(name: str) -> MethodCard | None:
 
 
 def _card_of_retriever(name: str) -> MethodCard | None:
-    """Return the card of a retriever that a package registers, None where there is none of this name."""
+    """Return the card of a retriever that a package registers under this name, or None."""
     if name not in registered("retrievers", CORE):
         return None
     from orienteer.retrieval.bases.table import config_class, retriever_class  # only for those of packages

@@ -11,11 +11,13 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
+from orienteer.query import plan
+from orienteer.query.proof import Leg, WalkedStep, Witness
 from orienteer.reading.edge_labels import EdgeLabels
-from orienteer.reading.execution import Executor, QueryOutcome, leads
+from orienteer.reading.execution import Executor, QueryOutcome
 from orienteer.reading.line import parse
 from orienteer.reading.linker import LinkedPhrase
-from orienteer.reading.query import Among, Condition, Either, ExactQuery, Filled, Joined, Valued, edges_of, joined_of
+from orienteer.reading.query import ExactQuery, Valued, edges_of, joined_of
 from orienteer.reading.reader import QuestionReader, ReadQuestion, named_rows
 from orienteer.reading.thesaurus import MOST
 from orienteer.reading.wording import QueryWording
@@ -197,16 +199,12 @@ class Explainer:
         self._wording = QueryWording(graph)
 
     def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...]]:
-        """Return in words what a node meets, and the edges that lead from it to what the question names."""
-        texts: list[str] = []
-        edges: list[WalkedEdge] = []
-        for condition in self._query.nodes.conditions:
-            for text, walked in self._reasons(row, condition):
-                texts.append(text)
-                edges += walked
+        """Return in words what a node meets, and all edges of its proof, the nearest first."""
+        proof = self._executor.proof(row, self._query.nodes)
+        texts = [text for leg in proof.legs for text in self._leg(row, leg)]
         best, measure = self._query.nodes.best, self._query.measure
         if best is not None:
-            measured = float(self._executor.measured(np.array([row], np.int32), best.measure)[0])
+            measured = float(self._executor.measured([row], best.measure)[0])
             value = self._wording.moment(best.measure.property, measured)
             texts.append(f"{self._wording.measure(best.measure)}: {value}")
         if measure is not None and measure.property is not None:
@@ -215,42 +213,59 @@ class Explainer:
         for condition in self._query.claimed if self._query.form == "every" else ():
             if isinstance(condition, Valued):
                 texts.append(f"{condition.property}: {self._value(row, condition.property)}")
-        return "; ".join(dict.fromkeys(texts)), tuple(dict.fromkeys(edges))
+        edges = dict.fromkeys(self._edge(near, step) for near, step in proof.steps())
+        return "; ".join(dict.fromkeys(texts)), tuple(edges)
 
-    def _reasons(self, row: int, condition: Condition) -> Iterator[tuple[str, list[WalkedEdge]]]:
-        if isinstance(condition, Among):
-            yield (self._wording.condition(condition), []) if condition.negated else ("named in the question", [])
-        elif isinstance(condition, Either) and not condition.negated:
-            for option in condition.options:
-                reasons = [
-                    reason for part in option if self._executor.meets(row, part) for reason in self._reasons(row, part)
-                ]
-                if len(reasons) >= len(option):
-                    yield from reasons
-        elif isinstance(condition, Valued | Filled) and not condition.negated:
-            yield f"{condition.property}: {self._value(row, condition.property)}", []
-        elif isinstance(condition, Joined) and leads(condition) and not condition.negated:
-            steps = self._executor.witness(row, condition)
-            if steps:
-                yield self._wording.path(row, steps), list(self._edges(row, steps))
-        elif isinstance(condition, Joined) and condition.comparison is not None:
-            number = int(self._executor.counts(np.array([row], np.int32), condition.kinds, condition.target)[0])
-            yield f"{self._wording.condition(condition)} ({number})", []
-        else:
-            yield self._wording.condition(condition), []
+    def _leg(self, row: int, leg: Leg) -> list[str]:
+        """Return a leg of a node in words.
+
+        A leg of edges is a way as long as it does not fork, its far end first: `migraine <-treats- aspirin`. What its
+        last node meets beside follows: `asthma: -associates-> PTGS2, -associates-> TNF`.
+        """
+        if isinstance(leg.nodes, plan.Among):
+            return ["named in the question"]
+        if leg.end is None:
+            return [self._plain(leg)]
+        steps, end = [*leg.steps], leg.end
+        while [further.end is not None for further in _told(end)] == [True]:
+            [further] = _told(end)
+            assert further.end is not None
+            steps, end = [*steps, *further.steps], further.end
+        return [self._wording.path(row, [(step.kind, step.row) for step in steps]), *self._forks(end)]
+
+    def _forks(self, node: Witness) -> list[str]:
+        """Return what a node meets, and further down what those nodes meet that it leads to."""
+        told = _told(node)
+        if not told:
+            return []
+        texts = [self._plain(leg) if leg.end is None else self._wording.onward(leg.steps) for leg in told]
+        own = f"{self._graph.arrays.names[node.row]}: {', '.join(texts)}"
+        return [own, *(text for leg in told if leg.end is not None for text in self._forks(leg.end))]
+
+    def _plain(self, leg: Leg) -> str:
+        """Return a leg without edges in words."""
+        if isinstance(leg.nodes, plan.Has | plan.Compared):
+            return f"{leg.nodes.property}: {_text(leg.value)}"
+        if isinstance(leg.nodes, plan.Best):
+            return f"{leg.nodes.measure.property or 'number of edges'}: {_text(leg.value)}"
+        text = self._wording.condition(self._executor.conditions[leg.nodes])
+        return f"{text} ({leg.value})" if isinstance(leg.nodes, plan.Counted) else text
 
     def _value(self, row: int, name: str) -> str | None:
         value = self._graph.arrays.properties.values(name, np.array([row], np.int32))[0]
         return None if value is None else _text(value)
 
-    def _edges(self, row: int, steps: Sequence[tuple[int, int]]) -> Iterator[WalkedEdge]:
+    def _edge(self, row: int, step: WalkedStep) -> WalkedEdge:
         arrays = self._graph.arrays
-        for kind, neighbor in steps:
-            source, target = (neighbor, row) if kind & 1 else (row, neighbor)
-            yield WalkedEdge(
-                source=arrays.ids[source], type=str(arrays.types.edges[kind >> 1]), target=arrays.ids[target]
-            )
-            row = neighbor
+        source, target = (step.row, row) if step.kind & 1 else (row, step.row)
+        return WalkedEdge(
+            source=arrays.ids[source], type=str(arrays.types.edges[step.kind >> 1]), target=arrays.ids[target]
+        )
+
+
+def _told(node: Witness) -> list[Leg]:
+    """Return the legs of a node on the way that say more than that it was named."""
+    return [leg for leg in node.legs if not isinstance(leg.nodes, plan.Among)]
 
 
 def _quoted(words: Sequence[str]) -> str:

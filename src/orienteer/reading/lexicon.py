@@ -54,7 +54,7 @@ class Lexicon:
 
     def measured(self, row: int, measure: Measure) -> float | None:
         """Return what a measure of a node is; None where the node has no value."""
-        value = float(Executor(self.graph).measured(np.array([row], np.int32), measure)[0])
+        value = float(Executor(self.graph).measured([row], measure)[0])
         return None if np.isnan(value) else value
 
     def value(self, facts: PropertyFacts, row: int) -> str | float | None:

@@ -137,6 +137,11 @@ class QueryWording:
             text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
         return text
 
+    def onward(self, steps: Sequence[tuple[int, int, int]]) -> str:
+        """Return a walk of (kind, place, row) from a node that was named before: `-located_in-> Belgium`."""
+        parts = ((self.edge_name(kind >> 1), kind & 1, self._arrays.names[row]) for kind, _, row in steps)
+        return " ".join(f"<-{edge}- {name}" if is_turned else f"-{edge}-> {name}" for edge, is_turned, name in parts)
+
     def is_dated(self, name: str) -> bool:
         """Tell whether a property tells dates, which are texts."""
         rows = self._arrays.properties.rows(name)[:1]

@@ -121,10 +121,8 @@ class _Piece(NamedTuple):
 def render(evidence: Evidence, graph: Graph, tokens: int = TOKENS, *, prefix: str = "") -> EvidenceText:
     """Return evidence as lines `[C1] ...` under headings, best first, as many as the budget has room for.
 
-    Labels: C a passage, N an entity or another node, E a relation, P a path; `prefix` stands before each, to tell those
-    of several searches apart. What a text says is data: it stands on lines of its own, indented, so that no text can
-    pass for a label or a heading. Paths stand last and the best of them at the very end, where models read with most
-    care (PathRAG).
+    Labels: C a passage, N an entity or another node, E a relation, P a path; `prefix` precedes each, to
+    distinguish those of several searches.
     """
     sections = {
         "passages": [_of_node(scored.item) for scored in evidence.nodes if scored.item.type in PASSAGES],
@@ -141,6 +139,7 @@ def render(evidence: Evidence, graph: Graph, tokens: int = TOKENS, *, prefix: st
         labelled = {f"{prefix}{letter}{number}": piece for number, piece in enumerate(fitting[name], 1)}
         labels |= {label: piece.ids for label, piece in labelled.items()}
         pieces = [f"[{label}] {piece.text}" for label, piece in labelled.items()]
+        # Models read the very end with most care: the best path is last (PathRAG).
         lines += pieces[::-1] if name == "paths" else pieces
     text = "\n".join(lines) or f"(nothing was found{': ' if evidence.reason else ''}{evidence.reason})"
     left_out = sum(map(len, sections.values())) - sum(map(len, fitting.values()))
@@ -158,7 +157,8 @@ def _fitting(sections: Mapping[str, list[_Piece]], tokens: int, label: int) -> d
         for piece in pieces:
             heading = "" if fitting[name] else f"{_HEADINGS[name]}:"
             cost = count_tokens(heading) + label + count_tokens(piece.text)
-            if cost <= left:  # a piece too large is passed over: what stands behind it may have room
+            # A piece too large is skipped: a later one may fit.
+            if cost <= left:
                 fitting[name].append(piece)
                 left -= cost
     return fitting
@@ -166,6 +166,7 @@ def _fitting(sections: Mapping[str, list[_Piece]], tokens: int, label: int) -> d
 
 def _of_node(node: Node) -> _Piece:
     heading = f"{single_spaced(node.name)} ({node.type})"
+    # A text is data: on indented lines of its own it cannot pass for a label or a heading.
     return _Piece("\n".join([heading, *indented(node.text)]), (node.id,))
 
 

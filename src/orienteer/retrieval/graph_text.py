@@ -416,18 +416,17 @@ def _paragraphs(text: str) -> Iterator[str]:
     """Return the lines of a text, those in one that were only wrapped: a line of prose that goes on in lower case."""
     paragraph: list[str] = []
     for line in text.split("\n"):
-        if paragraph and not (_goes_on(paragraph[-1]) and line.lstrip()[:1].islower()):
-            yield "\n".join(paragraph)
-            paragraph = []
+        if paragraph:
+            # Only prose is wrapped: a long line, mostly of words, without an end of a sentence, then a small letter.
+            last = paragraph[-1].rstrip()
+            words = last.split()
+            is_prose = len(words) >= 5 and sum(word.strip(",'\"()-").isalpha() for word in words) >= 0.7 * len(words)
+            goes_on = is_prose and len(last.lstrip()) >= _WRAPPED and last[-1] not in ".!?:;|"
+            if not (goes_on and line.lstrip()[:1].islower()):
+                yield "\n".join(paragraph)
+                paragraph = []
         paragraph.append(line)
     yield "\n".join(paragraph)
-
-
-def _goes_on(line: str) -> bool:
-    """Return whether a line of prose may continue in the next."""
-    words = line.split()
-    is_prose = len(words) >= 5 and sum(word.strip(",'\"()-").isalpha() for word in words) >= 0.7 * len(words)
-    return is_prose and len(line.strip()) >= _WRAPPED and line.rstrip()[-1] not in ".!?:;|"
 
 
 def _window(pieces: Sequence[TextPiece], best: TextPiece, shown: SnippetTerms, longest: int) -> tuple[int, int]:

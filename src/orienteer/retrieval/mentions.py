@@ -275,7 +275,8 @@ class AnswerLinker:
         for row in shown:
             name = self._graph.arrays.names[row].casefold()
             if len(name) < _SHORTEST or name not in folded or _VALUE.fullmatch(name):
-                continue  # told at once: of most names no pattern need be made
+                # Most names end here: to compile a pattern for each would take the most time.
+                continue
             if match := next(occurrences(name, folded), None):
                 places.append((match.start(), match.end(), row))
         return [

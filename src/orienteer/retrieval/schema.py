@@ -252,11 +252,9 @@ def _longer(graph: Graph, triples: Sequence[Triple], begin: _Step, row: int, rim
 def _next(
     graph: Graph, triples: Sequence[Triple], walked: Sequence[Triple], node_type: str, rows: Rows, seen: Rows
 ) -> tuple[_Step, Rows] | None:
-    """Return a step from these nodes of a type to nodes not seen before, and those: along the commonest kind of edge.
-
-    A kind that was walked already comes last; one that leads to very many nodes is not taken.
-    """
+    """Return a step from these nodes to nodes not seen before, and those: along the commonest kind of edge."""
     directions: tuple[Direction, ...] = ("out", "in")
+    # An example with a new kind of edge shows more: kinds that were walked come last.
     for triple in sorted(triples, key=lambda triple: triple in walked):
         for direction in directions:
             near, far = (triple.source, triple.target) if direction == "out" else (triple.target, triple.source)

@@ -1,4 +1,4 @@
-"""A model's Python runs here, where it can only compute, print, and call the functions that it is given.
+"""Runs a model's Python, which can only compute, print, and call the functions that it is given.
 
     tiers          the protocol: `Interpreter`, its `RunResult` and its `Limits`; the code's calls of our functions;
                    the choice of a tier; the second tier, CPython in a process that is locked down (`worker`)

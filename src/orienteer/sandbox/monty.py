@@ -320,14 +320,12 @@ def _signal(session: MontySession | None, number: signal.Signals) -> None:
 
 
 def _confine(worker: int | None) -> frozenset[str]:
-    """Forbid a worker to open, write and start anything: it has its pipes, and code needs nothing else.
-
-    Returns the name of this wall, or nothing if the system does not allow it.
-    """
+    """Limit a worker's resources; return the name of this wall, or nothing if the system does not allow it."""
     if sys.platform != "linux" or worker is None:
         return frozenset()
     import resource  # Linux alone limits another process
 
+    # It may not open, write or start anything: it has its pipes, and code needs nothing else.
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_CORE):
         try:
             resource.prlimit(worker, limit, (0, 0))
@@ -372,11 +370,9 @@ def describe(error: MontyRuntimeError | MontySyntaxError) -> str:
 
 
 def missing(error: MontyRuntimeError | MontySyntaxError) -> str | None:
-    """Return the feature of Python that the code needed and this tier lacks; None if CPython would fail as well.
-
-    The wording of the interpreter's error is the only sign. Code that raises such an error itself is believed: it gets
-    the same error from the second tier.
-    """
+    """Return the feature of Python that the code needed and this tier lacks; None if CPython would fail as well."""
+    # The wording of the interpreter's error is the only sign. Code that raises such an error itself is believed: it
+    # gets the same error from the second tier.
     raised, message = type(error.exception()), error.display("msg")[:_LONGEST_MESSAGE]
     if raised is NotImplementedError:
         return _unsupported(message)

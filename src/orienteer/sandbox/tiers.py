@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -255,10 +256,8 @@ class CPythonInterpreter:
             return {"error": str(error)}
 
     def _ran(self, ended: Mapping[str, JsonValue], seconds: float) -> RunResult:
-        """Return the result of a run, cut to the limits again: the code may have written the message itself.
-
-        Raises `PipeError` for a message of another form.
-        """
+        """Return the result of a run, cut to the limits again. Raises `PipeError` for a message of another form."""
+        # The code may have broken out of its interpreter and written the message itself.
         text, left_out, error, missing = (ended.get(name) for name in ("printed", "left_out", "error", "missing"))
         if not isinstance(text, str) or not isinstance(left_out, int):
             raise PipeError("it answered in an unknown form")
@@ -283,20 +282,16 @@ class CPythonInterpreter:
         printed, left_out = "", 0
         if isinstance(fault, DeadlinePassed):
             error = f"TimeoutError: the code took longer than {self._limits.seconds:g} s and was stopped; {_LOST}"
-            printed, left_out = self._printed_before(self._worker)
+            # Interrupted, most code still yields, and what it printed shows the model how far it came.
+            self._worker.popen.send_signal(signal.SIGINT)
+            printed, left_out = "", 0
+            with suppress(PipeError, DeadlinePassed):
+                ran = self._ran(self._worker.pipe.receive(time.monotonic() + _GRACE), 0.0)
+                printed, left_out = ran.printed, ran.left_out
         else:
             error = f"the interpreter broke: {self._worker.cause(fault)}; {_LOST}"
         self.close()
         return RunResult(printed, error, is_lost=True, left_out=left_out, seconds=seconds)
-
-    def _printed_before(self, worker: _Worker) -> tuple[str, int]:
-        """Interrupt code that ran too long; return what it had printed and how much was left out, if it yields."""
-        worker.popen.send_signal(signal.SIGINT)
-        try:
-            ran = self._ran(worker.pipe.receive(time.monotonic() + _GRACE), 0.0)
-        except (PipeError, DeadlinePassed):
-            return "", 0
-        return ran.printed, ran.left_out
 
 
 class _Worker(Worker):

@@ -127,7 +127,8 @@ class CodeSession:
         try:
             bytearray(_ROOM)
             is_full = False
-        except MemoryError:  # the code's state leaves no memory for another run
+        except MemoryError:
+            # The code's state leaves no memory for another run.
             is_full = True
         ended = {
             "ended": number,

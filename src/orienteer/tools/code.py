@@ -278,10 +278,8 @@ class ServedFind:
 
 
 def _flat(value: JsonValue) -> JsonValue:
-    """Return a value whose nodes and edges have their properties next to their names, as Neo4j's drivers give them.
-
-    Code that is written for those asks `row["d"].get("year")`, and would take its own mistake for a missing year.
-    """
+    """Return a value whose nodes and edges have their properties next to their names, as Neo4j's drivers give them."""
+    # Code that is written for those asks `row["d"].get("year")`, and would take its own mistake for a missing year.
     if isinstance(value, list):
         return [_flat(item) for item in value]
     if not isinstance(value, dict):

@@ -81,7 +81,13 @@ class GatherEvidence:
         own = {name: value for name, value in options.items() if name not in limits}
         base = open_base(str(arguments["base"]), self._graph, {**own, **({"mode": "lexical"} if by_words else {})})
         low, high, types = (tuple(cast(list[str], arguments.get(name, []))) for name in ("low", "high", "answer_types"))
-        query = replace(_query(str(arguments["query"]), limits), low=low, high=high, answer_types=types)
+        # A saved call is a file that anyone may have written: its k and filters are checked like a question's.
+        try:
+            query = Query.of(Question.model_validate({"text": str(arguments["query"]), **limits}))
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise BadOption(f"{'.'.join(map(str, fault['loc']))} is {fault['input']!r}: {fault['msg']}") from error
+        query = replace(query, low=low, high=high, answer_types=types)
         evidence = base.gather(query, Allowance())
         evidence = unpaid(evidence) if by_words else evidence
         part = part_of(evidence, cast(Part, arguments.get("part", "all")))
@@ -91,17 +97,8 @@ class GatherEvidence:
         return observed(part, self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
 
 
-def _query(text: str, limits: Mapping[str, Any]) -> Query:  # Any: JSON
-    """Return the query of a call with the k and the filters among its options. Raises `BadOption`."""
-    try:
-        return Query.of(Question.model_validate({"text": text, **limits}))
-    except ValidationError as error:
-        fault = error.errors()[0]
-        raise BadOption(f"{'.'.join(map(str, fault['loc']))} is {fault['input']!r}: {fault['msg']}") from error
-
-
 def is_of_method(call: ToolCall) -> bool:
-    """Return whether a method that is no retriever gathered a call's evidence: it cannot be gathered again."""
+    """Return whether a method, not a retriever, gathered a call's evidence: it cannot be gathered again."""
     try:
         arguments = decode(call.arguments)
     except ValueError:

@@ -22,7 +22,7 @@ import numpy as np
 from orienteer.cypher.names import identifiers
 from orienteer.graph.search import QueryWords
 from orienteer.graph.store import Graph
-from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
+from orienteer.index.searchers import RRF_CONSTANT, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.mentions import Policy, letter_likeness, link, word_shares
 from orienteer.text.sentences import one_line
@@ -138,19 +138,15 @@ class NodeIdRetriever:
         if mode == "lexical":
             more = by_words(session.graph, text, left + len(sure))
         else:
-            more = self._by_meaning(mode, text, left + len(sure))
+            rows, scores = session.graph.arrays.searcher(mode).search(text, left + len(sure))
+            # The score of a node that is first in both lists is the highest that a fusion of ranks can give.
+            most = 2 / (RRF_CONSTANT + 1) if ranking_of(mode).fusion == "rrf" else 1.0
+            likeness = (min(max(score / most, 0.0), _UNSURE) for score in scores.tolist())
+            more = [ScoredNode(row, score) for row, score in zip(rows.tolist(), likeness, strict=True)]
         others = [hit for hit in more if hit.row not in set(sure)][:left]
         if not sure and not others:
             notes.append(f"Nothing in this graph is like {what}: try other words.")
         return [*(ScoredNode(row, _SURE) for row in sure), *others]
-
-    def _by_meaning(self, mode: Mode, text: str, k: int) -> list[ScoredNode]:
-        rows, scores = self._session.graph.arrays.searcher(mode).search(text, k)
-        most = 2 / (RRF_CONSTANT + 1) if ranking_of(mode).fusion == "rrf" else 1.0  # first in both lists
-        return [
-            ScoredNode(row, min(max(score / most, 0.0), _UNSURE))
-            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
-        ]
 
     def _reply(
         self, topk: int, queries: Sequence[str], hits_by_query: Sequence[Sequence[ScoredNode]], notes: list[str]

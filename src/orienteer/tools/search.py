@@ -137,10 +137,7 @@ class SearchInGraph:
     def _best_of_names(
         self, words: QueryWords, values: Sequence[ValueMatch], k: int, among: Rows | None, mask: Mask | None
     ) -> BestRows:
-        """Return the nodes that the query names, then the best by words, then those with it as a value.
-
-        Rows by words stand in the order of `_in_phrases`, and those with hardly any of the words are left out.
-        """
+        """Return the nodes that the query names, then the best by words, then those with it as a value."""
         names = NameSearch(self._session.graph.arrays)
         named = [match.row for match in names.matches(words.query, among=among, mask=mask)[:k]]
         of_values = [row for value in values for row in value.rows.tolist()]
@@ -152,7 +149,8 @@ class SearchInGraph:
         most = max((coverage.number for coverage in coverages), default=0)
         sure = {*named, *of_values}
         rows = zip(best.tolist(), coverages, strict=True)
-        least = 1 if most or not words.common else 0  # by common words alone rows are found if none has others
+        # Rows are found by common words alone if none has others.
+        least = 1 if most or not words.common else 0
         # A row is weak with fewer words than the least, or with one of many if another row has more.
         weak = [
             bool(has.of) and (has.number < least or (has.number == 1 < most and has.of >= _MANY)) and row not in sure
@@ -180,10 +178,8 @@ class BestRows(NamedTuple):
 
 
 def _snippets(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]:
-    """Yield by row the query's words in it and the part of its text with them; nothing after the first rows.
-
-    Without words it is nothing for all of them.
-    """
+    """Yield for each row the query's words in it and the part of its text with them; "" without words."""
+    # Only the first rows have a snippet: a model reads no further than that, and a list of names has room for more.
     first, width = reply.snippets(len(rows))
     for place, (row, coverage) in enumerate(zip(rows.tolist(), words.coverages(rows), strict=True)):
         has_snippet = words.terms and place < first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -108,13 +108,13 @@ class Session:
     """Whether a near type, a part of a name, or one of several nodes of a name is taken, with a note, where a model
     names no other; None if sets are saved. A server that keeps nothing from call to call mends, and saves none."""
     characters_a_token: float = CHARACTERS_A_TOKEN
-    """What a token of a reply is taken for: `CHARACTERS_A_TOKEN_OF_IDS` keeps to the tokens where most of it is ids."""
+    """Characters counted as a token of a reply: `CHARACTERS_A_TOKEN_OF_IDS` is safe if most of it is ids."""
     mode: Mode = "lexical"
     """How searches rank if the model does not say. All modes but `lexical` need vectors."""
     offers_mode: bool = False
     """Whether the model may say how a search is to rank."""
     offers_passages: bool = False
-    """Whether a search takes passages, whose meaning counts beside that of the query."""
+    """Whether a search takes passages, whose meaning counts as well as that of the query."""
     offers_offset: bool = False
     """Whether every list continues by an offset, because no set keeps the rest of it."""
     sets: list[Rows] = field(default_factory=list)
@@ -282,26 +282,19 @@ class Session:
         except UnknownType as error:
             schema = self.graph.schema
             called = {word.casefold(): code for code in types for word in schema.also_called.get(code, ())}
+            # The one type with all words of the name, in any form: `works` is `worked_at`, `gene` is `gene/protein`.
+            words = _stems(name)
+            having = [code for code in types if words and words <= _stems(schema.label(code))]
             guess = (
                 called.get(name.casefold())
                 or (error.near[0] if error.near and letter_likeness(name, error.near[0]) >= _ALIKE else None)
-                or _by_words(name, {code: schema.label(code) for code in types})
+                or (having[0] if len(having) == 1 else None)
             )
             if guess is None or not self.mends_names:
                 raise
             notes.append(f"{name!r} is read as {schema.label(guess)!r}")
             return guess
         return name
-
-
-def _by_words(name: str, types: Mapping[str, str]) -> str | None:
-    """Return the one type, of codes with their labels, that has all words of a name, in any form.
-
-    None if none has, or several: `works` is `worked_at`, and `gene` is `gene/protein`.
-    """
-    words = _stems(name)
-    having = [code for code, label in types.items() if words and words <= _stems(label)]
-    return having[0] if len(having) == 1 else None
 
 
 def _stems(name: str) -> frozenset[str]:

@@ -111,7 +111,7 @@ class ReadSchema:
 
 
 class SearchPassages:
-    """A search for readers: it shows passages whole, where `search_in_graph` shows one line of a node."""
+    """A search for readers: it shows whole passages; `search_in_graph` shows one line of a node."""
 
     def __init__(self, session: Session, k: int, *, has_filters: bool = False) -> None:
         """Without filters it finds passages only; in a graph without passages, any node."""

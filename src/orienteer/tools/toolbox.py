@@ -392,7 +392,7 @@ class NamesOfQuestion(NamedTuple):
     known: Mapping[str, int] = {}
     """The longest names of nodes in it, and how many nodes each means; `name (Type)` too if several bear one."""
     possible: Sequence[str] = ()
-    """Stretches beside these; next to a known name, those with a capital letter or a digit."""
+    """Other stretches; next to a known name, only those with a capital letter or a digit."""
 
 
 @dataclass(slots=True)
@@ -461,7 +461,13 @@ def names_in(question: str, graph: Graph) -> NamesOfQuestion:
 
     for span in longest_names(len(words), _LONGEST_NAME, rows_of):
         name = _as_spelled(question, words[span.begin][0], words[span.end - 1][1], graph)
-        known |= _with_types(name, graph)
+        rows = graph.arrays.candidates(name)
+        known[name] = len(rows)
+        # Nodes of several types share the name: a model can then write `name (Type)`.
+        of_types = [graph.arrays.type_at(row) for row in rows] if len(rows) > 1 else []
+        for type_ in sorted(set(of_types)):
+            if "(" not in type_:
+                known[f"{name} ({type_})"] = of_types.count(type_)
         taken |= {*range(span.begin, span.end)}
     possible: dict[str, None] = {}
     for begin, end in combinations(range(len(words) + 1), 2):
@@ -469,7 +475,10 @@ def names_in(question: str, graph: Graph) -> NamesOfQuestion:
             stretch = question[words[begin][0] : words[end - 1][1]]
             parts = Tokenizer.words(stretch)
             may_name = bool(parts) and not {parts[0], parts[-1]} & _SMALL  # neither `of` nor `find` at its ends
-            if may_name and (not taken or _looks_named(stretch if begin else stretch[1:])):
+            # The capital that begins the question says nothing; a script without capitals may name anything.
+            letters = stretch if begin else stretch[1:]
+            has_sign = any(letter.isupper() or letter.isdigit() for letter in letters)
+            if may_name and (not taken or has_sign or re.search(f"[{_UNSPACED}]", letters)):
                 possible[stretch] = None
     return NamesOfQuestion(known, tuple(possible))
 
@@ -484,24 +493,9 @@ def _as_spelled(question: str, begin: int, end: int, graph: Graph) -> str:
     return next((form for form in forms if spelled(graph, form)), question[begin:end])
 
 
-def _with_types(name: str, graph: Graph) -> dict[str, int]:
-    """Return a name, and `name (Type)` for each type of its nodes if there are several, with the number of nodes."""
-    rows = graph.arrays.candidates(name)
-    types = [graph.arrays.type_at(row) for row in rows] if len(rows) > 1 else []
-    of_types = {f"{name} ({type_})": types.count(type_) for type_ in sorted(set(types)) if "(" not in type_}
-    return {name: len(rows), **of_types}
-
-
-def _looks_named(stretch: str) -> bool:
-    """Return whether a stretch looks like a name: a capital letter, a digit, or a script that has no capitals."""
-    return any(letter.isupper() or letter.isdigit() for letter in stretch) or bool(re.search(f"[{_UNSPACED}]", stretch))
-
-
 def _limited(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
-    """Return the schema of an object whose members are limited to names, or to a length.
-
-    What there is nothing to name by is left out if it is not required.
-    """
+    """Return the schema of an object whose members are limited to names, or to a length."""
+    # An optional member without a name to choose from is left out: a grammar cannot write an empty choice.
     required = schema.get("required", ())
     properties = {
         name: _member(member, names.get(name, ()), names)

@@ -116,7 +116,8 @@ class Follow:
             before, reached = reached.rows, step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
             walked.append(WalkedStep(before, reached.rows, hop))
         assert start is not None  # the schema asks for a step
-        order = np.lexsort((-reached.paths, -reached.members))  # stable: what is tied stays in the order of rows
+        # A stable sort: ties stay in the order of rows.
+        order = np.lexsort((-reached.paths, -reached.members))
         reply = ReplyLines(session, notes)
         is_one = len(references) == 1 and len(start) == 1
         began = references[0] if is_one else f"{counted(len(start), 'node')}{self._members(start)}"

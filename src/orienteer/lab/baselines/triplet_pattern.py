@@ -18,13 +18,17 @@ from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BadOption, UnknownProperty, UnknownType
-from orienteer.graph.adjacency import KindMask, distinct
+from orienteer.graph.adjacency import distinct
 from orienteer.graph.properties import Condition
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.lab.baselines.baseline import TEXT, Baseline
 from orienteer.lab.baselines.listwise import reranked
 from orienteer.protocols import Run
+from orienteer.query.budget import Budget
+from orienteer.query.plan import Hop
+from orienteer.query.sets import Sets, turned
+from orienteer.query.store import Store
 from orienteer.records import Direction, Question, Result
 from orienteer.retrieval.graph_text import arrow, edge_note, schema_lines
 from orienteer.tools.session import Session
@@ -171,54 +175,28 @@ def ground(graph: Graph, triplets: Sequence[Triplet], candidates: Mapping[str, R
 
     GROUND_TRIPLETS and the loop of SUBSTITUTE; SAGE, appendices C.2 and C.1. Rows go in and come out ascending.
     """
-    sets = dict(candidates)
+    left, query = dict(candidates), Sets(Store.of(graph), Budget())
     joins = rounds = 0
     is_changed = bool(triplets)
     while is_changed:
         is_changed, rounds = False, rounds + 1
         # Small sets first: what they prune is not walked from.
-        for triplet in sorted(triplets, key=lambda triplet: min(len(sets[triplet.head]), len(sets[triplet.tail]))):
-            head, tail = triplet.head, triplet.tail
-            out, back = _kinds(graph, triplet)
-            for end, other, kinds, returning in ((head, tail, out, back), (tail, head, back, out)):
-                rows = _joined(graph, sets[end], sets[other], kinds, returning)
-                is_changed = is_changed or len(rows) < len(sets[end])
-                sets[end] = rows
+        for triplet in sorted(triplets, key=lambda triplet: min(len(left[triplet.head]), len(left[triplet.tail]))):
+            mask = graph.arrays.kind_mask(triplet.edge_types or None, "out" if triplet.is_directed else None)
+            hop = Hop(frozenset() if mask is None else frozenset(np.flatnonzero(mask).tolist()))
+            for end, other, way in ((triplet.head, triplet.tail, hop), (triplet.tail, triplet.head, turned(hop))):
+                rows = query.joined(left[end].astype(np.int64), way, left[other].astype(np.int64))
+                is_changed = is_changed or len(rows) < len(left[end])
+                left[end] = rows.astype(np.int32)
                 joins += 1
-    return Grounding(sets, joins, rounds)
-
-
-def _kinds(graph: Graph, triplet: Triplet) -> tuple[KindMask | None, KindMask | None]:
-    """Return the kinds of edge that match a triplet, as seen from its head and from its tail."""
-    directions: tuple[Direction | None, Direction | None] = ("out", "in") if triplet.is_directed else (None, None)
-    head, tail = (graph.arrays.kind_mask(triplet.edge_types or None, direction) for direction in directions)
-    return head, tail
-
-
-def _joined(graph: Graph, rows: Rows, others: Rows, kinds: KindMask | None, returning: KindMask | None) -> Rows:
-    """Return the rows that have an edge to any of the others, ascending; walked from the side with fewer edges."""
-    adjacency = graph.arrays.adjacency
-    if not len(rows) or not len(others):
-        return rows[:0]
-    if adjacency.degree(others).sum() < adjacency.degree(rows).sum():
-        around = distinct(adjacency.entries(others, returning).neighbor)
-        return rows[np.isin(rows, around, assume_unique=True)]
-    entries = adjacency.entries(rows, kinds)
-    is_other = np.zeros(len(graph), np.bool_)
-    is_other[others] = True
-    return distinct(entries.owner[is_other[entries.neighbor]])
+    return Grounding(left, joins, rounds)
 
 
 # --------------------------------------------------------------------------------------- the first sets, and widening
 
 
 def _grounded(workflow: Workflow, pattern: TripletPattern, *, widths: Sequence[int], enough: int) -> Mapping[str, Rows]:
-    """Return the candidates of every symbol, for the least width at which the target has enough, else for the last.
-
-    A constant may be each of the best `width` nodes that a search for its text finds among its types, nodes of exactly
-    this name first. A constant that no node matches is left out with its triplets, for nothing would be left; the
-    workflow's notes say so.
-    """
+    """Return the candidates of every symbol, for the least width at which the target has enough, else for the last."""
     graph, question, target = workflow.graph, workflow.question, pattern.target
     constants: dict[str, tuple[int, ...]] = {}
     sets: dict[str, Rows] = {}
@@ -227,11 +205,13 @@ def _grounded(workflow: Workflow, pattern: TripletPattern, *, widths: Sequence[i
         mask = graph.arrays.mask(symbol.node_types or None, symbol.where)
         sets[name] = np.flatnonzero(np.ones(len(graph), np.bool_) if mask is None else mask).astype(np.int32)
         if symbol.text:
+            # Exact names come before hits of a search: any of the best `width` may be meant.
             named = [row for row in graph.arrays.candidates(symbol.text) if mask is None or mask[row]]
             hits = workflow.search(symbol.text, widths[-1], node_types=symbol.node_types, where=symbol.where)
             if rows := tuple(dict.fromkeys((*named, *hits))):
                 constants[name] = rows
             else:
+                # Without a constant nothing would be left: its triplets are left out, and a note says so.
                 missing.append(name)
     workflow.notes += [f"not found, so left out: {pattern.symbols[name].text!r}" for name in sorted(missing)]
     triplets = [triplet for triplet in pattern.triplets if {triplet.head, triplet.tail}.isdisjoint(missing)]
@@ -283,8 +263,10 @@ def _why(graph: Graph, pattern: TripletPattern, candidates: Mapping[str, Rows], 
     for triplet in pattern.triplets:
         if pattern.target not in (triplet.head, triplet.tail):
             continue
-        out, back = _kinds(graph, triplet)
-        other, kinds = (triplet.tail, out) if triplet.head == pattern.target else (triplet.head, back)
+        is_head = triplet.head == pattern.target
+        other = triplet.tail if is_head else triplet.head
+        direction: Direction | None = None if not triplet.is_directed else "out" if is_head else "in"
+        kinds = graph.arrays.kind_mask(triplet.edge_types or None, direction)
         entries = graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
         near = distinct(entries.neighbor[np.isin(entries.neighbor, candidates[other])])[:_NAMED].tolist()
         if near:

@@ -168,24 +168,24 @@ class NodeScorer:
             pools.append(self._by_words(self._mask))
         if by_degree:
             pools.append(self._prior.most_connected(wanted.types, self._k, self._mask))
-        if wanted.types and self._nearness is not None:  # without a type, what is merely near is no answer
+        # Without a type, what is merely near is no answer.
+        if wanted.types and self._nearness is not None:
             pools.append(self._nearness.dense.search(self._text, _BY_MEANING, mask=self._allowed()).rows)
         pool = distinct(np.sort(np.concatenate(pools))).astype(np.int32)
         pool = pool if self._mask is None else pool[self._mask[pool]]
-        return pool if len(pool) else self._most_touched()
+        if len(pool):
+            return pool
+        # The question says nothing but a type: the best connected nodes of the type are what it can mean.
+        rows = np.flatnonzero(np.isin(self._graph.arrays.node_types, list(wanted.types))).astype(np.int32)
+        rows = rows if self._mask is None else rows[self._mask[rows]]
+        order = np.lexsort((rows, -self._graph.arrays.adjacency.degree(rows)))[: self._k]
+        return np.sort(rows[order])
 
     def _allowed(self) -> Mask | None:
         """Mark the nodes of the wanted types that pass the filters; None for all nodes."""
         types = self._graph.arrays.types.nodes
         typed = self._graph.arrays.mask([str(types[number]) for number in self._wanted.types] or None)
         return typed if self._mask is None else self._mask if typed is None else typed & self._mask
-
-    def _most_touched(self) -> Rows:
-        """Return the best connected nodes of the wanted types: for questions that say nothing else."""
-        rows = np.flatnonzero(np.isin(self._graph.arrays.node_types, list(self._wanted.types))).astype(np.int32)
-        rows = rows if self._mask is None else rows[self._mask[rows]]
-        order = np.lexsort((rows, -self._graph.arrays.adjacency.degree(rows)))[: self._k]
-        return np.sort(rows[order])
 
     def _by_words(self, mask: Mask | None) -> Rows:
         return self._graph.arrays.text_index.search(self.terms, _BY_WORDS, mask=mask).rows
@@ -198,15 +198,13 @@ class NodeScorer:
         return by_type[self._graph.arrays.node_types[rows]]
 
     def _words(self, rows: Rows, *, leads: bool) -> NDArray[np.float64]:
-        """Return the BM25 of each node, words that linking has used up counting less: (rows,).
-
-        If no way leads anywhere, having a word counts too, however often a long text says the others.
-        """
+        """Return the BM25 of each node, words that linking has used up counting less: (rows,)."""
         index = self._graph.arrays.text_index
         named = {term for anchor in self._anchors for term in anchor.terms} if leads else set()
         spent = named | (self._kind_terms if self._anchors else set())
         own = index.scores([term for term in self.terms if term in spent], rows)
         total = index.scores([term for term in self.terms if term not in spent], rows) + _NAMED_JOINT * own
+        # If no way leads anywhere, having a word counts too, however often a long text says the others.
         if not leads and self._wanted.types and (self._config.prior_weight or self._nearness is not None):
             for posting in index.postings([term for term in self.terms if term not in self._kind_terms]):
                 total[rows.searchsorted(index.filter_rows(posting, rows))] += _COVERED * posting.idf

@@ -178,7 +178,8 @@ def _is_unknown(graph: Graph, name: str, absent: Collection[str], mistyped: Coll
         return True
     if len(words) == 1 or not _IDENTIFIER.fullmatch(name):
         return False
-    query = QueryWords(graph.arrays, name)  # the graph has all its parts: are they ever together?
+    # The graph has all parts of the name: are they ever together?
+    query = QueryWords(graph.arrays, name)
     if not query.postings:
         return False
     rows = query.full_in(None, reads=False)  # the name itself is looked for below, as part of a word too
@@ -197,11 +198,9 @@ def refusal(statistics: MatchStatistics) -> Refusal | None:
 
 
 def unquoted(statistics: MatchStatistics, quotation: Quotation) -> Refusal | None:
-    """Return the reason to list passages and quote no sentence, or None if it may be quoted.
-
-    A quotation looks like an answer. There is none if much of the question is absent, if the sentence lacks a number or
-    a month of the question, and if rows would have to be compared.
-    """
+    """Return the reason to list passages and quote no sentence, or None if it may be quoted."""
+    # A quotation looks like an answer. There is none if much of the question is absent, if the sentence lacks a number
+    # or a month of the question, and if rows would have to be compared.
     if statistics.lacking >= _MOST_LACKING:
         words, why = statistics.absent, f"not in these documents: {', '.join(statistics.absent)}"
     elif quotation.lacks:

@@ -350,7 +350,8 @@ def mentioning(graph: Graph, query: DocumentQuery, mask: Mask | None) -> Mention
     for row in rows[order].tolist():
         best.setdefault(_document(graph, row), row)
     kind = {document: row for document, row in best.items() if _is_of_kind(graph, document, query.noun)}
-    if not kind:  # the noun may be of no kind that the graph has: then it names none
+    if not kind:
+        # The noun may be of no kind that the graph has: then it names none.
         documents = arrays.mask([DOCUMENT]) if DOCUMENT in arrays.types.nodes else None
         every = np.flatnonzero(documents).tolist() if documents is not None else []
         kind = {} if any(_is_of_kind(graph, arrays.ids[row], query.noun) for row in every) else best

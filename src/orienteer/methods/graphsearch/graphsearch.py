@@ -150,21 +150,18 @@ class _GraphSearchCourse:
         side_by_side(self._flow, [Stage(inquiry.run) for inquiry in self._inquiries])
         spent = next((inquiry.spent for inquiry in self._inquiries if inquiry.spent is not None), None)
         try:
-            self._look_again()
+            # Without findings or sub-queries the question itself is searched: an answer needs some evidence.
+            if not any(answer.findings.whole for answer in self._answers()):
+                query = SubQuery("0", one_line(self._flow.question.text))
+                findings = self._sources.gather(self._flow, "Q", query.query, "all")
+                answer = SubAnswer("Q", query, findings, findings.text, is_asked=False)
+                self._inquiries[0].answers.append(answer)
             if self._has_answer:
                 self._conclusion = self._concluded(is_cut_short=spent is not None)
         except BudgetExhausted as refused:
             spent = spent or refused
         if spent is not None:
             raise spent
-
-    def _look_again(self) -> None:
-        """Gather for the question itself if no sub-query found anything, or none was ever asked."""
-        if any(answer.findings.whole for answer in self._answers()):
-            return
-        query = SubQuery("0", one_line(self._flow.question.text))
-        findings = self._sources.gather(self._flow, "Q", query.query, "all")
-        self._inquiries[0].answers.append(SubAnswer("Q", query, findings, findings.text, is_asked=False))
 
     def _concluded(self, *, is_cut_short: bool) -> Conclusion:
         """Return the answer; without any evidence no call is made for it."""
@@ -181,19 +178,16 @@ class _GraphSearchCourse:
             self._flow.join(last)
 
     def _ranking(self) -> tuple[Ranked, ...]:
-        """Return nodes by use: cited in the answer, used by a sub-query, retrieved for one.
-
-        In a graph with passages these are passages; other nodes that are cited stand at the end.
-        """
+        """Return nodes by use: cited in the answer, used by a sub-query, retrieved for one."""
         graph, question = self._sources.graph, self._flow.question
         answers = self._sources.spaces.answers(question.node_types, question.where)
         reasons: dict[int, str] = {}
         for node, why in _by_use(self._answers(), self._conclusion.cited):
-            if (
-                row := graph.arrays.ids.find(node)
-            ) is not None:  # a report that was written for the question is no node
+            # A report that was written for the question is not a node.
+            if (row := graph.arrays.ids.find(node)) is not None:
                 reasons.setdefault(row, why)
         mask = graph.arrays.mask(question.node_types or None, question.where)
+        # In a graph with passages the answers are passages: other nodes that are cited come last.
         cited = dict.fromkeys(
             row for node in self._conclusion.cited if (row := graph.arrays.ids.find(node)) is not None
         )

@@ -213,7 +213,8 @@ class LeanInquiry(Inquiry):
                 history=history(earlier, self.config.history_tokens),
                 query=query.line,
             )
-        except BudgetExhausted:  # what can still be gathered without a model is worth having
+        except BudgetExhausted:
+            # What can still be gathered without a model is worth having.
             return filled
         if reply is not None and (text := without_labels(one_line(reply["text"]))):
             return filled._replace(text=text, triples=triples_of(reply["triples"]) or filled.triples)
@@ -221,11 +222,7 @@ class LeanInquiry(Inquiry):
         return filled
 
     def _variables(self, earlier: Sequence[SubAnswer]) -> dict[str, str]:
-        """Return the names for the variables, from the bindings of triples that agree with the answer.
-
-        An answer that no binding agrees with stands for itself if there is one unknown; without an answer the best
-        binding counts.
-        """
+        """Return the names for the variables, from the bindings of triples that agree with the answer."""
         graph = self.sources.graph
         values: dict[str, str] = {}
         for sub in earlier:
@@ -237,6 +234,8 @@ class LeanInquiry(Inquiry):
             spelled = (answer or "").casefold()
             agreeing = [binding for binding in bindings if spelled in map(str.casefold, binding.values())]
             unknown = {part for triple in sub.query.triples for part in triple if part.startswith("?")}
+            # An answer that no binding agrees with is itself the name if there is one unknown; without an answer the
+            # best binding counts.
             if agreeing or (bindings and not (answer and len(unknown) == 1)):
                 values |= (agreeing or bindings)[0]
             elif answer and _is_short(answer) and len(unknown) == 1:
@@ -248,10 +247,18 @@ class LeanInquiry(Inquiry):
     def _judged(self, flow: Workflow) -> DraftVerdict | None:
         """Return the verdict on a draft: without a call if the last step has no answer, in one if all is sure."""
         config = self.config
-        if config.verification and config.expansion and _is_open(self.newest):
+        # No call is worth its price while a last step, one that no other waits for, has no answer.
+        needed = {name for answer in self.newest for name in answer.query.needs}
+        is_open = any(
+            answer.is_asked and answer.answer is None and answer.query.name not in needed for answer in self.newest
+        )
+        if config.verification and config.expansion and is_open:
             missing = tuple(answer.query.line for answer in self.newest if answer.answer is None)
             return self._marked(flow, DraftVerdict(False, missing, word="unanswered"))
-        if config.verification and config.drafting and self._is_sure:
+        # Earlier questions that stayed open were asked again since: only the newest may not be open.
+        answered = [answer for answer in self.answers if answer.answer is not None]
+        is_sure = all(answer.is_sure for answer in (*answered, *self.newest))
+        if config.verification and config.drafting and is_sure:
             reply = flow.ask_for("graphsearch-lean-conclude", CONCLUSION, **self._history(flow))
             if reply is not None:
                 self.draft = reply["explanation"].strip()
@@ -261,12 +268,6 @@ class LeanInquiry(Inquiry):
                 return verdict
             flow.notes.append("no conclusion in a form that can be read: it is drafted, verified and answered apart")
         return super()._judged(flow)
-
-    @property
-    def _is_sure(self) -> bool:
-        """Whether no answer needs a second look. Earlier questions that stayed open were asked again since."""
-        answered = [answer for answer in self.answers if answer.answer is not None]
-        return all(answer.is_sure for answer in (*answered, *self.newest))
 
     def _verdict(self, flow: Workflow) -> DraftVerdict:
         reply = flow.ask_for("graphsearch-lean-verify", LEAN_VERDICT, **self._history_with_draft(flow))
@@ -335,12 +336,6 @@ def _taken_up(query: SubQuery, reader: SubAnswer, earlier: Sequence[SubAnswer]) 
 def _short_answers(answers: Sequence[SubAnswer]) -> dict[str, str]:
     """Return the short answers by sub-query; they replace references literally."""
     return {answer.query.name: answer.answer for answer in answers if answer.answer and _is_short(answer.answer)}
-
-
-def _is_open(answers: Sequence[SubAnswer]) -> bool:
-    """Return whether a last step, one that no other waits for, was asked and has no answer."""
-    needed = {name for answer in answers for name in answer.query.needs}
-    return any(answer.is_asked and answer.answer is None and answer.query.name not in needed for answer in answers)
 
 
 def _verdict_of(reply: Mapping[str, Any]) -> DraftVerdict:  # Any: a reply that fits its schema

@@ -218,7 +218,7 @@ _LEAN_TOP_K = 10
 
 
 class GraphSearchConfig(Options):
-    """GraphSearch's settings, the paper's values where it gives them."""
+    """GraphSearch's settings, with the paper's values if it gives them."""
 
     faithful: bool = False
     """The paper's modules, templates and order, without what makes the lean form cheaper; GraphSearch, section 3."""
@@ -231,7 +231,7 @@ class GraphSearchConfig(Options):
     decomposition: bool = True
     """Query decomposition; without it the question is the only sub-query, and no sub-answer is asked for; table 3."""
     refinement: bool = True
-    """Context refinement; without it the evidence stands as it was gathered; table 3."""
+    """Context refinement; without it the evidence is used as it was gathered; table 3."""
     grounding: bool = True
     """Query grounding; without it sub-queries are asked for without placeholders and run at once; table 3."""
     drafting: bool = True
@@ -330,7 +330,7 @@ class EarlyAnswer(NamedTuple):
     answer: str
     context: str
     used: tuple[str, ...]
-    """Labels of the evidence in which it stands."""
+    """Labels of the evidence that contains it."""
     confidence: float
 
     @property

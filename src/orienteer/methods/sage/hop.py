@@ -30,7 +30,7 @@ MENTIONS = "mentions"
 ONE_WAY = (MENTIONS, "links_to")
 """Edge types of a chunk graph that say less backwards: many chunks mention a country, and it mentions none of them."""
 LAYER = -1
-"""The kind, and the place, of an edge that lies beside the graph."""
+"""The kind, and the place, of an edge of a separate layer."""
 _LEAST_SHARE = 0.1  # of the question, that any row is taken to hold
 _REMEMBERED = 4096  # tables whose words are kept at hand
 
@@ -44,9 +44,9 @@ class SeedNeighbors(NamedTuple):
     through: NDArray[np.int32]
     """The seed that speaks most for each."""
     edge: NDArray[np.int64]
-    """The place of its edge in the adjacency arrays, `LAYER` for one beside the graph."""
+    """The place of its edge in the adjacency arrays, `LAYER` for one of a separate layer."""
     kind: NDArray[np.int64]
-    """The kind of that edge, `LAYER` for one beside the graph."""
+    """The kind of that edge, `LAYER` for one of a separate layer."""
 
 
 class SeedEdges(NamedTuple):

@@ -111,7 +111,8 @@ class _SageCourse:
         config, graph = self._config, self._graph
         if self._expander.mode == "lexical":
             self._flow.notes.append(_NO_VECTORS)
-        elif self._query.strip():  # raises `BudgetExhausted` before a server embeds the question
+        elif self._query.strip():
+            # Raises `BudgetExhausted` before a server embeds the question.
             self._spent = graph.arrays.searcher.vectors.pay(self._run, self._query)
         is_flat = config.policy == "none"
         seeds = self._seeds(self._k if is_flat else seeds_of(self._k))

@@ -40,7 +40,7 @@ class PlanExample(NamedTuple):
     """Texts of the data, each with the words that stand for it if data is not shown."""
 
     def without_values(self) -> PlanExample:
-        """Return it with words such as `<name of a city>` where data of the graph stands."""
+        """Return it with words such as `<name of a city>` for data of the graph."""
         steps = tuple(self._without(step) for step in self.plan.steps)
         return PlanExample(self.masked, self.masked, self.plan.model_copy(update={"steps": steps}), ())
 
@@ -154,15 +154,12 @@ def _filters(graph: Graph) -> Iterator[_Draft]:
         for triple in [triple for triple in triples_by_size(graph) if triple.source == use.node_type][:_TRIPLES]:
             for end in list(_ends(graph, triple))[:20]:
                 [stored] = graph.arrays.properties.values(use.name, np.array([end.source], np.int32))
-                if (value := _value_in_words(stored, use.format)) is not None:
+                value: JsonValue = stored
+                # Nobody quotes a long text in a question: its longest word stands for it.
+                if use.format == "long text" and isinstance(value, str):
+                    value = max(re.findall(r"[^\W\d_]+", value), key=len, default=None)
+                if isinstance(value, str | int | float) and 0 < len(str(value)) <= _LONGEST:
                     yield _filtered(triple, end, use, value)
-
-
-def _value_in_words(value: JsonValue, shape: str) -> str | int | float | None:
-    """Return a value as a question says it, a long text by its longest word, or None if nobody would say it."""
-    if shape == "long text" and isinstance(value, str):
-        value = max(re.findall(r"[^\W\d_]+", value), key=len, default=None)
-    return value if isinstance(value, str | int | float) and 0 < len(str(value)) <= _LONGEST else None
 
 
 def _filtered(triple: Triple, end: _Ending, use: PropertyUse, value: str | int | float) -> _Draft:
@@ -277,7 +274,7 @@ class PropertyUse(NamedTuple):
     hint: str
     samples: tuple[JsonValue, ...]
     is_code: bool
-    """Whether it tells nodes apart without saying anything about them."""
+    """Whether it only distinguishes nodes, as an id does."""
 
 
 def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:

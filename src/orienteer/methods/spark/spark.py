@@ -33,7 +33,7 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.methods.spark.examples import PlanPrompt, examples_of, prompt_for
-from orienteer.methods.spark.execution import Execution, PlanOutcome
+from orienteer.methods.spark.execution import Execution
 from orienteer.methods.spark.plan import SCHEMA, CheckedPlan, PlanFault, SparkPlan, answers_cypher, check
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
@@ -92,7 +92,8 @@ class Spark:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: SparkConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or SparkConfig()
-        graph.arrays.searcher(self.config.workflow(graph).mode)  # raises without vectors, before a model is paid
+        # A graph without vectors is refused here, before a model is paid.
+        graph.arrays.searcher(self.config.workflow(graph).mode)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Have a plan written, run it, and rank what it finds; else what a plain search finds."""
@@ -183,22 +184,20 @@ class Spark:
             return {}
         if outcome.has_edges:
             workflow.marks.append(EDGES)
-        rows = outcome.rows if outcome.is_ordered else self._ranked(workflow, outcome)
+        rows = outcome.rows
+        if not outcome.is_ordered:
+            # Nodes that the search does not find stay in the answer, last: the plan found them.
+            question = workflow.question
+            best = workflow.search(
+                question.text,
+                question.k,
+                node_types=question.node_types,
+                where=question.where,
+                among=outcome.set_name,
+            )
+            rows = tuple(dict.fromkeys((*best, *outcome.rows)))
         order = "in the plan's order" if outcome.is_ordered else "ranked against the question"
         return dict.fromkeys(rows, f"by the plan ({outcome.trail}), {order}")
-
-    @staticmethod
-    def _ranked(workflow: Workflow, outcome: PlanOutcome) -> tuple[int, ...]:
-        """Return a plan's answer ranked by the question; nodes that its search does not find come last."""
-        question = workflow.question
-        best = workflow.search(
-            question.text,
-            question.k,
-            node_types=question.node_types,
-            where=question.where,
-            among=outcome.set_name,
-        )
-        return tuple(dict.fromkeys((*best, *outcome.rows)))
 
     @staticmethod
     def _blame(workflow: Workflow, faults: tuple[PlanFault, ...]) -> None:

@@ -20,13 +20,13 @@ BASES: Mapping[str, str] = {
     "light": "orienteer.retrieval.bases.light:Light",
     "naive": "orienteer.retrieval.bases.gatherer:Naive",
 }
-"""Where the class of each is: `package.module:Class`, with a configuration beside it named `ClassConfig`."""
+"""The path of each class: `package.module:Class`; its configuration is `ClassConfig` of the same module."""
 _BETWEEN = 30
 """Hits of a method whose edges to one another are looked up."""
 
 
 def open_base(name: str, graph: Graph, options: Mapping[str, Any] | None = None) -> KnowledgeBase:  # Any: fields
-    """Return a retriever over a graph with these options. Raises `BadOption` for a name or an option that is none."""
+    """Return a retriever over a graph with these options. Raises `BadOption` for an unknown name or option."""
     make = retriever_class(name)
     if make is None:
         names = [*BASES, *registered("retrievers", BASES)]
@@ -38,7 +38,7 @@ def open_base(name: str, graph: Graph, options: Mapping[str, Any] | None = None)
 
 
 def retriever_class(name: str) -> Callable[..., KnowledgeBase] | None:
-    """Return the class of a retriever, None where none has this name. Raises `BadOption` for a broken package."""
+    """Return the class of a retriever, or None. Raises `BadOption` for a broken package."""
     make: Callable[..., KnowledgeBase] | None
     if name in BASES:
         module, _, class_name = BASES[name].partition(":")
@@ -49,7 +49,7 @@ def retriever_class(name: str) -> Callable[..., KnowledgeBase] | None:
 
 
 def config_class(make: Callable[..., KnowledgeBase]) -> type[GatherConfig]:
-    """Return the class of a retriever's options: the `NAMEConfig` beside the class `NAME`, else `GatherConfig`."""
+    """Return the class of a retriever's options: `NAMEConfig` from the module of `NAME`, else `GatherConfig`."""
     config: type[GatherConfig] = getattr(sys.modules[make.__module__], f"{make.__name__}Config", GatherConfig)
     return config
 
@@ -63,7 +63,7 @@ class RankedBase:
         self.config = GatherConfig()  # the method's own options are none of a retriever
 
     def gather(self, query: Query, run: Run) -> Evidence:
-        """Return what the method finds; where it was cut short or failed, the reason says so."""
+        """Return the hits of the method as evidence; if it was cut short or failed, the reason says so."""
         question = Question(text=query.text, k=query.k, node_types=query.node_types, where=query.where)
         result = self._method.retrieve(question, run)
         nodes = tuple(Scored(self.graph.node(hit.id), hit.score, hit.why) for hit in result.hits)

@@ -132,10 +132,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
 
 
 def _stored(graph: Graph, passages: Mask) -> Incidence:
-    """Return the names stored with a graph; they are found and stored if they are missing.
-
-    If nothing may be written there they live as long as the process, and the incidence notes it.
-    """
+    """Return the names stored with a graph; they are found and stored if they are missing."""
 
     def fitting(folder: Path) -> NameIncidence | None:
         names = read_names(folder, graph.arrays.manifest.generation)
@@ -152,6 +149,7 @@ def _stored(graph: Graph, passages: Mask) -> Incidence:
     )
     if names is not None:
         return _incidence(graph, passages, names)
+    # Nothing may be written there: the names live as long as the process, and the result says so.
     note = f"names are found by every process anew, for {why}"
     logger.warning("%s", note)
     return _incidence(
@@ -213,8 +211,14 @@ class _NamesIn:
         at = 0
         while at < len(words):
             length, number = self._longest(folded, has_capital, at)
-            if length and (self._is_title[number] or not _is_inside(text, words, has_capital, at, at + length)):
-                numbers.add(number)
+            if length:
+                # A name within a longer run of capitals may be part of another name. The capital of the first word
+                # of a text says nothing.
+                end = at + length
+                before = at > 1 and has_capital[at - 1] and text[words[at - 1].end() : words[at].start()] in _JOINTS
+                after = end < len(words) and has_capital[end] and text[words[end - 1].end() : words[end].start()] == " "
+                if self._is_title[number] or not (before or after):
+                    numbers.add(number)
             at += max(1, length)
         return np.array(sorted(numbers), np.int32)
 
@@ -234,16 +238,6 @@ class _NamesIn:
             if not any(posting is not None and posting.end - posting.begin > self._most for posting in postings):
                 return length, int(self._numbers[place])
         return 0, -1
-
-
-def _is_inside(text: str, words: list[re.Match[str]], has_capital: list[bool], begin: int, end: int) -> bool:
-    """Return whether words are part of a longer run of capitalised ones, and so may name something else.
-
-    The first word of a text has a capital whatever it is.
-    """
-    before = begin > 1 and has_capital[begin - 1] and text[words[begin - 1].end() : words[begin].start()] in _JOINTS
-    after = end < len(words) and has_capital[end] and text[words[end - 1].end() : words[end].start()] == " "
-    return before or after
 
 
 # Open words: the question's words that a first passage lacks, looked for where its names lead. No model.
@@ -346,7 +340,13 @@ class OpenWords:
         link = seeds.flat.clip(0, 1)[:, None] * self._links(seeds.rows, pool.rows, named)  # (seeds, pool)
         says = (lacks * words.shares) @ has.T
         if near is not None:
-            says = _LEXICAL * says + (1 - _LEXICAL) * _nearness(words, lacks, link, near)
+            # Seeds often leave the same words open: each text is embedded once. The last row, zeros, is for no words.
+            texts = [words.left_open(one) if leads.any() else "" for one, leads in zip(lacks, link, strict=True)]
+            distinct = list(dict.fromkeys(filter(None, texts)))
+            found = near(distinct) if distinct else np.zeros((0, link.shape[1]))
+            found = np.vstack([found, np.zeros((1, link.shape[1]))])
+            nearness = found[[distinct.index(text) if text else -1 for text in texts]]  # (seeds, pool)
+            says = _LEXICAL * says + (1 - _LEXICAL) * nearness
         lifts = (_LIFT_BY_WORDS if near is None else _LIFT) * link * says
         scores = np.log(pool.walk.clip(min=_LEAST)) + lifts.max(axis=0, initial=0.0)
         order, values = _covering(scores, has, words.shares, max(_ORDERED, k))
@@ -360,20 +360,12 @@ class OpenWords:
         return PassageOrder(rows[:k], np.exp(values[:k] - values.max(initial=-np.inf)), said)
 
 
-def _nearness(words: _Words, lacks: Mask, link: Scores, near: Nearness) -> Scores:
-    """Return the nearness of each passage to the open words of each seed: (seeds, pool); 0 without a name."""
-    texts = [words.left_open(one) if leads.any() else "" for one, leads in zip(lacks, link, strict=True)]
-    distinct = list(dict.fromkeys(filter(None, texts)))  # seeds often leave the same words open
-    found = np.vstack([near(distinct) if distinct else np.zeros((0, link.shape[1])), np.zeros((1, link.shape[1]))])
-    return found[[distinct.index(text) if text else -1 for text in texts]]
-
-
 def _covering(scores: Scores, has: Mask, shares: Scores, count: int) -> tuple[NDArray[np.int64], Scores]:
     """Return all places, best first, and what each was worth when it was chosen, which never rises.
 
-    The first `count` are chosen one after the other, with a bonus for terms that no earlier one has. `scores`: (pool,);
-    `has`: (pool, terms); `shares`: (terms,).
+    `scores`: (pool,); `has`: (pool, terms); `shares`: (terms,).
     """
+    # The first `count` are chosen one after the other, with a bonus for terms that no earlier one has.
     fresh = has * (_COVER * shares)  # (pool, terms): what is left of the bonus
     is_left = np.ones(len(scores), np.bool_)
     order, values = [], []

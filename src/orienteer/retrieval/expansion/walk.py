@@ -252,10 +252,7 @@ class Facts:
         self._passages = dict(zip(incidence.rows.tolist(), incidence.holders.counts().tolist(), strict=True))
 
     def __call__(self, question: str, run: Run) -> FactSeeds:
-        """Return the facts that fit, or those that the model keeps; a reply that fits no schema keeps all.
-
-        A reply that fits no schema keeps all. Raises `BudgetExhausted`, `ModelError` if a model is asked.
-        """
+        """Return the facts that fit, or those that the model keeps. Raises `BudgetExhausted`, `ModelError`."""
         hits = self._spaces.search(question, self._k, self._spaces.facts)
         rows, scores = hits.rows[hits.scores > 0], hits.scores[hits.scores > 0]
         scores = scores / scores[0] if len(scores) else scores
@@ -266,6 +263,7 @@ class Facts:
         facts = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
         prompt = prompt_of("hippo-facts", "orienteer.retrieval")
         exchange = ask_for(self._model, run, prompt, _schema(len(rows)), question=question, facts=facts)
+        # A reply that does not fit the schema keeps all facts.
         if exchange.value is not None:
             places = sorted({number - 1 for number in exchange.value["kept"]})
             rows, scores = rows[places], scores[places]

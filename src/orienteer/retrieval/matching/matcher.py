@@ -24,10 +24,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
+from orienteer.query.budget import Budget
+from orienteer.query.plan import Hop
+from orienteer.query.sets import Sets
+from orienteer.query.store import Store
 from orienteer.retrieval.matching.bindings import (
     NO_WAY,
     UNBOUND,
@@ -49,7 +52,6 @@ MISSED = 0.05
 """What a triple counts that nothing matches, where others are matched."""
 _EDGES = 500_000  # edge ends that one step of narrowing down may read
 _PASSES = 4  # over all triples, while narrowing down
-_FEW = 16  # times fewer than nodes: then sorting what is reached beats marking it
 
 
 class TripleMatcher:
@@ -113,11 +115,8 @@ class TripleMatcher:
         """Return the nodes that edges of these kinds lead to, ascending; nothing where there are too many to read."""
         if not kinds.any() or int(self.graph.arrays.adjacency.degree(rows).sum()) > _EDGES:
             return np.zeros(0, np.int32)
-        around = self.graph.arrays.adjacency.entries(rows, kinds).neighbor
-        if len(around) * _FEW < len(self.graph):
-            return distinct(np.sort(around[linker.mask[around]]))
-        reached = np.zeros(len(self.graph), np.bool_)
-        reached[around] = True
+        query = Sets(Store.of(self.graph), Budget())
+        reached = query.image(rows.astype(np.int64), Hop(frozenset(np.flatnonzero(kinds).tolist())))
         return np.flatnonzero(reached & linker.mask).astype(np.int32)
 
 

@@ -1,0 +1,167 @@
+"""Why a node is in a set: a tree with a leg for each condition, and legs of what each leg leads to.
+
+The compounds that treat a disease that is associated with PTGS2 and TNF, of Betamethasone:
+
+    Betamethasone
+        Leads         -treats-> asthma
+            Leads     -associates-> PTGS2
+            Leads     -associates-> TNF
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.query.plan import (
+    Best,
+    Both,
+    Compared,
+    Counted,
+    Covering,
+    Either,
+    Every,
+    Has,
+    Hop,
+    Leads,
+    NodeSet,
+    Without,
+)
+from orienteer.query.sets import Sets
+from orienteer.records import JsonValue
+
+_SHOWN = 3  # examples of a count
+_MOST_SHOWN = 20  # examples of a count that asks for so many, or of a set that is covered
+
+
+class WalkedStep(NamedTuple):
+    """One edge of a walk."""
+
+    kind: int
+    """Edge type * 2, + 1 if the edge was walked against its direction."""
+    at: int
+    """The place of the edge in the adjacency arrays, at the end that it was walked from."""
+    row: int
+    """The node that it leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """How a node meets one condition."""
+
+    nodes: NodeSet
+    """The condition. Of a `Without` the leg says that the node is not in its part: nothing was found there."""
+    steps: tuple[WalkedStep, ...] = ()
+    """The edges that were walked: of a `Leads`."""
+    end: Witness | None = None
+    """The node at the end of the walk."""
+    value: JsonValue = None
+    """The value that was compared, the number that was counted, or what was measured."""
+    examples: tuple[Leg, ...] = ()
+    """Some of what was counted: three, or as many as the condition asks for up to 20, each with its step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A node with a leg for each of its conditions."""
+
+    row: int
+    legs: tuple[Leg, ...] = ()
+
+    def steps(self) -> Iterator[tuple[int, WalkedStep]]:
+        """Yield every edge of the tree, each with the row that it was walked from; the nearest first."""
+        for leg in self.legs:
+            for part in (leg, *leg.examples):
+                row = self.row
+                for step in part.steps:
+                    yield row, step
+                    row = step.row
+                if part.end is not None:
+                    yield from part.end.steps()
+
+
+def witness(sets: Sets, row: int, nodes: NodeSet) -> Witness:
+    """Return the proof that a node is in a set. It reads the edges of the nodes that it names, and no more."""
+    return Witness(row, tuple(_legs(sets, row, nodes)))
+
+
+def _legs(sets: Sets, row: int, nodes: NodeSet) -> Iterator[Leg]:  # noqa: C901 (a case for each kind of set)
+    match nodes:
+        case Every():
+            return
+        case Both(parts=parts):
+            for part in parts:
+                yield from _legs(sets, row, part)
+        case Either(parts=parts):
+            for part in parts:
+                if len(sets.keep(np.array([row]), part)):
+                    yield from _legs(sets, row, part)
+        case Has(property=name) | Compared(property=name):
+            yield Leg(nodes, value=sets.store.arrays.properties.values(name, np.array([row], np.int32))[0])
+        case Leads():
+            yield _walk(sets, row, nodes)
+        case Counted(hop=hop, target=target, number=number):
+            count = int(sets.counts(np.array([row]), hop, target)[0])
+            yield Leg(nodes, value=count, examples=_examples(sets, row, hop, target, int(max(number, _SHOWN))))
+        case Covering(hop=hop, target=target):
+            count = int(sets.counts(np.array([row]), hop, target)[0])
+            yield Leg(nodes, value=count, examples=_examples(sets, row, hop, target, _MOST_SHOWN))
+        case Best(base=base, measure=measure):
+            yield from _legs(sets, row, base)
+            examples: tuple[Leg, ...] = ()
+            if measure.hop is not None:
+                examples = _examples(sets, row, measure.hop, measure.target or Every(), _SHOWN)
+            yield Leg(nodes, value=float(sets.measured(np.array([row]), measure)[0]), examples=examples)
+        case Without(base=base):
+            yield from _legs(sets, row, base)
+            yield Leg(nodes)
+        case _:  # named nodes, columns of tables, expressions
+            yield Leg(nodes)
+
+
+def _examples(sets: Sets, row: int, hop: Hop, target: NodeSet, most: int) -> tuple[Leg, ...]:
+    """Return a leg, of one step, to each of the first distinct nodes of a set that a hop leads to."""
+    wanted, legs = sets.mask(target), dict[int, Leg]()
+    for walked in sets.store.around(np.array([row]), hop, sets.budget):
+        for place in np.flatnonzero(wanted[walked.far]).tolist():
+            end, at = int(walked.far[place]), int(walked.at[place])
+            if end not in legs:
+                step = WalkedStep(int(sets.store.adjacency.kind[at]), at, end)
+                legs[end] = Leg(Leads(hop, target), (step,), witness(sets, end, target))
+            if len(legs) >= min(most, _MOST_SHOWN):
+                return tuple(legs.values())
+    return tuple(legs.values())
+
+
+def _walk(sets: Sets, row: int, nodes: Leads) -> Leg:
+    """Return a shortest walk into the target, found ring by ring."""
+    store, target = sets.store, sets.mask(nodes.target)
+    if nodes.least == 0 and target[row]:
+        return Leg(nodes, end=witness(sets, row, nodes.target))
+    rings: list[dict[int, tuple[int, WalkedStep]]] = []  # each ring's nodes, with the node and the step before
+    ring, seen = np.array([row]), np.zeros(store.size, np.bool_)
+    while len(ring) and (not nodes.most or len(rings) < nodes.most):
+        came: dict[int, tuple[int, WalkedStep]] = {}
+        counts = len(rings) + 1 >= nodes.least
+        for walked in store.around(ring, nodes.hop, sets.budget):
+            found = np.flatnonzero(target[walked.far])[:1] if counts else walked.far[:0]
+            ends, first = np.unique(walked.far, return_index=True)
+            for place in (found if len(found) else first[~seen[ends]]).tolist():
+                end, at = int(walked.far[place]), int(walked.at[place])
+                came[end] = int(ring[walked.near[place]]), WalkedStep(int(store.adjacency.kind[at]), at, end)
+            if len(found):
+                end = int(walked.far[found[0]])
+                steps, node = [came[end][1]], came[end][0]
+                for earlier in reversed(rings):
+                    steps.append(earlier[node][1])
+                    node = earlier[node][0]
+                return Leg(nodes, tuple(reversed(steps)), witness(sets, end, nodes.target))
+        rings.append(came)
+        ring = np.array(list(came), np.int64)
+        if len(rings) >= nodes.least:
+            # Shorter walks may pass a node again on their way to `least` steps.
+            seen[ring] = True
+    raise AssertionError(f"row {row} is not in the set")
