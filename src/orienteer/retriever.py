@@ -16,7 +16,7 @@ from orienteer.graph.drawn import drawn_neighbours
 from orienteer.graph.format import is_graph, is_pulled, is_untouched
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
-from orienteer.ingest.remote.address import may_be_address
+from orienteer.ingest.stores import may_be_address
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.table import AUTO, METHODS, MethodCard, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand

@@ -122,25 +122,34 @@ def test_its_importer_reads_files_of_its_suffix(shouting, tmp_path, capsys):
     assert (node.type, node.name) == ("BOOK", "Moby Dick")
 
 
-def test_an_importer_that_fails_is_named_with_its_file(install, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("batch", "told"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("Batch({'id': ['a', 'b'], 'name': ['Ada']}, [1, 2])", "lengths: lines 2, id 2, name 1"),
+        ("Batch({'id': ['a', 'b'], 'name': ['Ada', 'Ben']}, [1])", "lengths: lines 1, id 2, name 2"),
+    ],
+)
+def test_an_importer_that_fails_is_named_with_its_file(install, tmp_path, capsys, batch, told):
     source = """
-from orienteer import Format
+from orienteer import Batch, Format
 
 class Broken:
     def columns(self, path):
-        return ("id",)
+        return ("id", "name")
 
     def batches(self, path, *, rows, drop, header):
-        yield 1 / 0
+        yield BATCH
 
 BROKEN = Format("broken", (".brk",), Broken())
 """
-    install("breaks", source, "[orienteer.importers]\nbrk = breaks:BROKEN\n", package="breaks")
+    install("breaks", source.replace("BATCH", batch), "[orienteer.importers]\nbrk = breaks:BROKEN\n", package="breaks")
     (tmp_path / "books.brk").write_text("x", encoding="utf-8")
     assert main(["import", str(tmp_path / "books.brk"), "-o", str(tmp_path / "books")]) == 2
     printed = capsys.readouterr().err
     assert "the package 'breaks' registers the importer 'brk', and it failed on" in printed
-    assert "books.brk (ZeroDivisionError" in printed
+    assert "books.brk (" in printed
+    assert told in printed
 
 
 def test_its_tool_is_offered_to_agents_and_replays(shouting, graph):

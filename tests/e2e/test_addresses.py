@@ -17,10 +17,10 @@ pytest.importorskip("obstore", reason="needs the extra s3")
 from fakes.inside import inside
 from fakes.stores import KEYS, FileServer, PlainStore
 from orienteer import Graph, Retriever
-from orienteer.connect import push_graph
+from orienteer.connect import Content, address_of, objects_at, push_graph
 from orienteer.errors import BadOption, GraphBusy, StoreFailed
 from orienteer.graph import POINTER, read_pointer
-from orienteer.ingest import Content, address_of, demo_records, drop_orphans, objects_at
+from orienteer.ingest import demo_records, drop_orphans
 
 
 @pytest.fixture

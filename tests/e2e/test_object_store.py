@@ -23,9 +23,10 @@ from obstore.store import S3Store
 
 from fakes.stores import KEYS, Wire, seaweed
 from orienteer import Graph, Retriever
+from orienteer.connect import address_of, objects_at, push_graph
 from orienteer.errors import BadInput, GraphBusy, NotAGraph
 from orienteer.graph import read_pointer
-from orienteer.ingest import address_of, demo_records, objects_at, push_graph
+from orienteer.ingest import demo_records
 
 
 @pytest.fixture(scope="module")

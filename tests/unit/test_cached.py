@@ -14,9 +14,10 @@ import pytest
 
 from fakes.stores import FileServer
 from orienteer import Graph
+from orienteer.connect import GraphAtAddress
 from orienteer.errors import BadOption
 from orienteer.index import CacheWriter, VectorCache, vector_folder_of, vector_keys_of
-from orienteer.ingest import ReplyCache, address_of, graph_directory, pulled
+from orienteer.ingest import ReplyCache, graph_directory
 from orienteer.llm import Abilities, keep_abilities, recall_abilities
 
 pytestmark = pytest.mark.slow
@@ -74,10 +75,8 @@ def _graph_at_an_address(cache: Path) -> None:
     if not site.exists():
         Graph.from_records([{"id": "a", "type": "t"}], [], path=site / "small")
     server = FileServer(site)
-    address = address_of(f"{server.url}/small")
-    assert address is not None
     try:
-        pulled(address, cache=cache, tell=lambda stage, count: None)
+        GraphAtAddress(f"{server.url}/small").pulled(cache, tell=lambda stage, count: None)
     finally:
         server.close()
 

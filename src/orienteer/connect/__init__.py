@@ -14,6 +14,8 @@ __getattr__, __dir__, __all__ = face(
         "in_place.graph": "GraphInPlace, PropertiesInPlace",
         "in_place.statements": "written_for_server",
         "opencypher.server_names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
+        "objects": "address_of, Content",
+        "pull": "GraphAtAddress, objects_at",
         "push": "push_graph",
         "source": "import_database",
         "update": "update_database",

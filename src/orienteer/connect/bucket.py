@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from orienteer.connect.objects import Address, Content, Objects, Pace, Reply, endpoint
 from orienteer.errors import BadOption, GraphBusy, MissingExtra, ObjectMissing, StoreFailed
-from orienteer.ingest.remote.address import Address, endpoint
-from orienteer.ingest.remote.objects import Content, Objects, Pace, Reply
 
 CHUNK = 8 << 20
 """Bytes that are read and sent at once."""

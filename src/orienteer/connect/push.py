@@ -19,6 +19,17 @@ from typing import Annotated
 import typer
 
 from orienteer.connect.bucket import CHUNK, Bucket, ListedFile
+from orienteer.connect.objects import Address, address_of
+from orienteer.connect.published import (
+    Meter,
+    PublishedPointer,
+    files_of,
+    folder_of_piece,
+    kept_at_addresses,
+    moved_together,
+    published_graph,
+    published_pointer,
+)
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, GraphBusy, NotAGraph, ObjectMissing, StoreFailed
 from orienteer.graph.builder import Progress
@@ -35,17 +46,6 @@ from orienteer.graph.format import (
     read_manifest,
     read_pointer,
     size_of,
-)
-from orienteer.ingest.remote.address import Address, address_of
-from orienteer.ingest.remote.published import (
-    Meter,
-    PublishedPointer,
-    files_of,
-    folder_of_piece,
-    kept_at_addresses,
-    moved_together,
-    published_graph,
-    published_pointer,
 )
 from orienteer.records import Record
 from orienteer.serve.cli.arguments import Directory, graph_of
@@ -215,8 +215,7 @@ def push(
     to: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where to put it: s3://BUCKET/NAME.")],
 ) -> None:
     """Upload a graph to a bucket, where any command and server can read it; send only what is new."""
-    if (address := address_of(to)) is None:
-        raise BadOption(f"{to} is not an address: push to s3://BUCKET/NAME")
+    address = address_of(to)
     report = push_graph(graph_of(directory, out), address, tell=out.progress)
     if out.as_json:
         out.json(report)

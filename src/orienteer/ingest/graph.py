@@ -31,8 +31,8 @@ from orienteer.ingest.portable import (
     WHOLE,
     ExportedGraph,
 )
-from orienteer.ingest.remote.address import may_be_address
 from orienteer.ingest.report import Tally
+from orienteer.ingest.stores import may_be_address
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, ends, plainly
 from orienteer.ingest.tables.edges import DEFAULT_TYPE
 from orienteer.page.network import DrawnTypes

@@ -25,8 +25,7 @@ from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.importer import ImportOptions, holds_graph, imported
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
-from orienteer.ingest.remote.address import address_of
-from orienteer.ingest.remote.pull import pulled, sound_copy_of
+from orienteer.ingest.stores import remote_graph
 
 logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.1
@@ -66,9 +65,9 @@ def graph_at(
     `hear` receives graphs that answer meanwhile: the previous one if the sources have changed, else partial graphs of
     documents. Raises `NotAGraph` if the path does not exist, `BadInput` if the sources cannot be read.
     """
-    if (address := address_of(path)) is not None:
+    if (published := remote_graph(path)) is not None:
         require_all_files(path, selection)
-        return FoundGraph(*pulled(address, cache=cache, tell=_logged if progress is None else progress))
+        return FoundGraph(*published.pulled(cache, tell=_logged if progress is None else progress))
     if (ready := graph_that_is_ready(path, cache=cache, selection=selection)) is not None:
         return FoundGraph(ready)
     target = cached_path(path, cache=cache, selection=selection)
@@ -83,10 +82,10 @@ def graph_at(
 
 def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:
     """Return the graph of a path as `graph_at` does, or None if it has to be built; sources are only compared."""
-    if (address := address_of(path)) is not None:
+    if (published := remote_graph(path)) is not None:
         require_all_files(path, selection)
         # However old: it answers until a newer one is pulled.
-        return sound_copy_of(address, cache=cache)
+        return published.sound_copy(cache)
     return up_to_date(path, cache=cache, selection=selection)
 
 

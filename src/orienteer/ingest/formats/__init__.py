@@ -73,7 +73,12 @@ class _PackageReader:
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         with self._named(path):
-            yield from self.reader.batches(path, rows=rows, drop=drop, header=header)
+            for batch in self.reader.batches(path, rows=rows, drop=drop, header=header):
+                lengths = {"lines": len(batch), **{name: len(cells) for name, cells in batch.columns.items()}}
+                if len(set(lengths.values())) > 1:
+                    told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+                    raise ValueError(f"a Batch has columns of different lengths: {told}")
+                yield batch
 
     @contextmanager
     def _named(self, path: Path) -> Iterator[None]:

@@ -297,7 +297,7 @@ def _found_graph(path: Path, out: Output) -> tuple[Path, bool]:
     if is_graph(path) and not (out.include or out.exclude):
         return path, False
     from orienteer.ingest.cached import up_to_date
-    from orienteer.ingest.remote.address import may_be_address
+    from orienteer.ingest.stores import may_be_address
 
     cache, chosen = settings().cache, _selection(out)
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
@@ -326,16 +326,15 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
 
     Asks a person about a large folder first. Raises `NotAGraph` and `BadInput` if there is nothing to read.
     """
-    from orienteer.ingest.remote.address import address_of
-    from orienteer.ingest.remote.pull import check_published
     from orienteer.ingest.sources import confirm_large, graph_at, graph_that_is_ready, may_hold_sources
+    from orienteer.ingest.stores import remote_graph
 
     _refuse_address(path)
     cache, chosen = settings().cache, _selection(out)
     if (ready := graph_that_is_ready(path, cache=cache, selection=chosen)) is not None:
         return ready
-    if (address := address_of(path)) is not None:
-        check_published(address)
+    if (published := remote_graph(path)) is not None:
+        published.check()
     else:
         confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
         if not may_hold_sources(path, chosen):

@@ -77,12 +77,11 @@ def clear(
 def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:
     """Return the cached graphs that were made from a source, or have this name. Raises `BadInput`."""
     from orienteer.ingest.cached import cached_graphs
-    from orienteer.ingest.remote.address import address_of
-    from orienteer.ingest.remote.pull import copy_of
+    from orienteer.ingest.stores import remote_graph
 
-    address = address_of(source)
-    if address is not None and (pulled := copy_of(address, cache=cache)) in graphs:
-        return [pulled]
+    published = remote_graph(source)
+    if published is not None and (copy := published.copy(cache)) in graphs:
+        return [copy]
     if made := cached_graphs(source, graphs):
         return made
     if (named := cache / "graphs" / source.name) in graphs:

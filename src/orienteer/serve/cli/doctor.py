@@ -107,7 +107,7 @@ def doctor(
             findings = [finding._asdict() for finding in database.examine()]
             facts["database"] = {"address": str(database.address), "findings": findings}
     elif directory is not None:
-        from orienteer.ingest.remote.address import shown
+        from orienteer.ingest.stores import shown
 
         graph = graph_of(directory, out)
         if graph != directory:

@@ -17,8 +17,7 @@ import typer
 
 from orienteer.errors import Error, MissingExtra, UsageError
 from orienteer.graph.format import is_graph, read_pointer
-from orienteer.ingest.remote.address import Address, address_of, may_be_address, shown
-from orienteer.ingest.remote.pull import updated_copy
+from orienteer.ingest.stores import RemoteGraph, may_be_address, remote_graph, shown
 from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import BudgetFlags, Directory, ModelFlags, check_writable, found_or_made, graph_of
 from orienteer.serve.cli.output import Output
@@ -103,7 +102,7 @@ def serve(
     site.feedback = None if feedback is None else FeedbackFile(feedback)
     # Workers are forked from a process that has all graphs: a later build would be known to only one of them.
     for folder in folders.values() if chosen.workers > 1 else ():
-        if address_of(folder) is not None:
+        if may_be_address(folder):
             graph_of(folder, out)
         elif not is_graph(folder):
             why = f"{folder} is not a graph yet, and several workers serve only finished graphs"
@@ -196,7 +195,7 @@ def take_up(
     """
     found = found_or_made(directory, out)
     cache = served.answering.settings.cache
-    follow_address = functools.partial(follow, address_of(directory), served.name, cache=cache, after=served.wait)
+    follow_address = functools.partial(follow, remote_graph(directory), served.name, cache=cache, after=served.wait)
     if isinstance(found, Path):
         if then is not None:
             then(found)
@@ -313,13 +312,13 @@ _LONGEST_SECONDS = 60.0
 logger = logging.getLogger(__name__)
 
 
-def follow(address: Address | None, name: str, *, cache: Path, after: Callable[[float], None]) -> None:
+def follow(published: RemoteGraph | None, name: str, *, cache: Path, after: Callable[[float], None]) -> None:
     """Keep the copy of a graph at an address up to date in a thread, as long as the process runs.
 
     `after` waits for the first copy, at most the given seconds.
     """
 
-    if address is None:
+    if published is None:
         return
 
     def work() -> None:
@@ -328,16 +327,16 @@ def follow(address: Address | None, name: str, *, cache: Path, after: Callable[[
         while True:
             trouble = None
             try:
-                pulled = updated_copy(address, cache=cache, tell=lambda stage, count: None)
+                pulled = published.updated(cache, tell=lambda stage, count: None)
                 if pulled.is_new:
                     generation = read_pointer(pulled.path).generation
-                    logger.info("%s: generation %s was pulled from %s", name, generation, address)
+                    logger.info("%s: generation %s was pulled from %s", name, generation, published)
             except (Error, OSError) as error:
                 trouble = str(error)
             if trouble is not None and not is_away:
                 logger.warning("%s goes on with what it has: %s", name, trouble)
             if trouble is None and is_away:
-                logger.warning("%s: %s can be read again", name, address)
+                logger.warning("%s: %s can be read again", name, published)
             is_away = trouble is not None
             pause = min(2 * pause, _LONGEST_SECONDS) if is_away else FOLLOW_SECONDS
             time.sleep(pause)

@@ -17,7 +17,7 @@ from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.executors import Executor, Job, Threads, Worker
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
-from orienteer.ingest.remote.pull import address_of_copy
+from orienteer.ingest.stores import origin_of
 from orienteer.lab.evaluation.examples import Example, QuestionSet
 from orienteer.lab.evaluation.running.asker import Asker, AskingRecipe, Outcome, ReplyFolder, Task, model_for
 from orienteer.lab.evaluation.running.runs import (
@@ -138,7 +138,7 @@ def evaluate(
     used = model if uses_model else None
     recipe = AskingRecipe(
         graph=graph.path.absolute(),
-        published_at=None if (address := address_of_copy(graph.path)) is None else str(address),
+        published_at=origin_of(graph.path),
         graph_sha256=graph_hash(graph),
         run=path.absolute(),
         variants=tuple(chosen),

@@ -1,4 +1,4 @@
-"""The files at an address: `site` reads those of a server, `bucket` reads and writes those of an S3 store.
+"""The address of a graph, and its files: `site` reads those of a server, `bucket` reads and writes those of a store.
 
 Servers may be hostile or broken. Each read is limited in size and time: a small file has to arrive within
 `SMALL_SECONDS`, each `PART_BYTES` of a larger one within `PART_SECONDS`.
@@ -6,15 +6,93 @@ Servers may be hostile or broken. Each read is limited in size and time: a small
 
 from __future__ import annotations
 
+import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
 
 from orienteer.errors import BadOption, NotAGraph, StoreFailed
-from orienteer.ingest.remote.address import Address
-from orienteer.llm.address import OFFLINE, is_loopback, is_offline
+from orienteer.ingest.stores import FORM
+from orienteer.llm.address import OFFLINE, is_address, is_loopback, is_offline, show
+
+ENDPOINT = "AWS_ENDPOINT_URL"
+"""The environment variable for an S3 store other than Amazon's."""
+_PART = re.compile(r"[^\s\x00-\x1f\x7f?#%\\]+")
+_KEYS = "keys are read from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address of a graph, without any secret."""
+
+    scheme: str
+    host: str
+    """The host with its port; of s3 the bucket."""
+    parts: tuple[str, ...]
+    """The folders down to the graph."""
+
+    def __str__(self) -> str:
+        return "/".join((f"{self.scheme}://{self.host}", *self.parts))
+
+    @property
+    def name(self) -> str:
+        """Return the graph's own name: the last part."""
+        return self.parts[-1] if self.parts else self.host.partition(":")[0]
+
+    @property
+    def is_bucket(self) -> bool:
+        """Return whether it can be written to."""
+        return self.scheme == "s3"
+
+
+def address_of(text: str) -> Address:
+    """Return the address in a text, or in a path of one, which has single slashes.
+
+        >>> str(address_of("s3:/graphs/films"))
+        's3://graphs/films'
+
+    Raises `BadOption` for an address with a password, of another form, or without encryption over a network.
+    """
+    if (found := FORM.fullmatch(text)) is None:
+        raise BadOption(f"{text} is not an address: write s3://BUCKET/NAME or https://HOST/PATH")
+    scheme, rest = found[1].lower(), found[2].rstrip("/")
+    host, *parts = rest.split("/")
+    _check_bare(f"{scheme}://{rest}", host)
+    for part in (host, *parts):
+        if not _PART.fullmatch(part) or part in (".", ".."):
+            raise BadOption(
+                f"{scheme}://{rest} has the part {part!r}: write names between single slashes, nothing escaped",
+                value=part,
+            )
+    address = Address(scheme, host, tuple(parts))
+    if scheme == "s3" and not parts:
+        raise BadOption(f"{address} names a bucket and no graph in it: write s3://BUCKET/NAME")
+    if scheme != "s3" and not is_address(str(address)):
+        raise BadOption(f"{address} is not an address of a server: write https://HOST/PATH")
+    if scheme == "http" and not is_loopback(str(address)):
+        raise BadOption(f"{address} would go over the network unprotected: take https://, or s3:// with {ENDPOINT}")
+    return address
+
+
+def _check_bare(text: str, host: str) -> None:
+    """Raise `BadOption`, without quoting a secret, for an address that may have one."""
+    if "@" in host:
+        raise BadOption(f"the address {show(text)} has a user name or a password in it: leave them out, {_KEYS}")
+    if "?" in text or "#" in text:
+        raise BadOption(f"the address {show(text)} goes on after a ? or a #: leave that out, {_KEYS}")
+
+
+def endpoint() -> str:
+    """Return the store's address from the environment, or an empty text for Amazon's. Raises `BadOption`."""
+    url = os.environ.get(ENDPOINT, "").strip()
+    if url and (show(url) != url or not is_address(url)):
+        raise BadOption(f"{ENDPOINT} is {show(url)!r}: write http(s)://HOST:PORT, with no user name, password or query")
+    return url.rstrip("/")
+
 
 SMALL_BYTES, SMALL_SECONDS = 1 << 20, 10.0
 """A file up to this size, such as a pointer, has to arrive within this time, including retries."""

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from orienteer.connect.objects import Content, Objects
 from orienteer.display import Count
 from orienteer.errors import NotAGraph
 from orienteer.graph.builder import Progress
@@ -37,7 +38,6 @@ from orienteer.graph.format import (
     parse_pointer,
 )
 from orienteer.graph.pieces import is_free
-from orienteer.ingest.remote.objects import Content, Objects
 
 MOST_POINTER = 1 << 20
 """Bytes of a pointer at most."""

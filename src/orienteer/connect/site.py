@@ -12,9 +12,8 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httpcore2
 
+from orienteer.connect.objects import Address, Objects, Pace, Reply
 from orienteer.errors import BadOption, ModelError, ObjectMissing, StoreFailed
-from orienteer.ingest.remote.address import Address
-from orienteer.ingest.remote.objects import Objects, Pace, Reply
 from orienteer.llm.address import show
 from orienteer.llm.transport import pool_to, time_limit
 

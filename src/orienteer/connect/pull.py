@@ -15,10 +15,23 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from orienteer.connect.objects import Address, Objects, address_of, endpoint
+from orienteer.connect.published import (
+    PUSH_AGAIN,
+    Meter,
+    PublishedGraph,
+    PublishedPointer,
+    damaged_at,
+    files_of,
+    folder_of_piece,
+    kept_at_addresses,
+    moved_together,
+    published_graph,
+    published_pointer,
+)
 from orienteer.display import counted
 from orienteer.errors import Error, GraphBusy, NotAGraph, ObjectMissing, StoreFailed
 from orienteer.files import cache_folder, locked, make_cache_folder, write_whole
@@ -38,36 +51,13 @@ from orienteer.graph.format import (
 )
 from orienteer.graph.pieces import damaged_among, piece
 from orienteer.graph.publication import publishing, remove, replace_pointer, sync
-from orienteer.ingest.remote.address import Address, address_of, endpoint
-from orienteer.ingest.remote.objects import Objects
-from orienteer.ingest.remote.published import (
-    PUSH_AGAIN,
-    Meter,
-    PublishedGraph,
-    PublishedPointer,
-    damaged_at,
-    files_of,
-    folder_of_piece,
-    kept_at_addresses,
-    moved_together,
-    published_graph,
-    published_pointer,
-)
-from orienteer.plugins import require
+from orienteer.ingest.stores import PulledGraph
 from orienteer.records import Record
 
 _WAIT_SECONDS = 0.1
 _SPARE = 1 << 20  # bytes that stay free on the disk
 _LONGEST_NAME = 50  # characters of a name that a folder takes over
 _TRIES = 5  # generations that may be replaced while they are being pulled
-
-
-class PulledGraph(NamedTuple):
-    """The copy of a graph in the cache."""
-
-    path: Path
-    is_new: bool = False
-    """Something was pulled for it just now."""
 
 
 class _Origin(Record):
@@ -78,65 +68,68 @@ class _Origin(Record):
     pointer: Pointer
 
 
-def copy_of(address: Address, *, cache: Path) -> Path:
-    """Return the path of a graph's copy in the cache; one address at two endpoints is two graphs."""
-    store = endpoint() if address.is_bucket else ""
-    digest = hashlib.sha256(f"{store} {address}".encode()).hexdigest()[:12]
-    name = re.sub(r"[^\w.-]+", "_", address.name)[:_LONGEST_NAME]
-    return cache_folder(cache, "graphs") / f"{name}-{digest}"
+class GraphAtAddress:
+    """A `RemoteGraph` (orienteer.ingest.stores), of a bucket or of a server of files."""
 
+    def __init__(self, text: str) -> None:
+        """Raises `BadOption` for an address that is not valid."""
+        self._address = address_of(text)
 
-def sound_copy_of(address: Address, *, cache: Path) -> Path | None:
-    """Return an intact copy of a graph, of whatever age, or None."""
-    target = copy_of(address, cache=cache)
-    return target if _is_sound(target) else None
+    def __str__(self) -> str:
+        return str(self._address)
 
+    @staticmethod
+    def origin_of(graph: Path) -> str | None:
+        """Return the address that a graph was pulled from, or None if it was not, or has been changed since."""
+        origin = _origin(graph)
+        return None if origin is None else origin.address
 
-def address_of_copy(graph: Path) -> Address | None:
-    """Return the address that a graph was pulled from, or None if it was not, or has been changed since."""
-    origin = _origin(graph)
-    return None if origin is None else address_of(origin.address)
+    def copy(self, cache: Path) -> Path:
+        """Return the path of the copy in the cache; one address at two endpoints is two graphs."""
+        store = endpoint() if self._address.is_bucket else ""
+        digest = hashlib.sha256(f"{store} {self}".encode()).hexdigest()[:12]
+        name = re.sub(r"[^\w.-]+", "_", self._address.name)[:_LONGEST_NAME]
+        return cache_folder(cache, "graphs") / f"{name}-{digest}"
 
+    def sound_copy(self, cache: Path) -> Path | None:
+        """Return the intact copy, of whatever age, or None."""
+        target = self.copy(cache)
+        return target if _is_sound(target) else None
 
-def pulled(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
-    """Return the updated copy of a graph, or the existing one if the store does not answer.
+    def check(self) -> None:
+        """Check that there is a graph at the address. Raises as `pulled` does."""
+        with closing(objects_at(self._address)) as source:
+            _latest(source, Path())
 
-    Raises `NotAGraph` if the address has none or a damaged one, `StoreFailed` if there is no copy either, `BadOption`,
-    `MissingExtra`.
-    """
-    try:
-        return updated_copy(address, cache=cache, tell=tell)
-    except StoreFailed as error:
-        if (target := sound_copy_of(address, cache=cache)) is None:
-            raise
-        tell(f"warning: {error}; what was pulled before is taken: generation {read_pointer(target).generation}", 0)
-        return PulledGraph(target)
-
-
-def check_published(address: Address) -> None:
-    """Check that there is a graph at an address. Raises as `pulled` does."""
-    with closing(objects_at(address)) as source:
-        _latest(source, Path())
-
-
-def updated_copy(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
-    """Return the updated copy of a graph as `pulled` does. Raises `StoreFailed` if the store does not answer."""
-    target, is_waiting = copy_of(address, cache=cache), False
-    with closing(objects_at(address)) as source:
-        if _latest(source, target) is None:
+    def pulled(self, cache: Path, tell: Progress) -> PulledGraph:
+        """Return the updated copy, or the existing one if the store does not answer."""
+        try:
+            return self.updated(cache, tell)
+        except StoreFailed as error:
+            if (target := self.sound_copy(cache)) is None:
+                raise
+            generation = read_pointer(target).generation
+            tell(f"warning: {error}; what was pulled before is taken: generation {generation}", 0)
             return PulledGraph(target)
-        make_cache_folder(cache, "graphs")
-        locks = make_cache_folder(cache, "locks")
-        while True:
-            try:
-                with locked(locks / f"{target.name}.lock", busy=f"another process pulls {address}"):
-                    # It asks again: another may have pulled it meanwhile.
-                    return _pull_latest(source, target, tell)
-            except GraphBusy:
-                if not is_waiting:
-                    tell(f"waiting for another process that pulls {address}", 0)
-                is_waiting = True
-                time.sleep(_WAIT_SECONDS)
+
+    def updated(self, cache: Path, tell: Progress) -> PulledGraph:
+        """Return the updated copy. Raises `StoreFailed` if the store does not answer."""
+        target, is_waiting = self.copy(cache), False
+        with closing(objects_at(self._address)) as source:
+            if _latest(source, target) is None:
+                return PulledGraph(target)
+            make_cache_folder(cache, "graphs")
+            locks = make_cache_folder(cache, "locks")
+            while True:
+                try:
+                    with locked(locks / f"{target.name}.lock", busy=f"another process pulls {self}"):
+                        # It asks again: another may have pulled it meanwhile.
+                        return _pull_latest(source, target, tell)
+                except GraphBusy:
+                    if not is_waiting:
+                        tell(f"waiting for another process that pulls {self}", 0)
+                    is_waiting = True
+                    time.sleep(_WAIT_SECONDS)
 
 
 def _pull_latest(source: Objects, target: Path, tell: Progress) -> PulledGraph:
@@ -277,9 +270,10 @@ def _publish(target: Path, work: Path, pointer: Pointer, address: str, e_tag: st
 def objects_at(address: Address) -> Objects:
     """Return the files at an address; no request is sent yet. Raises `MissingExtra`, `BadOption`."""
     if address.is_bucket:
-        bucket: Objects = require("stores", address.scheme)(address)
-        return bucket
+        from orienteer.connect.bucket import Bucket
+
+        return Bucket(address)
     # It loads an HTTP client, which buckets do not need.
-    from orienteer.ingest.remote.site import Site
+    from orienteer.connect.site import Site
 
     return Site(address)
