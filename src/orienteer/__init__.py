@@ -129,6 +129,7 @@ __all__ = [
     "score_runs",
 ]
 
+# The public names of each module.
 _HOMES = {
     "agents.events": "Event",
     "cypher.names": "View",
@@ -166,7 +167,6 @@ _HOMES = {
     "tools.session": "Session",
     "tools.toolbox": "open_toolbox",
 }
-"""The public names of each module."""
 
 __getattr__ = face(__name__, _HOMES)[0]
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from orienteer.errors import UsageError
 
-_SURE_SECONDS = 1.0  # of work, before its remaining time is estimated
+# Seconds of work before its remaining time is estimated.
+_SURE_SECONDS = 1.0
 _MINUTES = 100.0  # seconds from which on a time is in minutes
 _ROWS = 30  # of a table of types
 _LEFT = "text-align:left;vertical-align:top"  # a notebook aligns to the right, as for numbers
-_WORDS = f"{_LEFT};min-width:8em;overflow-wrap:anywhere"  # an id or a name may be one long word
+# An id or a name may be one long word.
+_WORDS = f"{_LEFT};min-width:8em;overflow-wrap:anywhere"
 COLUMNS = {
     "rank": _LEFT,
     "name": _WORDS,
@@ -21,8 +23,10 @@ COLUMNS = {
     "text": _WORDS,
     "id": f"{_WORDS};min-width:11em",
 }
-_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)  # the last two end a line, for some programs
-_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # bidirectional controls, which disguise text
+# The last two end a line, for some programs.
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+# Bidirectional controls, which disguise text.
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CLEAN = {code: " " for code in _CONTROLS if chr(code) != "\n"} | dict.fromkeys(_DIRECTIONS, "")
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS) if code >= 0x20}
 

@@ -280,7 +280,8 @@ def without_paths(text: str, paths: Iterable[Path]) -> str:
     """
     named = {above for path in paths for above in (path, *(path.parents if path.is_absolute() else ()))}
     for path in sorted(named, key=lambda path: (-len(str(path)), path)):
-        if path.name:  # "." and "/" have none
+        # The paths "." and "/" have no name.
+        if path.name:
             text = text.replace(str(path), path.name)
     return text
 

@@ -158,7 +158,8 @@ def _check_own(folder: Path) -> None:
         return
     try:
         status = folder.stat()
-    except OSError:  # creating the folder, or reading a file in it, reports this
+    except OSError:
+        # Creating the folder, or reading a file in it, reports this.
         return
     remedy = "or set ORIENTEER_CACHE to a folder of your own"
     if status.st_uid not in (0, os.geteuid()):
@@ -198,7 +199,8 @@ def locked(file: Path, *, busy: str) -> Iterator[None]:
                 import fcntl
 
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:  # Windows raises no narrower error
+        except OSError as error:
+            # Windows raises no narrower error.
             if not isinstance(error, BlockingIOError) and sys.platform != "win32":
                 raise
             raise GraphBusy(busy, paths=[file]) from error

@@ -175,13 +175,12 @@ def unknown_option(shown: str, name: str, names: Iterable[str]) -> BadOption:
 
 @cache
 def _docs_of(config: type[Options]) -> Mapping[str, str]:
-    """Return the strings under the fields of a configuration, by name.
-
-    They are read from the source at need: pydantic would read them with the class, 12 ms for the first.
-    """
+    """Return the strings under the fields of a configuration, by name."""
+    # Read from the source at need: pydantic would read them with the class, 12 ms for the first.
     docs: dict[str, str] = {}
     for base in reversed(config.__mro__[: config.__mro__.index(Options)]):
-        with suppress(OSError, TypeError):  # its source is missing
+        # Its source is missing.
+        with suppress(OSError, TypeError):
             [tree] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
             body = tree.body if isinstance(tree, ast.ClassDef) else []
             for field, string in pairwise(body):
@@ -196,7 +195,8 @@ def _fault(config: type[Options], values: Any, error: ValidationError, where: st
     if not isinstance(values, Mapping):
         return BadOption(f"{where.rstrip('. ')} is {values!r}: it must be a table of options")
     fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
-    if fault["type"] == "value_error":  # in the words of a class's own validator, of one option or of several
+    # In the words of a class's own validator, of one option or of several.
+    if fault["type"] == "value_error":
         name = f"{where}{'.'.join(map(str, fault['loc']))}".rstrip(". ")
         return BadOption(": ".join(filter(None, (name, str(fault["ctx"]["error"])))))
     name = str(fault["loc"][0])

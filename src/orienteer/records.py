@@ -197,7 +197,8 @@ class AnswerPart(NamedTuple):
 class Record(BaseModel):
     """Base of the records that are written to disk or sent."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # the first instance builds the checks
+    # The first instance builds the checks: an import stays fast.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Question(Record):
@@ -250,7 +251,7 @@ class Sampling(Record):
 
 
 class Usage(Record):
-    """Spent resources. `usd` is None if a price is unknown, never a silent zero."""
+    """Spent resources. `usd` is None, not 0, if a price is unknown."""
 
     calls: int = 0
     prompt_tokens: int = 0

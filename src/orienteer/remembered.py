@@ -9,7 +9,8 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 _Owner = TypeVar("_Owner")
 _Key = TypeVarTuple("_Key")
 _Value = TypeVar("_Value")
-_MISSING: Any = object()  # None may be a value
+# None may be a value.
+_MISSING: Any = object()
 
 
 def cached_method(
@@ -38,7 +39,8 @@ def cached_method(
         @wraps(method)
         def value_of(owner: _Owner, *key: *_Key) -> _Value:
             values: dict[Any, Any] = owner.__dict__.setdefault(attribute, {})  # Any: the types of keys and values vary
-            value: _Value = values.get(key, _MISSING)  # one look-up: another thread may clear the cache
+            # One look-up: another thread may clear the cache.
+            value: _Value = values.get(key, _MISSING)
             if value is _MISSING:
                 value = method(owner, *key)
                 if len(values) >= most:

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 FILE = "orienteer.toml"
 _TABLES = ("budget", "server", "price", "serve", "methods")
-_LARGEST_FILE = 1 << 15  # bytes: three pages; reading long names takes time by their square
+# Bytes: three pages; reading long names takes time by their square.
+_LARGEST_FILE = 1 << 15
 _SERVER = ("timeout_seconds", "retries", "concurrency", "mode", "records_tokens")
 _TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url", "vectors")
 _VECTORS = ("auto", "off")
@@ -60,20 +61,20 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "offline": (OFFLINE,),
 }
 """The environment variables of each setting; the first one that is set wins."""
+# What a file of the working directory may set: servers of this machine, what they serve, and methods of the table.
 _OF_A_FOLDER = ("base_url", "embedder", "embedder_url", "method", "methods", "model")
-"""What a file of the working directory may set: servers of this machine, what they serve, and methods of the table."""
+# What settings leave behind when they go to another machine, which has its own.
 _STAYING = ("api_key", "serve", "cache", "offline")
-"""What settings leave behind when they go to another machine, which has its own."""
+# How a person names each address for a single run.
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
-"""How a person names each address for a single run."""
+# Defaults of a server on this machine. One that is not running is reported in 4 seconds; one without a
+# graphics card may take minutes for a long prompt, and a reply that comes too late is lost.
 _OWN: Mapping[str, Any] = {"retries": 3, "timeout_seconds": 600.0}
-"""Of a server on this machine, unless set otherwise. One that is not running is reported in 4 seconds; one without a
-graphics card may take minutes for a long prompt, and a reply that comes too late is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that is set. `origins` tells where each value comes from."""
+    """All settings. `origins` has the source of each value."""
 
     model: str | None = None
     base_url: str | None = None
@@ -103,13 +104,7 @@ class Settings:
     cache says it."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how these settings are made again on another machine: with the keys and the cache of that machine.
-
-        So neither a key nor a password leaves this one. Raises `BadOption` where an address holds a password.
-        """
-        return _on_this_machine, (self._travelling(),)
-
-    def _travelling(self) -> dict[str, Any]:
+        """Return these settings without keys and passwords. Raises `BadOption` for a password in an address."""
         from orienteer.llm.abilities import recall_all
 
         for name in _FLAGS:
@@ -119,9 +114,10 @@ class Settings:
                     f"{name} is {show(url)} with a password, which is not sent to other machines: leave it out of the "
                     f"address, and set {VARIABLES['api_key'][0]} on each of them"
                 )
+        # The other machine has its own keys and its own cache.
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _STAYING}
         known = recall_all(self.cache) if self.abilities is None else self.abilities
-        return {**values, "abilities": known}
+        return _on_this_machine, ({**values, "abilities": known},)
 
     def with_flags(self, **flags: Any) -> Settings:
         """Return these settings with the flags in their place, except those that are None."""
@@ -155,25 +151,19 @@ class Settings:
         named_by = "--model" if name is None and self.origins.get("model") == FILE else None
         name = name or self.model or ""
         if name.startswith(LOCAL):
-            return self._local_model(name)
+            from orienteer.llm.local import LocalModel
+            from orienteer.llm.openai import OpenAIConfig
+
+            server = OpenAIConfig.read(self._server_table(), where="[server] ")
+            return LocalModel(name, server.model_copy(update=self._local_defaults()))
         price = Price.read(self.price, where="[price] ") if self.price else None
         config = self._server_config(name, "base_url", named_by, price=price)
         address = _show_address(config.base_url)
         known = recall(self.cache, address, name) if self.abilities is None else self.abilities.get((address, name))
         return OpenAIModel(name, config, abilities=known)
 
-    def _local_model(self, name: str) -> LocalModel:
-        from orienteer.llm.local import LocalModel
-        from orienteer.llm.openai import OpenAIConfig
-
-        server = OpenAIConfig.read(self._server_table(), where="[server] ")
-        return LocalModel(name, server.model_copy(update=self._own()))
-
     def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
-        """Return the embedder of this name; a served one at the address and with the key that are set.
-
-        Raises `BadOption`, `BadInput`, `MissingExtra`.
-        """
+        """Return the embedder of this name. Raises `BadOption`, `BadInput`, `MissingExtra`."""
         from orienteer.index.embedders import SERVED, open_embedder
 
         if not name.startswith(SERVED):
@@ -183,23 +173,21 @@ class Settings:
         return open_embedder(name, config=self._server_config(name, setting, named_by))
 
     def _server_config(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
-        """Return the configuration of a server whose address this setting holds. Raises `BadOption`.
-
-        `flag` is given where only a file of the working directory names the model. That file may be anyone's (the
-        folder may have been downloaded), so the model is then asked on this machine or nowhere.
-        """
+        """Return the configuration of a server whose address this setting holds. Raises `BadOption`."""
         from orienteer.llm.openai import OpenAIConfig
 
         url: str | None = getattr(self, setting)
         server = OpenAIConfig.read(self._server_table(), where="[server] ").chosen
         config = OpenAIConfig(base_url=url, api_key=self.api_key, price=price, **server)
         if url is not None and is_loopback(url):
-            return config.model_copy(update=self._own())
+            return config.model_copy(update=self._local_defaults())
         if self.offline:
             raise BadOption(
                 f"the model {name!r} is at {_show_address(url)}, and {OFFLINE} allows this machine only: "
                 f"unset it, or name a local server with {_FLAGS[setting]}"
             )
+        # Only a file of the working directory names the model. It may be anyone's, for the folder may have been
+        # downloaded: the model is asked on this machine or nowhere.
         if flag is not None:
             raise BadOption(
                 f"{FILE} of the working directory alone names {name!r}, which would be asked at {_show_address(url)}, "
@@ -214,13 +202,13 @@ class Settings:
                 raise unknown_option(repr(f"[server] {key}"), key, _SERVER)
         return self.server
 
-    def _own(self) -> dict[str, Any]:
-        """Return what is otherwise for a server on this machine."""
+    def _local_defaults(self) -> dict[str, Any]:
+        """Return the defaults that differ for a server on this machine."""
         return {name: value for name, value in _OWN.items() if name not in self.server}
 
 
 def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequence[Path] | None = None) -> Settings:
-    """Return what the environment and the `orienteer.toml` of these folders set. Raises `BadOption`."""
+    """Return the settings of the environment and of the `orienteer.toml` of these folders. Raises `BadOption`."""
     environment = os.environ if environment is None else environment
     folders = (Path(), _user_folder()) if folders is None else folders
     files = [folder / FILE for folder in folders if (folder / FILE).is_file()]
@@ -278,7 +266,7 @@ def _read_file(file: Path) -> dict[str, Any]:
 
 
 def _parse(file: Path) -> dict[str, Any]:  # Any: what TOML holds
-    """Return what a TOML file holds. Raises `BadOption` for one that is too large or cannot be read."""
+    """Return the content of a TOML file. Raises `BadOption` if it is too large or cannot be read."""
     import tomllib
 
     try:
@@ -294,11 +282,9 @@ def _parse(file: Path) -> dict[str, Any]:  # Any: what TOML holds
 
 
 def _check_folder_file(values: Mapping[str, Any]) -> None:
-    """Raise `BadOption` for what a file of the working directory may not set: it may be anyone's.
-
-    It may name servers of this machine and what is asked of them. `methods.table` checks the names of methods.
-    """
+    """Raise `BadOption` for what a file of the working directory may not set: it may be anyone's."""
     user_file = _user_folder() / FILE
+    # Servers of this machine are harmless; `methods.table` checks the names of methods.
     for name in ("base_url", "embedder_url"):
         if name in values and not is_loopback(values[name]):
             raise BadOption(

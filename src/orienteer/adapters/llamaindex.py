@@ -40,7 +40,8 @@ def _nodes(result: Result) -> list[NodeWithScore]:
     nodes = []
     for hit in result.hits:
         metadata: dict[str, Any] = hit.model_dump(mode="json", include={"name", "type", "why", "source", "edges"})
-        hidden = list(metadata)  # the text is all that a model reads: no metadata is put before it
+        # The text is all that a model reads: no metadata is put before it.
+        hidden = list(metadata)
         node = TextNode(
             id_=hit.id,
             text=passage(hit),

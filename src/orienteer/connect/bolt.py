@@ -66,14 +66,16 @@ class Server:
             with self._own_errors():
                 self.agent = str(self._driver.get_server_info().agent)
                 """The server's name and version."""
-            self.rows("RETURN 1")  # only now does a server look for the database
+            # Only now does a server look for the database.
+            self.rows("RETURN 1")
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """Close the connection."""
-        with suppress(Exception):  # it may be gone
+        # The connection may be gone already.
+        with suppress(Exception):
             self._driver.close()
 
     def another(self) -> Server:
@@ -177,7 +179,8 @@ class Server:
         try:
             with self._driver.session(database=SYSTEM) as session:
                 names = sorted({str(record["name"]) for record in session.run("SHOW DATABASES")} - {SYSTEM})
-        except (DriverError, Neo4jError, OSError, KeyError):  # the message names the missing database in any case
+        except (DriverError, Neo4jError, OSError, KeyError):
+            # The message names the missing database in any case.
             names = []
         return f": it has {', '.join(names)}" if names else ": check its name"
 

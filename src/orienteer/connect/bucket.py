@@ -72,7 +72,7 @@ class Bucket(Objects):
         lost_race = (
             f"another push to {self.address} was faster, and what it published stays: push again to replace that"
         )
-        mode: Any = "create" if before is None else {"e_tag": before.e_tag}  # as the library has it
+        mode: Any = "create" if before is None else {"e_tag": before.e_tag}  # Any: as the library has it
         with self._translating(name):
             try:
                 obstore.put(self._store, name, content, mode=mode)
@@ -98,7 +98,8 @@ class Bucket(Objects):
         try:
             with self._translating(name):
                 obstore.copy(self._store, name, to)
-        except StoreFailed:  # some stores cannot, or not for a file of this size; the caller then sends the file
+        except StoreFailed:
+            # Some stores cannot, or not for a file of this size; the caller then sends the file.
             return False
         return True
 
@@ -171,7 +172,7 @@ def _status(error: BaseException) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return why a request failed, as the end of a message."""
+    """Return the reason why a request failed, as the end of a message."""
     status, code = _status(error), _CODE.search(str(error))
     failure = " ".join(filter(None, (status, code and code[1])))
     if status in ("401", "403"):

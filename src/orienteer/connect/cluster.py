@@ -30,12 +30,12 @@ AUTO = "auto"
 """The address of this machine's cluster."""
 A_PROCESS = 8
 """Pieces that wait for a model in one process at a time, as many as threads on one machine."""
+# Processes that may die over one piece before the piece is blamed.
 _ATTEMPTS = 3
-"""Processes that may die over one piece before the piece is blamed."""
+# Seconds without a working process after which the work ends.
 _PATIENCE = 120.0
-"""Seconds without a working process after which the work ends."""
+# Seconds between two checks for new nodes.
 _LOOK_SECONDS = 5.0
-"""Between two checks for new nodes."""
 _CONNECT_SECONDS = 5.0
 
 
@@ -61,7 +61,8 @@ class Cluster:
     def __enter__(self) -> Self:
         """Connect. Raises `BadOption` if no cluster answers."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        if self._address != AUTO:  # Ray itself would try for minutes
+        # Ray itself would try for minutes.
+        if self._address != AUTO:
             host, _, port = self._address.rpartition(":")
             try:
                 socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
@@ -155,21 +156,26 @@ class _Crew(Generic[Piece, Outcome]):
             process.actor.stop.remote()
 
     def do(self, piece: Piece) -> Outcome:
-        """Return the result of a piece from the least busy process.
-
-        Raises what the piece raises, and `Error` if processes die over it, or none is left.
-        """
+        """Return the outcome of a piece. Raises its error, and `Error` if processes die over it, or none is left."""
         lost = ""
         for _ in range(_ATTEMPTS):
             process = self._take()
             try:
                 given = self._ray.get(process.actor.do.remote(piece))
-            except self._ray.exceptions.RayTaskError:  # a mistake of ours: it would happen again
+            except self._ray.exceptions.RayTaskError:
+                # A mistake of ours: it would happen again.
                 self._give_back(process)
                 raise
             except self._ray.exceptions.RayError as error:
                 lost = _first_line(error)
-                self._bury(process)
+                # A process that is alive but out of reach is ended once it is reached.
+                self._give_back(process)
+                with self._changed:
+                    if process in self._processes:
+                        self._processes.remove(process)
+                        self._ray.kill(process.actor)
+                        self._last_look, self._last_ready = 0.0, time.monotonic()
+                        self._changed.notify_all()
             else:
                 self._give_back(process)
                 if isinstance(given, Failure):
@@ -190,35 +196,22 @@ class _Crew(Generic[Piece, Outcome]):
                     self._calls += 1
                     return process
                 self._changed.wait(1.0)
-                self._check_nodes()
-
-    def _check_nodes(self) -> None:
-        """Raise `Error` if no process has worked for too long."""
-        now = time.monotonic()
-        if any(process.is_ready for process in self._processes):
-            self._last_ready = now
-        elif now - self._last_ready > _PATIENCE:
-            nodes = sum(node["Alive"] for node in self._ray.nodes())
-            raise Error(
-                f"no process could work for {_PATIENCE:g} s, with {nodes} nodes alive: look at ray status. What is "
-                "done is kept: the same command goes on from there"
-            )
+                # A cluster that lost its nodes reports nothing: the command would wait for ever.
+                now = time.monotonic()
+                if any(process.is_ready for process in self._processes):
+                    self._last_ready = now
+                elif now - self._last_ready > _PATIENCE:
+                    nodes = sum(node["Alive"] for node in self._ray.nodes())
+                    raise Error(
+                        f"no process could work for {_PATIENCE:g} s, with {nodes} nodes alive: look at ray status. "
+                        "What is done is kept: the same command goes on from there"
+                    )
 
     def _give_back(self, process: _Process) -> None:
         with self._changed:
             process.pieces -= 1
             self._calls -= 1
             self._changed.notify()
-
-    def _bury(self, process: _Process) -> None:
-        """Count a process as dead. If it is alive but out of reach, it is ended once it is reached."""
-        self._give_back(process)
-        with self._changed:
-            if process in self._processes:
-                self._processes.remove(process)
-                self._ray.kill(process.actor)
-                self._last_look, self._last_ready = 0.0, time.monotonic()
-                self._changed.notify_all()
 
     def _fill(self) -> None:
         """Start a process for each CPU without one: at the beginning, and after nodes died or came."""
@@ -277,8 +270,8 @@ def _first_line(error: Exception) -> str:
 # in that node's environment.
 
 
+# Files of replies that are kept open; a further one has to be read again.
 _FILES = 1_000
-"""Files of replies that are kept open; a further one has to be read again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class BoltDatabase:
         return update_database(self._connected(), target, options=options, progress=progress)
 
     def examine(self) -> Sequence[Finding]:
-        """Return what matters for questions in place."""
+        """Return the findings on a database that is asked in place."""
         from orienteer.connect.in_place.examination import examine
 
         return examine(self._connected())

@@ -51,11 +51,12 @@ from orienteer.records import Record
 from orienteer.serve.cli.arguments import Directory, graph_of
 from orienteer.serve.cli.output import Output
 
-_AT_ONCE = 2 * CHUNK  # bytes: a larger file goes in parts
+# Bytes: a larger file goes in parts.
+_AT_ONCE = 2 * CHUNK
+# Unused folders stay this long after their last file came, for a reader or another push may use them.
 _KEPT = timedelta(hours=1)
-"""Unused folders stay this long after their last file came, for a reader or another push may use them."""
+# The folders of a push; nothing else is ever removed.
 _FOLDER = re.compile(f"{GENERATIONS}/{GENERATION.pattern}|{PIECES}/{GENERATION.pattern}/[a-z]+-[0-9a-f]{{8}}")
-"""The folders of a push; nothing else is ever removed."""
 
 
 class PushReport(Record):
@@ -90,13 +91,15 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
     pointer = kept_at_addresses(read_pointer(path))
     files = _files(path, pointer)
     before: PublishedPointer | None = None
-    with suppress(ObjectMissing):  # there is no graph yet
+    # The first push finds no graph.
+    with suppress(ObjectMissing):
         before = published_pointer(target)
     total = sum(record.bytes for record in files.values())
     report = partial(PushReport, address=str(address), generation=pointer.generation, files=len(files), bytes=total)
     there = target.list()
     others = [name for name in there if name == POINTER or not name.startswith((f"{GENERATIONS}/", f"{PIECES}/"))]
-    if before is None and others:  # nobody wants a graph among other files
+    # Nobody wants a graph among other files.
+    if before is None and others:
         raise BadInput(f"{address} holds {others[0]!r}, which is not of a graph: name a place with nothing in it")
     lacking = {name: record for name, record in files.items() if not _is_there(there.get(name), record)}
     is_new = before is None or before.pointer != pointer
@@ -112,7 +115,8 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
         raise GraphBusy(f"{path} was replaced while it was pushed: push again") from error
     there_now = target.list()
     for name, record in files.items():
-        if not _is_there(there_now.get(name), record):  # another push may have removed it as unused
+        # Another push may have removed it as unused.
+        if not _is_there(there_now.get(name), record):
             raise StoreFailed(f"{target.name(name)} is gone again: push again, and it is sent again")
     if is_new:
         target.put_over(POINTER, pointer.model_dump_json().encode(), None if before is None else before.content)
@@ -153,21 +157,24 @@ def _copied(
         return set()
     try:
         known = published_graph(target, before.pointer).files
-    except (NotAGraph, StoreFailed):  # it is damaged, and this push repairs it
+    except (NotAGraph, StoreFailed):
+        # The graph there is damaged, and this push repairs it.
         return set()
     named = {record.sha256: name for name, record in known.items() if _is_there(there.get(name), record)}
     copied: set[str] = set()
     for name, record in sorted(lacking.items(), key=lambda item: item[1].bytes):
         if record.bytes and record.sha256 in named:
             if not target.copy(named[record.sha256], name):
-                break  # the store cannot copy files of this size, and the others are larger
+                # The store cannot copy files of this size, and the others are larger.
+                break
             copied.add(name)
     return copied
 
 
 def _send(target: Bucket, path: Path, name: str, record: FileRecord, meter: Meter) -> None:
     """Send a file. Raises `NotAGraph` for a damaged one, which then does not appear at the address."""
-    size_of(path / name)  # links are refused
+    # This refuses links.
+    size_of(path / name)
 
     def checked() -> Iterator[bytes]:
         digest = hashlib.sha256()
@@ -196,7 +203,8 @@ def _removed(target: Bucket, there: Mapping[str, ListedFile], kept: Collection[P
     try:
         if names:
             target.remove(names)
-    except StoreFailed:  # the graph is published all the same, and the next push retries
+    except StoreFailed:
+        # The graph is published all the same, and the next push retries.
         return 0
     return len(names)
 

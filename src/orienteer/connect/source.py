@@ -72,8 +72,8 @@ class Database:
     """The database's own ids of the nodes, in reading order, for `see_rows`."""
     node_ids: list[str] = field(default_factory=list)
     """Their ids in the graph."""
+    # Rows of the last statement.
     _given: int = 0
-    """Rows of the last statement."""
     _vectors: Counter[str] = field(default_factory=Counter)
 
     node_type = LABELS
@@ -153,7 +153,8 @@ class Database:
         statement = f"MATCH (n) {condition}RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
         for number, (own_id, names, properties) in enumerate(self._counted(statement, values), start=1):
             node_id = identifier(properties.pop(self.id_property, "")) if self.id_property else own_id
-            if not node_id.strip():  # it came after the ids were counted
+            # The node came after the ids were counted.
+            if not node_id.strip():
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
                 continue
             fields = self._fields(properties, number)
@@ -372,10 +373,7 @@ class Newest(NamedTuple):
 
 
 def newest(server: Server, name: str) -> Newest:
-    """Return the highest values of a property.
-
-    Raises `BadOption` if no node has it, or its values have no order, `BadInput` if there is no node.
-    """
+    """Return the highest values of a property. Raises `BadOption` for an unusable one, `BadInput` without nodes."""
     value = quoted(name)
     nodes = server.rows(f"MATCH (n) RETURN max(n.{value}) AS newest")[0][0]
     if nodes is None:

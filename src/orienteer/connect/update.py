@@ -116,7 +116,7 @@ def update_database(
 
 
 def _other_than_before(manifest: Manifest, server: Server, options: ImportOptions, target: Path) -> str:
-    """Return the difference from the source or the options that made a graph; empty if there is none."""
+    """Return the difference from the source or the options that made a graph, or an empty text."""
     address = manifest.provenance.get("database", {}).get("address")
     if address is None:
         return f"{target} was made of files, and not of {server.address}"
@@ -195,26 +195,17 @@ def _import_all(
         unsure=seen.unsure,
         edge_names=tuple(database.edge_names),
     )
-    why_always = ""
+    why_whole = ""
     if options.explode:
-        why_always = "--explode makes nodes of the members of lists"
+        why_whole = "--explode makes nodes of the members of lists"
     elif {"type", "edge_type"} & options.columns.keys():
-        why_always = "the types of edges come from a property"
+        why_whole = "the types of edges come from a property"
     elif options.labels is not None:
-        why_always = "--labels names types by a table"
-    _write_ledger(target, marks, seen, database, why_always)
-    costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
-    return UpdateReport(
-        **{**dict(made), **costs, "whole": why},
-        database=DatabaseRead(address=str(server.address), nodes=database.counts.nodes, edges=database.counts.edges),
-    )
-
-
-def _write_ledger(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, database: Database, why_whole: str) -> None:
-    """Write the ledger of a graph that was just imported."""
+        why_whole = "--labels names types by a table"
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
     numbers = NodeNumbers(id_hashes(graph.arrays.ids), np.arange(len(graph), dtype=np.int32))
+    # Edges and nodes are found by hashes of their ids.
     if not numbers.is_exact:
         why_whole = "two ids have the same hash"
     assert seen.rows is not None  # the import has shown them
@@ -229,6 +220,11 @@ def _write_ledger(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, data
         database=marks.model_dump(mode="json"),
     )
     pieces.publish_piece(target, PIECE, lambda folder: write_ledger(folder, about, [] if why_whole else [rows, nodes]))
+    costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
+    return UpdateReport(
+        **{**dict(made), **costs, "whole": why},
+        database=DatabaseRead(address=str(server.address), nodes=database.counts.nodes, edges=database.counts.edges),
+    )
 
 
 def _tables_of(address: str, rows: EdgeRows) -> tuple[LedgerFile, LedgerFile]:
@@ -266,13 +262,13 @@ class _MarkUpdate:
         self._maker = ElementMaker(self._database, self._database.columns_but_the_id, self._tally)
         self._changes = DatabaseChanges(self._database, marks)
         self._known = ledger.nodes(ledger.about.tables[1].path)
+        # The ids of the nodes that were read, by the database's own.
         self._read: dict[str, str] = {}
-        """The ids of the nodes that were read, by the database's own."""
         self._edges_read = 0
         self._whole_types: tuple[str, ...] = ()
         self._unsure: set[str] = set()
+        # Texts, weights and properties of the edges that may be new or changed.
         self._contents: dict[_Content, Extra] = {}
-        """Texts, weights and properties of the edges that may be new or changed."""
 
     def publish(self, work: Path) -> UpdateReport:
         """Publish the next generation. Raises `FullImportRequired`, and then nothing has changed."""
@@ -298,7 +294,7 @@ class _MarkUpdate:
                 "labels": dict(counts.labels),
                 "sets": tuple(counts.sets.items()),
                 "unsure": tuple(sorted(self._unsure)),
-                "edge_names": tuple(self._database.edge_names),
+                "edge_names": tuple(names),
             }
         )
         about = LedgerAbout(
@@ -327,12 +323,8 @@ class _MarkUpdate:
         tally = tally_of(about, {})
         for cut in self._tally.dropped:
             tally.drop(cut.reason, cut.first, cut.count)
-        read = DatabaseRead(
-            address=str(self._server.address),
-            nodes=len(self._read),
-            edges=self._edges_read,
-            whole_types=self._whole_types,
-        )
+        address, nodes = str(self._server.address), len(self._read)
+        read = DatabaseRead(address=address, nodes=nodes, edges=self._edges_read, whole_types=self._whole_types)
         return UpdateReport(
             **graph_facts(made, tally), **changed_counts(graph, difference), notes=tuple(notes), database=read
         )
@@ -364,8 +356,8 @@ class _MarkUpdate:
         arrays, size = self._graph.arrays, len(self._graph)
         coming: dict[str, Node] = {}
         renewed: dict[int, Node] = {}
+        # Rows of nodes that now have another type.
         turned: set[int] = set()
-        """Rows of nodes that now have another type."""
         for element in self._changes.nodes(counts):
             if len(self._read) % TOLD_EVERY == 0:
                 self._progress(READING_NODES, len(self._read))
@@ -397,7 +389,8 @@ class _MarkUpdate:
                 is_there[row] = True
             elif node_id.strip() and node_id not in coming:
                 unknown.add(node_id)
-        if unknown:  # nodes that came meanwhile say so, and are read next time
+        # Nodes that came meanwhile say so, and are read next time.
+        if unknown:
             unknown -= {element.id for element in self._changes.nodes(counts)}
         if unknown:
             raise FullImportRequired(
@@ -416,10 +409,7 @@ class _MarkUpdate:
         )
 
     def _moved(self) -> NDArray[np.bool_]:
-        """Mark the rows that are another node of the database now, or have another id: (rows,).
-
-        Their edges still exist, and need not say that they changed.
-        """
+        """Mark the rows that are another node of the database now, or have another id: (rows,)."""
         known = NodeNumbers(self._known.hashes, self._known.nodes)
         before = known.find(list(self._read))
         find = self._graph.arrays.ids.find
@@ -433,11 +423,13 @@ class _MarkUpdate:
     def _check_node_types(self, change: NodeChange, counts: DatabaseCounts) -> None:
         """Raise `FullImportRequired` if nodes have other types by their labels: then some changed without saying so."""
         if {"type", "node_type"} & self._options.columns.keys() or LABELS in self._options.private or () in counts.sets:
-            return  # types do not come from labels alone
+            # Types do not come from labels alone.
+            return
         updated, by_labels = self._count_nodes(change), _count_by_labels(counts)
         if all(updated.get(name, 0) == count for name, count in by_labels.items()):
             return
-        later = _count_by_labels(count_all(self._server))  # it may have changed while it was read
+        # The database may have changed while it was read: any count between the two is right.
+        later = _count_by_labels(count_all(self._server))
         for name in sorted(by_labels.keys() | later.keys()):
             low, high = sorted([by_labels.get(name, 0), later.get(name, 0)])
             if not low <= updated.get(name, 0) <= high:
@@ -461,7 +453,8 @@ class _MarkUpdate:
             turned = (mirrored & changes.keys()) - {*self._whole_types} - whole
             if not turned:
                 return now, changes
-            whole |= turned  # the order of all their rows decides which are kept
+            # Which of mirrored rows are kept depends on the order of all of them.
+            whole |= turned
 
     def _edges_now(
         self, before: EdgeRows, change: NodeChange, numbers: NodeNumbers, also_whole: Collection[str]
@@ -475,9 +468,11 @@ class _MarkUpdate:
             if name not in also_whole
             and name not in self._marks.unsure
             and count.telling == count.edges
-            and count.newer <= MOST_EDGES * count.edges  # else all of them cost less
+            # Beyond this share, reading all of them costs less.
+            and count.newer <= MOST_EDGES * count.edges
         }
         types = {name: number for number, name in enumerate(before.types)}
+        # Edges of moved nodes still exist, and need not say that they changed.
         moved = self._moved()
         untold = np.bincount(before.kinds[moved[before.sources] | moved[before.targets]], minlength=len(types))
         telling -= {name for name, number in types.items() if untold[number]}
@@ -526,10 +521,7 @@ class _MarkUpdate:
         return _between_nodes(rows)
 
     def _extras(self, changes: Mapping[str, TypeChange], now: EdgeRows, numbers: NodeNumbers) -> dict[int, Extra]:
-        """Return the texts, weights and properties of the edges that come, by row.
-
-        Edges of types that were read in full are read again.
-        """
+        """Return the texts, weights and properties of the edges that come, by row."""
         is_wanted = np.zeros(len(now), np.bool_)
         for each in changes.values():
             is_wanted[each.row[each.extras != 0]] = True
@@ -539,6 +531,7 @@ class _MarkUpdate:
         missing = set(wanted) - self._contents.keys()
         types = {name: number for number, name in enumerate(now.types)}
         read_once = self._edges_read
+        # Of types that were read in full no content was kept: it is read again, for the wanted edges alone.
         for name in sorted({name for name, *_ in missing}):
             self._read_edges(self._changes.edges_of(name), numbers, types, self._contents, missing)
         self._edges_read = read_once
@@ -547,9 +540,10 @@ class _MarkUpdate:
         return dict(zip(np.flatnonzero(is_wanted).tolist(), map(self._contents.__getitem__, wanted), strict=True))
 
     def _partial(self, change: NodeChange, now: EdgeRows) -> tuple[str, ...]:
-        """Return the types marked partial. Raises `FullImportRequired` if one is gone: a full import says how."""
+        """Return the types marked partial. Raises `FullImportRequired` if one is gone."""
         nodes = {name for name, count in self._count_nodes(change).items() if count}
         if missing := {*self._options.partial} - nodes - {*now.types}:
+            # A full import follows, and its message explains the remedy.
             raise FullImportRequired(f"nothing is of the type {min(missing)!r}")
         return tuple(sorted({*self._options.partial}))
 
@@ -576,8 +570,8 @@ def _count_by_labels(counts: DatabaseCounts) -> dict[str, int]:
     return types
 
 
+# The type of an edge, the numbers of its ends, and the hash of its text, weight and properties.
 _Content: TypeAlias = tuple[str, int, int, int]
-"""The type of an edge, the numbers of its ends, and the hash of its text, weight and properties."""
 
 
 def _contents(rows: EdgeRows) -> Iterator[_Content]:

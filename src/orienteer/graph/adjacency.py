@@ -426,7 +426,7 @@ def shortest_paths(adjacency: Adjacency, start: int, end: int, *, most_edges: in
         if not len(near.rings[-1]):
             return []
         around = adjacency.other_ends(near.rings[-1])
-        rim = np.unique(around[~near.seen[around]])
+        rim = distinct(around[~near.seen[around]])
         near.seen[rim] = True
         near.rings.append(rim)
         meeting = rim[far.seen[rim]]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import AmbiguousNode, BadOption, Hint, NotAGraph, UnknownNode, UnknownType, nearest
 from orienteer.graph import properties
-from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, Meeting, meet, span
+from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, Meeting, distinct, meet, span
 from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
 from orienteer.graph.names import named_in_part
@@ -297,7 +297,7 @@ class GraphArrays:
         """Return the distinct rows of several nodes: (n,) int32, ascending. Raises `UnknownNode`, `AmbiguousNode`."""
         if not isinstance(nodes, Iterable) or isinstance(nodes, str):
             nodes = [nodes]
-        return np.unique(np.array([self.row(node) for node in nodes], np.int32))
+        return distinct(np.array([self.row(node) for node in nodes], np.int32))
 
     def entries(
         self,
@@ -349,7 +349,8 @@ class GraphArrays:
             apart = np.concatenate([[True], (code[1:] != code[:-1]) | (entries.neighbor[1:] != entries.neighbor[:-1])])
             code = code[apart]
         else:
-            code = np.unique(np.stack([entries.neighbor.astype(np.int64), code]), axis=1)[1]
+            most = int(code.max(initial=0)) + 1
+            code = distinct(entries.neighbor.astype(np.int64) * most + code) % most
         counts = np.bincount(code)
         pairs = [
             (self.types.kind(number // wide, number % wide), int(counts[number]))

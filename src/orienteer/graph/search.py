@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.adjacency import distinct
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.names import having_terms, having_words, phrase_places
 from orienteer.graph.properties import Condition
@@ -317,7 +318,7 @@ class QueryWords:
             return self.full(among, reads=reads)
         index = self._arrays.text_index
         rarest = min(self.postings.values(), key=lambda postings: sum(posting.nodes for posting in postings))
-        rows = np.unique(np.concatenate([index.rows_of(posting) for posting in rarest]))
+        rows = distinct(np.concatenate([index.rows_of(posting) for posting in rarest]))
         return self.full(rows, reads=reads)
 
     def coverages(self, rows: Rows) -> list[Coverage]:

@@ -78,7 +78,8 @@ def cached_manifest(target: Path) -> Manifest | None:
         return None
     try:
         return read_manifest(target, read_pointer(target))
-    except (NotAGraph, OSError):  # a damaged cache is rebuilt
+    except (NotAGraph, OSError):
+        # A damaged cache is rebuilt.
         return None
 
 
@@ -104,7 +105,8 @@ def remove_cached(folder: Path) -> None:
         return
     for name in (GENERATIONS, PIECES):
         remove(no_link(folder / name), GENERATION)
-        with suppress(OSError):  # it does not exist, or has other files
+        # It does not exist, or has other files.
+        with suppress(OSError):
             (folder / name).rmdir()
     remove(folder, DEBRIS)
     for name in (LOCK, ORIGIN):
@@ -116,29 +118,28 @@ def remove_cached(folder: Path) -> None:
 
 
 def drop_orphans(cache: Path) -> Iterator[Path]:
-    """Remove the graphs of the cache whose sources are all gone, with their texts; yield the paths of the sources.
-
-    Graphs from an address were made elsewhere, and stay. If the nearest existing folder above a source is empty, its
-    disk may not be mounted, and the graph stays. The cache is checked at most once an hour, for that reads a record of
-    each graph.
-    """
+    """Remove the cached graphs whose sources are all gone, with their texts; yield the paths of the sources."""
     folder, looked = cache / "graphs", cache / "locks" / _LOOKED
+    # Looking reads a record of each graph: once an hour at most.
     with suppress(OSError):
         if time.time() - looked.stat().st_mtime < _PAUSE_SECONDS:
             return
     with suppress(OSError):
         looked.touch()
     for graph in sorted(folder.iterdir()) if folder.is_dir() else ():
+        # Graphs from an address were made elsewhere, and stay.
         if graph.is_symlink() or not is_cached(graph) or is_pulled(graph):
             continue
         try:
             sources = sources_of(read_manifest(graph, read_pointer(graph)))
-        except (NotAGraph, OSError):  # it is being built, or damaged, and then rebuilt at the next question
+        except (NotAGraph, OSError):
+            # It is being built, or damaged, and then rebuilt at the next question.
             continue
         if not sources or not all(_is_gone(source) for source in sources):
             continue
         with suppress(GraphBusy, OSError), locked(cache / "locks" / f"{graph.name}.lock", busy="another process"):
-            if all(_is_gone(source) for source in sources):  # still, now that it is locked
+            # Looked at once more, now that it is locked.
+            if all(_is_gone(source) for source in sources):
                 remove_cached(graph)
                 yield sources[0]
 
@@ -148,6 +149,7 @@ def _is_gone(source: Path) -> bool:
         if source.exists():
             return False
         above = next(folder for folder in source.parents if folder.exists())
+        # The disk of an empty folder may not be mounted: its sources count as there.
         return above.is_dir() and any(above.iterdir()) and not above.is_mount()
     except OSError:
         return False

@@ -45,7 +45,7 @@ class Database(Protocol):
         """Bring the graph at the target up to date. Raises `BadInput`, `BadOption`."""
 
     def examine(self) -> Sequence[Finding]:
-        """Return what matters for questions in place."""
+        """Return the findings on a database that is asked in place."""
 
     def close(self) -> None:
         """Close all connections."""

@@ -151,19 +151,18 @@ EDGE_FIELDS = frozenset({"type", "text", "weight", "symmetric"})
 
 
 def _write_graphml(graph: Graph, path: Path) -> None:
-    """Write GraphML as a stream. A first pass collects the fields, which the head of the file declares.
-
-    Descriptions, which other programs ignore, contain the metadata for an exact import.
-    """
+    """Write GraphML as a stream."""
     symmetric = graph.schema.symmetric
     node_kinds: dict[str, str] = {}
     edge_kinds: dict[str, str] = {}
+    # The head of the file declares the fields, so a first pass collects them.
     for node_id in graph.node_ids():
         _widen(node_kinds, _node_fields(graph.node(node_id)))
     for edge in graph.iter_edges():
         _widen(edge_kinds, _edge_fields(edge, symmetric))
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="{GRAPHML}">\n')
+        # Other programs ignore descriptions: this one has the metadata for an exact import.
         file.write(f"<desc>{escape(json.dumps(meta_of(graph)))}</desc>\n")
         nodes = _declare(file, "node", node_kinds)
         edges = _declare(file, "edge", edge_kinds)
@@ -181,13 +180,15 @@ def _write_graphml(graph: Graph, path: Path) -> None:
 
 def _node_fields(node: Node) -> Fields:
     fields = node_row(node, NODE_FIELDS)
-    del fields["id"]  # it is an attribute
+    # GraphML has it as an attribute of the element.
+    del fields["id"]
     return fields
 
 
 def _edge_fields(edge: Edge, symmetric: frozenset[str]) -> Fields:
     fields: Fields = {"type": edge.type, **edge.extras}
-    fields.pop("properties", None)  # each is a field of its own, below
+    # Each is a field of its own, below.
+    fields.pop("properties", None)
     if edge.type in symmetric:
         fields["symmetric"] = True
     return fields | _renamed(edge.properties, EDGE_FIELDS)

@@ -52,7 +52,7 @@ SOME = 10
 
 
 class ImportOptions(Options):
-    """Options of an import; none is needed if files and columns have known names."""
+    """Options of an import. Files and columns with known names need none of them."""
 
     force: bool = False
     """Replace a graph at the target."""
@@ -137,13 +137,11 @@ def imported(
 
 
 def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path]) -> bool:
-    """Return whether a file is in a given folder with tables that are not among `others`.
-
-    The only table with a name for nodes, or for edges, is indispensable.
-    """
+    """Return whether a file is in a given folder with tables that are not among `others`."""
     inside = [file for source in sources if source.is_dir() for file in listing(source)]
     rest = [file for file in inside if file not in (path, *others) and (is_candidate(file) or is_database(file))]
     kinds = [kind for kind in (NODE_WORDS, EDGE_WORDS) if words_in(path) & kind]
+    # The only table with a name for nodes, or for edges, is indispensable.
     is_last = not all(any(words_in(file) & kind for file in rest) for kind in kinds)
     return path in inside and path not in others and bool(rest) and not is_last
 
@@ -301,12 +299,18 @@ class Importer:
         """Read labels for the types of the graph, and return the types. Raises `BadInput` for a table without any."""
         types = TypeNames(frozenset(edge_types), frozenset(node_types))
         with memory_told(", ".join(map(str, self.files[:SHOWN]))):
-            self._read_labels(types)
-        self._call_nodes_by_folder(types)
-        return types
-
-    def _call_nodes_by_folder(self, types: TypeNames) -> None:
-        """Use the folder's name as a further label of nodes without a type: `disease` in `disease_ontology`."""
+            if self._options.labels is not None:
+                table = table_of(self._options.labels, is_named=True)
+                was_read = [self.labels.read(table, names, by_hand=True) for names in types]
+                if not any(was_read):
+                    names = ", ".join(sorted(types.edges)[:SOME]) + (" and others" if len(types.edges) > SOME else "")
+                    raise BadInput(f"{table.path} names no edge type and no node type of the sources: {names}.")
+            self.ignored += self.plan.ignored
+            for table in self.plan.others:
+                if not any([self.labels.read(table, names) for names in types]):
+                    reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
+                    self.ignored.append(Ignored(file=str(table.path), reason=reason))
+        # Nodes without a type are also called by the folder: `disease` in `disease_ontology`.
         folders = [source for source in self._sources if source.is_dir()]
         if types.nodes == {DEFAULT_TYPE} and len(folders) == 1 == len(self._sources):
             thing = thing_in(folders[0].resolve().name)
@@ -314,19 +318,7 @@ class Importer:
                 self.labels.also_called[DEFAULT_TYPE] = (thing,)
                 note = f"nodes have no type: they are called {DEFAULT_TYPE}, and {thing} by the folder's name"
                 self.tally.notes.append(note)
-
-    def _read_labels(self, types: TypeNames) -> None:
-        if self._options.labels is not None:
-            table = table_of(self._options.labels, is_named=True)
-            was_read = [self.labels.read(table, names, by_hand=True) for names in types]
-            if not any(was_read):
-                names = ", ".join(sorted(types.edges)[:SOME]) + (" and others" if len(types.edges) > SOME else "")
-                raise BadInput(f"{table.path} names no edge type and no node type of the sources: {names}.")
-        self.ignored += self.plan.ignored
-        for table in self.plan.others:
-            if not any([self.labels.read(table, names) for names in types]):
-                reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
-                self.ignored.append(Ignored(file=str(table.path), reason=reason))
+        return types
 
     def partial(self, types: TypeNames) -> tuple[str, ...]:
         """Return the types marked partial. Raises `BadInput` for an unknown type."""
@@ -436,7 +428,8 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin
     from orienteer.ingest.formats.rdf import files
 
-    if len(sources) == 1 and not columns.roles:  # roles of columns are for plain tables
+    # Roles of columns are for plain tables.
+    if len(sources) == 1 and not columns.roles:
         knowledge: Layout | None = lightrag.recognize(sources[0], tally) or msgraphrag.recognize(sources[0], tally)
         if knowledge is not None:
             _check(sources[0], columns, takes_fields=False)

@@ -148,7 +148,8 @@ def recognize(sources: Sequence[Path]) -> Dump | None:
     try:
         meta = parsed((sources[0] / META).read_bytes())
     except ValueError:
-        return None  # someone else's file
+        # A third-party file.
+        return None
     if not isinstance(meta, dict) or meta.get("format") != KIND:
         return None
     if meta.get("version") != VERSION:
@@ -164,7 +165,8 @@ def recognize(sources: Sequence[Path]) -> Dump | None:
 
 def _batches(path: Path, rows: int) -> Iterator[Batch]:
     if path.stat().st_size == 0:
-        return iter(())  # a graph without edges
+        # A graph without edges.
+        return iter(())
     require(path)
     return JsonLines().batches(path, rows=rows, drop=refusing(path, "export the graph again"), header=True)
 

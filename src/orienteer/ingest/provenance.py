@@ -77,7 +77,8 @@ class DocumentStamp(NamedTuple):
         """Return whether a file still has this size and time."""
         try:
             status = path.stat()
-        except (OSError, ValueError):  # it does not exist, or the name is invalid
+        except (OSError, ValueError):
+            # The file does not exist, or its name is invalid.
             return False
         return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
 
@@ -163,10 +164,20 @@ def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
     """
     described = {name: value for name, value in provenance.items() if name != PLACES}
     try:
-        places = _places(_Unpublished(described))
-        if places is None or _has_changed(_Unpublished(described)):
+        manifest = _Unpublished(described)
+        paths = [source for source in sources_of(manifest) if source.is_dir()]
+        if is_chunk_graph(manifest) or "beside" in manifest.provenance:
+            from orienteer.ingest.documents.read.files import folders_of
+
+            paths = [path for source in paths for path in folders_of(source, selection_of(manifest))]
+        places = [Place(str(path), last_change(path)) for path in paths]
+        # File times have a limited resolution: a change right after our look might not show.
+        now = time.time_ns()
+        is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
+        if not is_settled or _has_changed(manifest):
             return described
-    except (OSError, BadInput):  # a folder has gone meanwhile
+    except (OSError, BadInput):
+        # A folder has gone meanwhile.
         return described
     return {**described, PLACES: [place._asdict() for place in places]}
 
@@ -237,28 +248,9 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
 
 
 def is_stale(manifest: Described) -> bool:
-    """Return whether a source of a graph has changed, is gone, or is new.
-
-    A graph that was not made from files is never stale. The files are listed again only if a folder has changed, for
-    that loads the import's code and takes longer for larger folders.
-    """
+    """Return whether a source of a graph has changed, is gone, or is new; never without files."""
+    # Listing the files loads the import's code and takes longer for larger folders: only if a folder has changed.
     return not is_untouched(manifest.provenance) and _has_changed(manifest)
-
-
-def _places(manifest: Described) -> list[Place] | None:
-    """Return the folders with sources, and ignore files; None if one has changed just now.
-
-    File times have a limited resolution: a change right after our look might not show.
-    """
-    paths = [source for source in sources_of(manifest) if source.is_dir()]
-    if is_chunk_graph(manifest) or "beside" in manifest.provenance:
-        from orienteer.ingest.documents.read.files import folders_of
-
-        paths = [path for source in paths for path in folders_of(source, selection_of(manifest))]
-    places = [Place(str(path), last_change(path)) for path in paths]
-    now = time.time_ns()
-    is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
-    return places if is_settled else None
 
 
 def _has_changed(manifest: Described) -> bool:
@@ -309,10 +301,7 @@ def _importable(sources: Iterable[Path]) -> list[Path]:
 
 
 def _is_stale_build(manifest: Described) -> bool:
-    """Return whether the documents of a chunk graph have changed.
-
-    If the layout of a folder needs the reader of an extra that is not installed, only the graph's files count.
-    """
+    """Return whether the documents of a chunk graph have changed."""
     stamps = {stamp.path: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
     passed_by = listed(manifest, "passed_by", TableStamp)
     paths = stamps.keys() | {stamp.path for stamp in passed_by}
@@ -336,9 +325,12 @@ def _is_stale_build(manifest: Described) -> bool:
     try:
         whole = None if selection.is_given else collection.recognize(sources)
         listed_files = whole.files if whole is not None else files.listing(sources, selection).files
-    except MissingExtra:  # a graph opens without the extra that read its sources
+    # A graph opens without the extra that read its sources: then only its own files count.
+    except MissingExtra:
+        # A graph opens without the extra that read its sources.
         return False
-    except BadInput:  # a build could not read what the folder holds now, so it has changed
+    except BadInput:
+        # A build could not read what the folder holds now, so it has changed.
         return True
     # The sources are stored resolved, so that a file has the path of its stamp unless it is a link.
     return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in listed_files)
@@ -376,6 +368,7 @@ def file_states(sources: Sequence[Path]) -> FileStates | None:
                     elif entry.is_file():
                         status = entry.stat()
                         states[entry.path] = (status.st_size, status.st_mtime_ns)
-    except (OSError, ValueError):  # it cannot be read, or the name is invalid
+    except (OSError, ValueError):
+        # It cannot be read, or the name is invalid.
         return None
     return FileStates(states, may_be_ignored)

@@ -159,7 +159,8 @@ def peak_bytes() -> int | None:
     """Return the peak memory of this process, or None if the system does not report it."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:
+        # Windows has no such module.
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

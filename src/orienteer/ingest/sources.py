@@ -27,7 +27,6 @@ from orienteer.ingest.importer import ImportOptions, holds_graph, imported
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
 from orienteer.ingest.remote.address import address_of
 from orienteer.ingest.remote.pull import pulled, sound_copy_of
-from orienteer.ingest.report import Report
 
 logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.1
@@ -83,10 +82,7 @@ def graph_at(
 
 
 def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:
-    """Return the graph of a path as `graph_at` does, or None if it has to be built. Raises as that.
-
-    Sources are not read, only compared with the provenance of the graph.
-    """
+    """Return the graph of a path as `graph_at` does, or None if it has to be built; sources are only compared."""
     if (address := address_of(path)) is not None:
         require_all_files(path, selection)
         # However old: it answers until a newer one is pulled.
@@ -127,7 +123,8 @@ class _Listener(NamedTuple):
 def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, listener: _Listener) -> FoundGraph:
     """Return the graph at the target, rebuilt by this process or another one if the sources have changed."""
     tell = listener.tell
-    make_cache_folder(cache, "graphs")  # its error explains a read-only cache
+    # Its error explains a read-only cache.
+    make_cache_folder(cache, "graphs")
     locks = make_cache_folder(cache, "locks")
     is_waiting = False
     while True:
@@ -140,7 +137,8 @@ def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, lis
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
                 now = cached_manifest(target)
                 if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
-                    return FoundGraph(target)  # made while this process came to the lock
+                    # Another process made it while this one waited for the lock.
+                    return FoundGraph(target)
                 if not is_waiting:
                     why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
@@ -159,7 +157,8 @@ def _excess(path: Path, selection: Selection) -> str | None:
     for file in FolderWalk(path, selection) if path.is_dir() else (path,):
         try:
             status = file.stat()
-        except OSError:  # reading it explains the error
+        except OSError:
+            # Reading the file explains the error.
             continue
         if kind_of(file) is None or not stat.S_ISREG(status.st_mode):
             continue
@@ -177,7 +176,13 @@ def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -
     if _is_of_documents(path, selection):
         return _build(path, target, selection, listener)
     if selection.is_given and path.is_dir():
-        _require_whole(path, selection)
+        # A part of a graph in tables would be another graph.
+        chosen = set(FolderWalk(path, selection))
+        if missing := [file for file in FolderWalk(path) if _may_hold_graph(file) and file not in chosen]:
+            raise BadInput(
+                f"{path} is a graph in tables, and --include and --exclude leave out {missing[0].name}: choose among "
+                f"documents, or name the tables: orienteer import {path}/... -o DIR"
+            )
     beside = DocumentsBeside(path, selection, progress) if path.is_dir() else None
     options = ImportOptions(force=True)
     try:
@@ -190,7 +195,10 @@ def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -
         return f"{told}; its tables are read row by row, for they are no clear graph: {AS_A_GRAPH.format(path)}"
     count = 0 if beside is None else beside.count
     with_documents = f"; a graph in tables, and {counted(count, 'document')} beside it" if count else ""
-    return f"{_summary(report, path)}{with_documents}"
+    # Questions do not show the report: its counts and dropped rows go on one line.
+    dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
+    rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
+    return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}{with_documents}"
 
 
 BACKGROUND = "minilm"
@@ -231,20 +239,3 @@ def _may_hold_graph(file: Path) -> bool:
 
 
 _GRAPHS = frozenset((*GRAPHS, *RDF, *DATABASES, ".sif"))
-
-
-def _require_whole(path: Path, selection: Selection) -> None:
-    """Raise `BadInput` if a selection omits files of a graph in tables: a part of it would be another graph."""
-    chosen = set(FolderWalk(path, selection))
-    if missing := [file for file in FolderWalk(path) if _may_hold_graph(file) and file not in chosen]:
-        raise BadInput(
-            f"{path} is a graph in tables, and --include and --exclude leave out {missing[0].name}: choose among "
-            f"documents, or name the tables: orienteer import {path}/... -o DIR"
-        )
-
-
-def _summary(report: Report, path: Path) -> str:
-    """Return the counts and the dropped rows in one line, for questions do not show the report."""
-    dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
-    rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
-    return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"

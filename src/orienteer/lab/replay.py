@@ -91,7 +91,7 @@ def read_run(folder: Path) -> Iterator[Trajectory]:
 
 
 def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[CallReplay]:
-    """Repeat each recorded call, in order, over the graph as it is now and without the model.
+    """Repeat each recorded call, in order, over the current graph and without the model.
 
     Somebody else may have written the trajectory: code runs within the default limits, or within lower ones that it
     names, and within higher ones only if its limits are trusted (`toolbox.lowered_limits`).
@@ -316,7 +316,7 @@ def _of_calls(trajectory: Trajectory) -> list[list[Finding | None]]:
 def _of_call(
     call: ToolCall, seen: Observed | None, number: int, earlier: tuple[int, str] | None, elided: Sequence[str]
 ) -> Finding | None:
-    """Return why a call gave nothing: its error, or the same call before."""
+    """Return the reason why a call gave nothing: its error, or the same call before."""
     again = "" if earlier is None else f" (the same call as in turn {earlier[0]})"
     if seen is None:
         return Finding(kind="failed", step=number, tool=call.name, why=f"it was not run{again}")

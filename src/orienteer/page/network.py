@@ -19,16 +19,20 @@ _LONGEST = 36  # characters of a name
 _LONGEST_LABEL = 34
 _HEIGHT, _ROW = 20, 30  # pixels of a mark, and from one to the next
 _LEAST_GAP, _MOST_GAP = 90.0, 230.0  # pixels between two columns
-_BULGE = 40.0  # pixels that a line within a column takes at its left, without its label
-_AT_RING = 0.3  # of a line of a ring: lines cross in the middle
-_AT = 0.38  # of a line, to its label: nearer to the hit, where lines are apart
+# Pixels that a line within a column takes at its left, without its label.
+_BULGE = 40.0
+# The place of a label on a line of a ring: lines cross in the middle.
+_AT_RING = 0.3
+# The place of a label on another line: nearer to the hit, where lines are apart.
+_AT = 0.38
 _MOST_HITS, _MOST_OTHERS = 12, 30
 _MOST_TYPES = 16
-_MOST_LABELS = 14  # of a ring: beyond that the labels are titles
+# Labels of a ring: beyond that they are titles.
+_MOST_LABELS = 14
 _RADIUS = 150.0  # pixels of a ring at least
 
+# Two nodes that a line joins.
 _Pair = tuple[str, str]
-"""Two nodes that a line joins."""
 
 
 class _Mark(NamedTuple):
@@ -55,7 +59,25 @@ def evidence(hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str
     if not drawn:
         return Markup()
     lines = _lines(edges)
-    marks = _placed(columns, names, lines)
+    # A column is ordered by the positions of its neighbours in the one before: fewer lines cross.
+    tallest = max(map(len, columns))
+    marks: dict[str, _Mark] = {}
+    inner = [_label(labels) for pair, labels in lines.items() if set(pair) <= set(columns[0])]
+    x = 4 + (_BULGE + max(map(len, inner)) * _SMALL if inner else 0.0)
+    for column in columns:
+        heights = {
+            node: [marks[end].y for pair in lines if node in pair for end in pair if end in marks] for node in column
+        }
+        ordered = sorted(column, key=lambda node: sum(heights[node]) / len(heights[node]) if heights[node] else 0.0)
+        top = (tallest - len(column)) * _ROW / 2 + _ROW / 2 + 4
+        column_width = max((_width(names.get(node, node)) for node in column), default=0.0)
+        for row, node in enumerate(ordered):
+            name = names.get(node, node)
+            marks[node] = _Mark(x, top + row * _ROW, _width(name), name)
+        # The gap has room for the labels of the lines to the next column.
+        onward = [label for pair, label in lines.items() if set(pair) & set(column) and not set(pair) <= marks.keys()]
+        widest = max((len(_label(label)) * _SMALL for label in onward), default=0.0)
+        x += column_width + min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
     height = max(mark.y for mark in marks.values()) + _ROW
     undrawn = len(joined) - len(marks)
     parts = [*_drawn_lines(marks, lines), *map(_drawn_mark, marks.values())]
@@ -106,31 +128,6 @@ def _columns(hits: Sequence[str], edges: Sequence[DrawnEdge]) -> list[list[str]]
         placed.update(reached)
         room -= len(reached)
     return columns
-
-
-def _placed(
-    columns: Sequence[Sequence[str]], names: Mapping[str, str], lines: Mapping[_Pair, list[str]]
-) -> dict[str, _Mark]:
-    """Return the box of each node; a column is ordered by the positions of its neighbours in the one before."""
-    tallest = max(map(len, columns))
-    marks: dict[str, _Mark] = {}
-    inner = [_label(labels) for pair, labels in lines.items() if set(pair) <= set(columns[0])]
-    x = 4 + (_BULGE + max(map(len, inner)) * _SMALL if inner else 0.0)
-    for column in columns:
-        heights = {
-            node: [marks[end].y for pair in lines if node in pair for end in pair if end in marks] for node in column
-        }
-        ordered = sorted(column, key=lambda node: sum(heights[node]) / len(heights[node]) if heights[node] else 0.0)
-        top = (tallest - len(column)) * _ROW / 2 + _ROW / 2 + 4
-        width = max((_width(names.get(node, node)) for node in column), default=0.0)
-        for row, node in enumerate(ordered):
-            name = names.get(node, node)
-            marks[node] = _Mark(x, top + row * _ROW, _width(name), name)
-        # The gap has room for the labels of the lines to the next column.
-        onward = [label for pair, label in lines.items() if set(pair) & set(column) and not set(pair) <= marks.keys()]
-        widest = max((len(_label(label)) * _SMALL for label in onward), default=0.0)
-        x += width + min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
-    return marks
 
 
 def _lines(edges: Iterable[DrawnEdge], symmetric: frozenset[str] = frozenset()) -> dict[_Pair, list[str]]:

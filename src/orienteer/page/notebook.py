@@ -18,7 +18,8 @@ from orienteer.errors import Error
 
 WIDGET = Path(__file__).parent / "widget"
 _VIEW = "application/vnd.jupyter.widget-view+json"
-_MOST_NODES = 300  # of a picture, before a user adds neighbours
+# Nodes of a picture before a user adds neighbours.
+_MOST_NODES = 300
 MOST_HITS = 25  # of a picture, as on the page
 
 Bundle: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
@@ -60,7 +61,8 @@ class GraphAtHand:
         return self.graph is not None and self.graph() is not None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GraphAtHand)  # results are equal by their content
+        # Results are equal by their content.
+        return isinstance(other, GraphAtHand)
 
     def __hash__(self) -> int:
         return hash(GraphAtHand)

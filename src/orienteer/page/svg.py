@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 LETTER, _LINE = 6.6, 14.0  # pixels of a letter and of a line of labels
 _LONGEST = 34  # characters of a label
 _NEAR = 9.0  # pixels from a mark to its label
-_ZERO = 46  # pixels for a cost of 0, which a logarithmic axis lacks
+# Pixels for a cost of 0, which a logarithmic axis lacks.
+_ZERO = 46
 _DECADES = 3  # up to this many, a logarithmic axis has ticks at 1, 2 and 5
 _SHADES = 8  # of a cloud
 _PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; the first ones keep their labels if room is scarce
@@ -157,7 +158,8 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> Scatter:
         x = across.place(tick)
         marks.append(_line(x, PLOT.floor, x, PLOT.floor + 4, "grid"))
         marks.append(_text(x, PLOT.floor + 17, f"{tick:,.10g}", "middle", "tick"))
-    if across.has_zero:  # a line separates 0
+    # A logarithmic axis lacks 0: a line separates it.
+    if across.has_zero:
         marks.append(_text(across.place(0), PLOT.floor + 17, "none", "middle", "tick"))
         marks.append(_line(PLOT.left + _ZERO, PLOT.top, PLOT.left + _ZERO, PLOT.floor, "break"))
     # The frontier: the points for which no cheaper point is as good.
@@ -235,7 +237,8 @@ def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | 
     for percentile in _PERCENTILES:
         x = across.place(histogram["percentiles"][str(percentile)])
         marks.append(_line(x, SMALL.top - 6, x, SMALL.top, "mark"))
-        if all(abs(x - other) >= _APART for other in named):  # a label that would cover another is dropped
+        # A label that would cover another is dropped.
+        if all(abs(x - other) >= _APART for other in named):
             marks.append(_text(x, SMALL.top - 9, f"{percentile} %", "middle", "tick"))
             named.append(x)
     if threshold is not None and edges[0] <= threshold <= edges[-1]:

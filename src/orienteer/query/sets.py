@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.plan import (
@@ -103,7 +104,7 @@ class Sets:
             case Every(types=types):
                 return self.store.all_of(types)
             case Among(rows=named):
-                return np.unique(np.array(named, np.int64))
+                return distinct(np.array(named, np.int64))
             case Has(property=name):
                 return self.store.arrays.properties.rows(name).astype(np.int64)
             case Compared():

@@ -76,10 +76,7 @@ class ServeOptions(Options):
 
 
 def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the methods that an interface serves: by default `auto` and all that run no code of a model.
-
-    Raises `BadOption` for an unknown name.
-    """
+    """Return the methods to serve: by default `auto` and those without code of a model. Raises `BadOption`."""
     if names is None:
         return (AUTO, *(name for name, card in METHODS.items() if not card.runs_code))
     for name in names:
@@ -89,10 +86,7 @@ def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:
 
 
 def served_method(name: str, served: Collection[str]) -> str:
-    """Return the method of a request: a served one, or one over another such as `sage:ark`.
-
-    Raises `BadOption` for any other, and imports nothing.
-    """
+    """Return a served method, or one over another such as `sage:ark`. Raises `BadOption` for any other."""
     if not name or not all(part in served and (part != AUTO or part == name) for part in name.split(":")):
         names = list(served)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -132,7 +126,8 @@ def raise_failure(result: Result) -> None:
 PACKAGE = "orienteer.serve"
 _TURNS = 6  # messages before the question that are read with it
 _LONGEST_TURN = 1_500  # characters
-_CALLS, _SECONDS = 2, 15.0  # of rewording it: one call, and a repair
+# For rewording a question: one call, and a repair.
+_CALLS, _SECONDS = 2, 15.0
 _SCHEMA: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"question": {"type": "string"}},

@@ -41,10 +41,10 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Between two looks at a pointer file."""
+# Methods that use the names in a graph, which a partial graph lacks: finding them takes as long as reading.
 _BY_NAMES = ("auto", "documents")
-"""Methods that use the names in a graph, which a partial graph lacks: finding them takes as long as reading."""
+# The method that answers in their place.
 _BY_WORDS = "documents:bm25"
-"""The method that answers in their place."""
 _MOST_RETRIEVERS = 32  # of a generation
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 
@@ -137,13 +137,11 @@ class Generation:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Have an error about an unknown name say that the graph is not complete yet.
-
-        Near names are searched here, while the client waits, and not when its message is read.
-        """
+        """Make an error about an unknown name say that the graph is not complete yet."""
         try:
             yield
         except Unknown as error:
+            # Near names are searched here, while the client waits, and not when its message is read.
             error.complete()
             if (note := self.interim_note()) is not None:
                 error.add(note)
@@ -156,10 +154,7 @@ class Generation:
         return self._made(self._searchers, mode, lambda: pages.searcher(self.graph, mode))
 
     def retriever(self, method: str | None = None) -> Retriever:
-        """Return the retriever of a method that this server allows; None is the method of the settings.
-
-        Raises `BadOption` if it needs a model.
-        """
+        """Return the retriever of an allowed method, None for the default. Raises `BadOption` if it needs a model."""
         from orienteer.retriever import Retriever
 
         ask = self.answering
@@ -200,8 +195,8 @@ class ServedGraph:
         self._stamp: tuple[int, int] | None = None
         self._looked = 0.0
         self._looking = threading.Lock()
+        # Set once it answers, or never will.
         self._is_decided = threading.Event()
-        """Set once it answers, or never will."""
 
     def set_directory(self, folder: Path) -> None:
         """Set the graph directory; the first request opens it. Raises `NotAGraph`."""
@@ -228,7 +223,8 @@ class ServedGraph:
             except Error as error:
                 logger.warning("%s: %s", self.name, error)
                 self.failure = error
-            except Exception as error:  # no caller waits for it: requests report it
+            except Exception as error:
+                # No caller waits for it: requests report it.
                 logger.error("%s could not be made", self.name, exc_info=error)
                 self.failure = Error("the server failed, which is its own fault: its log says how")
             finally:
@@ -284,25 +280,21 @@ class ServedGraph:
         if time.monotonic() - self._looked < LOOK_SECONDS or not self._looking.acquire(blocking=False):
             return generation
         try:
-            return self._reopened(generation)
+            self._looked = time.monotonic()
+            try:
+                if self._pointer_stamp() == self._stamp:
+                    return generation
+                opened = self._opened()
+            except (OSError, Error) as error:
+                logger.warning("%s stays at generation %s: %s", self.name, generation.graph.generation, error)
+                return generation
+            self._generation = opened
+            if self._count_reload is not None:
+                self._count_reload()
+            logger.info("%s is at generation %s", self.name, opened.graph.generation)
+            return opened
         finally:
             self._looking.release()
-
-    def _reopened(self, generation: Generation) -> Generation:
-        """Return the generation that is published now; the previous one if that cannot be opened."""
-        self._looked = time.monotonic()
-        try:
-            if self._pointer_stamp() == self._stamp:
-                return generation
-            opened = self._opened()
-        except (OSError, Error) as error:
-            logger.warning("%s stays at generation %s: %s", self.name, generation.graph.generation, error)
-            return generation
-        self._generation = opened
-        if self._count_reload is not None:
-            self._count_reload()
-        logger.info("%s is at generation %s", self.name, opened.graph.generation)
-        return opened
 
     def _opened(self) -> Generation:
         from orienteer.graph.store import Graph
@@ -334,7 +326,8 @@ class ServedGraph:
 
         try:
             graph = Graph.open(interim.path, embedder=self.answering.settings.open_embedder)
-        except Error as error:  # the previous graph is damaged: it is being rebuilt
+        except Error as error:
+            # The previous graph is damaged: it is being rebuilt.
             logger.warning("%s: %s", self.name, error)
             return
         is_part = interim.files is not None

@@ -110,10 +110,8 @@ class SeenNodes:
             return {element: known[element] for element in element_ids if element in known}
 
     def take(self, records: Sequence[Sequence[Any]]) -> Rows:  # Any: values of the database
-        """Keep nodes, each as element id, labels, properties, and return their rows: (n,) int32.
-
-        New nodes of one call get rows in the order of their ids, so that ties are broken by id.
-        """
+        """Keep nodes, each as element id, labels, properties, and return their rows: (n,) int32."""
+        # New nodes of one call get rows in the order of their ids, so that ties are broken by id.
         with self._lock:
             new = {record[0]: self._node(*record[:3]) for record in records if record[0] not in self._row_of_element}
             for element, node in sorted(new.items(), key=lambda pair: pair[1].id):
@@ -185,7 +183,8 @@ class UnsupportedInPlace:
         raise needs_import(self._server)
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        raise needs_import(self._server)  # else numpy would take it for one value
+        # Else numpy would take it for one value.
+        raise needs_import(self._server)
 
 
 class SeenColumn(UnsupportedInPlace):
@@ -196,7 +195,8 @@ class SeenColumn(UnsupportedInPlace):
         self._seen, self._name = seen, name
 
     def __iter__(self) -> NoReturn:
-        raise needs_import(self._server)  # else it would yield what was seen, as if that were all
+        # Else it would yield what was seen, as if that were all.
+        raise needs_import(self._server)
 
     def __len__(self) -> int:
         raise needs_import(self._server)
@@ -289,18 +289,18 @@ class _Look:
         self._tests = ServerNames(
             schema, _catalog(schema, {}, {}, {}), labels, Fields("", False, {}, frozenset(), None)
         )
+        # The database's properties by node type.
         self._keys: dict[str, dict[str, None]] = {node_type: {} for node_type in schema.node_types}
-        """The database's properties by node type."""
+        # Values by property and node type, as an import has them; so are the rows below.
         self._values: dict[str, dict[str, list[JsonValue]]] = {}
-        """Values by property and node type, as an import has them; so are the rows below."""
         self.having: dict[str, dict[str, list[int]]] = {}
         self.shown: set[str] = set()
         """Properties that answers show: their values are of one kind, and short."""
         self._times: set[str] = set()
+        # Properties with values other than texts.
         self._no_texts: set[str] = set()
-        """Properties with values other than texts."""
+        # Properties that statements cannot use, with the reasons.
         self._others: dict[str, str] = {"text": "texts are for search"}
-        """Properties that statements cannot use, with the reasons."""
 
     def names(self) -> ServerNames:
         """Return the names for statements."""
@@ -308,7 +308,19 @@ class _Look:
             self._look_at(node_type, "", LOOKED_AT)
         self._look_for_seldom_ones()
         edges, edge_left_out = self._edges()
-        columns = self._columns()
+        # Only values of one kind can be compared: a property with several has its reason instead.
+        columns = {}
+        for name, by_type in self._values.items():
+            if name in OWN:
+                continue
+            kind, reason = kind_of_values([value for values in by_type.values() for value in values])
+            if reason:
+                self._others[name] = reason
+                continue
+            self.shown.add(name)
+            if name not in self._others:
+                types = tuple(node_type for node_type in self._schema.node_types if node_type in by_type)
+                columns[name] = PropertyColumn(column=name, kind=kind, types=types)
         catalog = _catalog(self._schema, columns, edges, edge_left_out).model_copy(update={"left_out": self._others})
         roles = NodeRoles(Columns())
         held = {node_type: _name_properties(keys, roles) for node_type, keys in self._keys.items()}
@@ -328,10 +340,7 @@ class _Look:
         tests = [*([] if is_plain else [self._tests.has_type("n", [node_type])]), *([condition] if condition else [])]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         records = self._server.rows(f"MATCH {pattern}{where} RETURN {NODE_COLUMNS} LIMIT $most", most=most)
-        self._keep(node_type, records, self._seen.take(records))
-
-    def _keep(self, node_type: str, records: Sequence[Sequence[Any]], rows: Rows) -> None:  # Any: of the database
-        for record, row in zip(records, rows.tolist(), strict=True):
+        for record, row in zip(records, self._seen.take(records).tolist(), strict=True):
             raw, node = record[2], self._seen.nodes[row]
             self._keys[node_type] |= dict.fromkeys(raw)
             self._no_texts |= {name for name, value in raw.items() if not isinstance(value, str)}
@@ -352,28 +361,13 @@ class _Look:
         counted = "MATCH (n) UNWIND keys(n) AS key RETURN labels(n) AS labels, key, count(*) AS count"
         try:
             found = [(type_of(labels, self._facts.counts), key) for labels, key, _ in self._server.rows(counted)]
-        except QueryStopped:  # too many nodes for the server's time limit: the sample must do
+        except QueryStopped:
+            # Too many nodes for the server's time limit: the sample must do.
             return
         seldom = [(node_type, key) for node_type, key in dict.fromkeys(found) if key not in self._keys[node_type]]
         for node_type, key in seldom[:MOST_SELDOM]:
             self._look_at(node_type, f"n.{quoted(key)} IS NOT NULL", FEW)
         self._others |= dict.fromkeys((key for _, key in seldom[MOST_SELDOM:]), "few nodes have it")
-
-    def _columns(self) -> dict[str, PropertyColumn]:
-        """Return the properties of nodes with values of one kind."""
-        columns = {}
-        for name, by_type in self._values.items():
-            if name in OWN:
-                continue
-            kind, reason = kind_of_values([value for values in by_type.values() for value in values])
-            if reason:
-                self._others[name] = reason
-                continue
-            self.shown.add(name)
-            if name not in self._others:
-                types = tuple(node_type for node_type in self._schema.node_types if node_type in by_type)
-                columns[name] = PropertyColumn(column=name, kind=kind, types=types)
-        return columns
 
     def _edges(self) -> tuple[dict[str, PropertyColumn], dict[str, str]]:
         """Return the properties of edges, and the reasons why others are left out."""

@@ -48,7 +48,7 @@ class Conditions(NamedTuple):
         return all(meets(node.properties.get(test.property), test) for test in self.tests)
 
     def where(self, node: str) -> str:
-        """Return the server's part as ` AND ...`; empty if there is none."""
+        """Return the server's part as ` AND ...`, or an empty text."""
         return "".join(f" AND {text.format(node=node)}" for text in self.asked)
 
 
@@ -109,10 +109,8 @@ class EdgesInPlace(UnsupportedInPlace):
         self._lock = Lock()
 
     def entries(self, rows: Rows, kinds: KindMask | None = None, conditions: Conditions = EVERY) -> Entries:
-        """Return the edges of these rows, as `Adjacency.entries` does; `conditions` filter their neighbours.
-
-        The server's part of the conditions alone is applied. Raises `TooManyEdges`.
-        """
+        """Return the edges of these rows, as `Adjacency.entries` does. Raises `TooManyEdges`."""
+        # Only the server's part of the conditions filters neighbours here.
         key = (rows.tobytes(), b"" if kinds is None else kinds.tobytes(), conditions.tests)
         with self._lock:
             if key not in self._known:
@@ -209,7 +207,7 @@ class FullTextIndex(NamedTuple):
 
 
 def full_text_index(server: Server) -> FullTextIndex:
-    """Return the full-text index that covers the most labels. Raises `BadInput` if there is none."""
+    """Return the full-text index that covers the most labels. Raises `BadInput` without one."""
     statement = "SHOW FULLTEXT INDEXES YIELD name, labelsOrTypes, properties, entityType"
     found = [
         FullTextIndex(name, tuple(labels), tuple(properties))
@@ -235,7 +233,7 @@ class TextInPlace(UnsupportedInPlace):
         self.mean_length = max(1.0, float(np.mean([seen.terms(row).total() for row in rows.tolist()])))
 
     def posting(self, term: str) -> Posting | None:
-        """Return the server's count of the nodes with a term, or None if there are none."""
+        """Return the server's count of the nodes with a term, or None for no node."""
         if term not in self._postings:
             statement = "CALL db.index.fulltext.queryNodes($index, $words) YIELD node RETURN count(node) AS count"
             nodes = self._server.rows(statement, index=self.index.name, words=term)[0][0]

@@ -66,7 +66,8 @@ class ArraysInPlace(GraphArrays):
     Safe to share among threads.
     """
 
-    def __init__(self, server: Server) -> None:  # without files: the base class opens nothing
+    def __init__(self, server: Server) -> None:
+        # Without files: the base class opens nothing.
         """Count nodes and edges. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
         self._server = server
         self._statements: StatementsInPlace | None = None
@@ -74,7 +75,8 @@ class ArraysInPlace(GraphArrays):
         counts = count_all(server)
         self.manifest = _manifest(server, counts)
         self.generation = NO_GENERATION
-        self.tokenizer = Tokenizer(stem=False)  # a server's index does not stem words
+        # A server's index does not stem words.
+        self.tokenizer = Tokenizer(stem=False)
         self._once, self._locks = {}, {}
         id_property = unique_property(server)
         has_numbers = False
@@ -128,7 +130,8 @@ class ArraysInPlace(GraphArrays):
     @property
     def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
         """Return the opener of an engine that answers Cypher by the database itself."""
-        return self._open_statements  # equal at each call: engines are cached by their openers
+        # Equal at each call: engines are cached by their openers.
+        return self._open_statements
 
     def _open_statements(self, _: Any) -> StatementsInPlace:  # Any: as above
         self._statements = StatementsInPlace(self._server, self.described, self.seen)
@@ -145,10 +148,7 @@ class ArraysInPlace(GraphArrays):
         return self.once("described", lambda: describe(self._server, self.schema, self.facts, self.seen))
 
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
-        """Return a mask of the nodes of these types that meet these conditions, or None without both.
-
-        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-        """
+        """Return a mask of nodes, or None without both. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
         for name, names in (("node_types", node_types), ("where", where)):
             if isinstance(names, str):
                 raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
@@ -356,15 +356,12 @@ class GraphInPlace(Graph):
 
 
 def require_read_only(server: Server) -> None:
-    """Try to create a node in a session like those of questions; the transaction is rolled back.
-
-    The node has the labels of an existing one, for a new label might survive the rollback. Changing an existing node
-    instead would prove nothing: ArcadeDB checks that at commit. Raises `DatabaseRefused` if the server allows it,
-    `BadInput` for a database without nodes.
-    """
+    """Raise `DatabaseRefused` if the server lets its user write, `BadInput` for a database without nodes."""
     first = server.rows("MATCH (n) RETURN labels(n) AS labels LIMIT 1")
     if not first:
         raise BadInput(f"{server.address} holds no node: check the name of the database")
+    # The trial is rolled back, but a new label might survive that: the node has labels of an existing one. Changing an
+    # existing node instead would prove nothing: ArcadeDB checks that at commit.
     labels = "".join(f":{quoted(label)}" for label in first[0][0])
     if server.allows_writes(f"CREATE (n{labels}) RETURN 1 AS one"):
         raise DatabaseRefused(

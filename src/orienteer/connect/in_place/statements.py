@@ -11,7 +11,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from queue import Empty, LifoQueue
@@ -39,8 +39,8 @@ GRACE = 1.0
 RAW_FACTOR = 10
 """The server may send this many times the characters of an answer, which leaves properties out."""
 _TOO_MUCH = "the server could not carry it out, perhaps for its memory; ask for less, with types in the pattern"
+# Dropped from messages: it reveals the server's machine.
 _SERVER_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
-"""Dropped from messages: it reveals the server's machine."""
 
 
 class StatementsInPlace:
@@ -62,12 +62,28 @@ class StatementsInPlace:
         written = self._server_statement(statement, parameters, bounds.rows + 1)
         until = time.monotonic() + bounds.seconds
         fetched = self._fetch(written, until, bounds)
-        rows = self._rows(fetched.rows[: bounds.rows], bounds)
+        records = fetched.rows[: bounds.rows]
+        elements = [element for record in records for value in record for element in _elements(value)]
+        # They came with their labels and properties.
+        nodes = dict.fromkeys(filter(is_node, elements))
+        self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
+        ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
+        rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])
+        rows: list[tuple[JsonValue, ...]] = []
+        left = bounds.characters
+        for record in records:
+            row = tuple(self._json(value, rows_of) for value in record)
+            left -= len(json.dumps(row, ensure_ascii=False))
+            if left < 0:
+                break
+            rows.append(row)
         total, notes = len(rows), written.notes
         if fetched.is_cut or len(fetched.rows) > len(rows):
             total, note = self._counted(written, until, at_least=len(fetched.rows))
             notes = (*notes, *note)
-        return QueryTable(columns=written.columns, rows=rows, total=total, truncated=len(rows) < total, notes=notes)
+        return QueryTable(
+            columns=written.columns, rows=tuple(rows), total=total, truncated=len(rows) < total, notes=notes
+        )
 
     def close(self) -> None:
         """Close the sessions once their statements have ended; the next statement opens another."""
@@ -97,7 +113,8 @@ class StatementsInPlace:
                     raise BadQuery(
                         f"the database cannot answer this form ({what}): write the query in simpler steps, with WITH"
                     ) from error
-                self._server.rows("RETURN 1")  # raises if the server is away
+                # Raises an error if the server is away, before it is asked a question.
+                self._server.rows("RETURN 1")
                 raise QueryStopped(f"the query broke off: {_TOO_MUCH}") from error
             except QueryStopped as error:
                 raise QueryStopped(
@@ -114,7 +131,8 @@ class StatementsInPlace:
                     counted = _within(server, until, lambda: _fetched(server, text, written.parameters, until, 1_000))
                 return max(int(counted.rows[0][0]), at_least), ()
             except (QueryStopped, DatabaseAway):
-                pass  # the answer has its rows all the same
+                # The answer has its rows all the same.
+                pass
         return at_least, ("there are more rows; how many, the server did not say",)
 
     @contextmanager
@@ -131,7 +149,8 @@ class StatementsInPlace:
             # A late reply would answer the next statement.
             if server is not None and not isinstance(error, BadQuery):
                 server.close()
-                if server.mark is not None:  # nobody waits until the server has ended the statement
+                # Nobody waits until the server has ended the statement.
+                if server.mark is not None:
                     end = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end")
                     end.daemon = True
                     end.start()
@@ -141,24 +160,6 @@ class StatementsInPlace:
             self._idle.put(server)
 
     # ---------------------------------------------------------------------------------------------------- values
-
-    def _rows(self, records: Sequence[Sequence[Any]], bounds: Bounds) -> tuple[tuple[JsonValue, ...], ...]:
-        """Return as many records as fit as rows, with nodes, edges and paths as maps."""
-        elements = [element for record in records for value in record for element in _elements(value)]
-        # They came with their labels and properties.
-        nodes = dict.fromkeys(filter(is_node, elements))
-        self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
-        ends = [end for element in elements for end in ((element,) if is_node(element) else element.nodes)]
-        rows_of = self._seen.rows_by_element([end.element_id for end in ends if end is not None])
-        rows: list[tuple[JsonValue, ...]] = []
-        left = bounds.characters
-        for record in records:
-            row = tuple(self._json(value, rows_of) for value in record)
-            left -= len(json.dumps(row, ensure_ascii=False))
-            if left < 0:
-                break
-            rows.append(row)
-        return tuple(rows)
 
     def _json(self, value: Any, rows_of: Mapping[str, int]) -> JsonValue:  # Any: a value of the database
         """Return a value as JSON: nodes, edges and paths as maps, times as texts, points as coordinates."""
@@ -254,7 +255,8 @@ def _size(value: Any) -> int:  # Any: a value of the database
 # A statement's tree as openCypher text with its parameters.
 
 
-LONGEST_WRITTEN = 100_000  # characters of the server's text: a bound on its parser's time
+# Characters of the server's text: a bound on its parser's time.
+LONGEST_WRITTEN = 100_000
 
 
 class ServerStatement(NamedTuple):

@@ -51,7 +51,8 @@ from orienteer.cypher.syntax import (
 from orienteer.errors import BadQuery
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
-_MOST_PARTS = 1_000  # texts or lists put together: WITH x + x AS x doubles them each time
+# Texts or lists put together: WITH x + x AS x doubles them each time.
+_MOST_PARTS = 1_000
 
 
 @dataclass(slots=True)
@@ -132,17 +133,23 @@ class ServerExpressions:
             check_compared(operator, first, second)
             return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
         if operator == "IN":
-            return self._in(first, second)
+            # IN compares as = does, so a list of one kind obeys the same check.
+            check_kind("IN", second, "list")
+            if second.kind.item is not None and second.kind.item.name:
+                check_compared("=", first, Value("item", second.kind.item))
+            return Value(f"({first.text} IN {second.text})", BOOLEAN)
         if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
             check_text_condition(operator, first, second, self.scope.constant(expression.right))
             return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
-        return _calculated(operator, first, second)
-
-    def _in(self, left: Value, right: Value) -> Value:
-        check_kind("IN", right, "list")
-        if right.kind.item is not None and right.kind.item.name:
-            check_compared("=", left, Value("item", right.kind.item))
-        return Value(f"({left.text} IN {right.text})", BOOLEAN)
+        is_text = first.kind.is_text or second.kind.is_text
+        if operator == "+" and is_text and not {first.kind.name, second.kind.name} & {"list", "null"}:
+            texts = [value.text if value.kind.is_text else f"toString({value.text})" for value in (first, second)]
+            return Value(f"({' + '.join(texts)})", TEXT, parts=first.parts + second.parts)
+        kind = kind_of_calculation(operator, first, second)
+        if kind == NULL:
+            return constant(None)
+        parts = first.parts + second.parts if kind.name == "list" else 1
+        return Value(f"({first.text} {operator} {second.text})", kind, parts=parts)
 
     # --------------------------------------------------------------------------------------------- lists, cases
 
@@ -264,24 +271,11 @@ class ServerExpressions:
 # The dispatch of `self._write`, without the wrapper that functools makes at each call.
 _WRITERS = vars(ServerExpressions)["_write"].dispatcher.dispatch
 
-
-def _calculated(operator: str, left: Value, right: Value) -> Value:
-    """Return `left operator right` for numbers, texts or two lists. Raises `BadQuery` for other values."""
-    is_text = left.kind.is_text or right.kind.is_text
-    if operator == "+" and is_text and not {left.kind.name, right.kind.name} & {"list", "null"}:
-        texts = [value.text if value.kind.is_text else f"toString({value.text})" for value in (left, right)]
-        return Value(f"({' + '.join(texts)})", TEXT, parts=left.parts + right.parts)
-    kind = kind_of_calculation(operator, left, right)
-    if kind == NULL:
-        return constant(None)
-    parts = left.parts + right.parts if kind.name == "list" else 1
-    return Value(f"({left.text} {operator} {right.text})", kind, parts=parts)
-
-
 # Calls of functions as openCypher.
 
 
-_REPLACED = 10  # what replace() may make of a text, in parts of it: it may put a longer one in place of each letter
+# What replace() may make of a text, in parts of it: it may put a longer one in place of each letter.
+_REPLACED = 10
 _CALLED = {**SPELLED, "tolower": "toLower", "toupper": "toUpper", "ltrim": "lTrim", "rtrim": "rTrim"}
 
 
@@ -307,12 +301,12 @@ def _date(value: Value) -> str:
     return f"CASE WHEN {value.text} =~ '{DATE_FORM}' THEN date({value.text}) END"
 
 
+# Calls with another form than `name(arguments)`.
 _OTHERS: Mapping[str, Callable[..., str]] = {
     "range": lambda *bounds: "range({}, {}, {})".format(*range_of(bounds)),
     "date": _date,
     "isempty": lambda value: f"(size({value.text}) = 0)",  # older servers have no such function
 }
-"""Calls with another form than `name(arguments)`."""
 
 
 # Patterns as openCypher.
@@ -375,12 +369,29 @@ class ServerPatterns(PatternReader):
         read = [self._read(path) for path in paths]
         self.narrow()
         for edge in self.edges:
-            self._restrict(edge)
+            # An edge type that was named with its end types is narrower than the type's name, which others may share.
+            ways = []
+            for triple, source, target in self.narrower(edge):
+                is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
+                begins = f"startNode({edge.value}) = {source.value}"
+                ends = f"{self.is_of(source.value, [triple.source])} AND {self.is_of(target.value, [triple.target])}"
+                ways.append(f"({is_type} AND {begins} AND {ends})")
+            if ways:
+                self.conditions.append(f"({' OR '.join(ways)})")
             if edge.is_shortest:
                 # There is no path from a node to itself: some servers fail then, others return a path without edges.
                 self.conditions.append(f"({edge.start.value} <> {edge.end.value})")
         variables = self.variables | {name: self.node_value(node) for name, node in self.named.items()}
-        places, left = self._places(where), list(conjuncts(where))
+        # Some servers walk a pattern from left to right: it has to begin at known nodes, then at those with a given id,
+        # name or other property.
+        compared = compared_keys(where)
+        places: dict[str, int] = {}
+        for node in self.nodes:
+            keys = {key for key, _ in compared.get(node.name or "", ())}
+            keys |= {key.casefold() for value, _, items in self.keyed if value == node.value for key, _ in items}
+            ranks = [_BY_ID if key == "id" else _BY_NAME if key == "name" else _BY_PROPERTY for key in keys]
+            places[node.value] = min(ranks, default=_LAST) if node.is_new else _KNOWN
+        left = list(conjuncts(where))
         with self.scope.inner(variables):
             anchors = self._anchored(left, places) if may_anchor and self.edges else ""
             read = [_reversed(path, places) for path in read]
@@ -416,20 +427,6 @@ class ServerPatterns(PatternReader):
             left[:] = [part for part in left if part not in taken]
         return f"MATCH {_joined(texts, own)} " if texts else ""
 
-    def _places(self, where: Expression | None) -> dict[str, int]:
-        """Return the rank of each node as the start of a pattern: some servers walk it from left to right.
-
-        Known nodes come first, then those with a given id, name or other property, then the rest.
-        """
-        compared = compared_keys(where)
-        places = {}
-        for node in self.nodes:
-            keys = {key for key, _ in compared.get(node.name or "", ())}
-            keys |= {key.casefold() for value, _, items in self.keyed if value == node.value for key, _ in items}
-            ranks = [_BY_ID if key == "id" else _BY_NAME if key == "name" else _BY_PROPERTY for key in keys]
-            places[node.value] = min(ranks, default=_LAST) if node.is_new else _KNOWN
-        return places
-
     def is_of(self, value: str, types: Iterable[str]) -> str:
         """Write the condition that a node has one of these types."""
         return self.names.has_type(value, list(types))
@@ -456,13 +453,11 @@ class ServerPatterns(PatternReader):
         return f"{path.begin}{_SHORTEST[shortest]}({text})" if shortest else f"{path.begin}{text}"
 
     def _node(self, node: PatternNode, places: Mapping[str, int]) -> str:
-        """Write a node: with its types at its first occurrence, by its name afterwards.
-
-        A node with a given id gets the label of all nodes, for by that label there is an index of ids.
-        """
+        """Write a node: with its types at its first occurrence, by its name afterwards."""
         if node.is_drawn or not node.is_new:
             return f"({node.value})"
         node.is_drawn = True
+        # Servers index ids by the label of all nodes: a node with a given id gets it.
         whole = self.names.fields.whole if places[node.value] == _BY_ID else None
         if whole is None and node.asked is not None and all(map(self.names.is_plain, node.asked)):
             return f"({node.value}:{'|'.join(map(quoted, sorted(node.asked)))})"
@@ -477,17 +472,6 @@ class ServerPatterns(PatternReader):
         left = "<-" if edge.direction == ("out" if is_reversed else "in") else "-"
         right = "->" if edge.direction == ("in" if is_reversed else "out") else "-"
         return f"{left}[{edge.value}{types}{length}]{right}"
-
-    def _restrict(self, edge: PatternEdge) -> None:
-        """Add a condition for an edge type that was named with its end types, where the pattern allows more."""
-        ways = []
-        for triple, source, target in self.narrower(edge):
-            is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
-            begins = f"startNode({edge.value}) = {source.value}"
-            ends = f"{self.is_of(source.value, [triple.source])} AND {self.is_of(target.value, [triple.target])}"
-            ways.append(f"({is_type} AND {begins} AND {ends})")
-        if ways:
-            self.conditions.append(f"({' OR '.join(ways)})")
 
     def _equal(self, keyed: Iterable[Keyed]) -> list[str]:
         """Write properties in braces as conditions. Raises `BadQuery`, `UnknownProperty`."""

@@ -96,21 +96,18 @@ class ServerNames(NameMap):
         several = dict.fromkeys(name for order in orders for name in order)
         candidates = [self.property_text(node.text, name) for name in several]
         if any(len(order) > 1 for order in orders) and len(orders) > 1:
-            candidates = [self._by_type(node, types)]
+            # The types prefer different properties for a name: each has a case of its own.
+            cases = []
+            for node_type in sorted(types):
+                if whole := self.fields.names.get(node_type, NameProperties()).whole:
+                    values = ", ".join(self.property_text(node.text, name) for name in whole)
+                    cases.append(f"WHEN {self.has_type(node.text, [node_type])} THEN coalesce({values}, null)")
+            candidates = [f"CASE {' '.join(cases)} END"]
         parts = {properties.parts for properties in held if properties.parts}
         candidates += [_joined(node.text, names) for names in sorted(parts)]
         if len(candidates) == 1 and not parts and all(properties.whole for properties in held):
             return candidates[0]
         return f"coalesce({', '.join([*candidates, self.identifier(node)])})"
-
-    def _by_type(self, node: Value, types: Collection[str]) -> str:
-        """Write the name of a node whose possible types order name properties differently."""
-        cases = []
-        for node_type in sorted(types):
-            if whole := self.fields.names.get(node_type, NameProperties()).whole:
-                held = ", ".join(self.property_text(node.text, name) for name in whole)
-                cases.append(f"WHEN {self.has_type(node.text, [node_type])} THEN coalesce({held}, null)")
-        return f"CASE {' '.join(cases)} END"
 
     def property_text(self, value: str, key: str) -> str:
         """Write a property of a node or an edge."""

@@ -61,8 +61,8 @@ _ENTITY = _object(name=_TEXT, type=_TEXT, description=_TEXT)
 _TRIPLE = _object(subject=_TEXT, predicate=_TEXT, object=_TEXT)
 _RELATION = _object(source=_TEXT, target=_TEXT, description=_TEXT, keywords=_list(_TEXT), strength=_NUMBER)
 _FACT = _object(statement=_TEXT, score=_NUMBER, members=_list(_object(name=_TEXT, role=_TEXT, importance=_NUMBER)))
+# The list of a form's statements, and the schema of one.
 _STATEMENTS = {"triples": ("triples", _TRIPLE), "entities": ("relations", _RELATION), "hyper": ("facts", _FACT)}
-"""The list of a form's statements, and the schema of one."""
 
 
 class ReplyContent(NamedTuple):
@@ -191,14 +191,14 @@ def types_of(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Progress = Callable[[str, int], None]
+# Factor for the parts of a request besides its words, such as role marks and schemas.
 _OVERHEAD = 1.1
-"""Factor for the parts of a request besides its words, such as role marks and schemas."""
+# Tokens of a reply for each token of the chunk, for estimates: names come twice, and JSON has its syntax.
 _REPLY = {"triples": 1.5, "entities": 1.6, "hyper": 1.8}
-"""Tokens of a reply for each token of the chunk, for estimates: names come twice, and JSON has its syntax."""
+# Size of the second reply relative to the first, for estimates.
 _AGAIN = 0.3
-"""Size of the second reply relative to the first, for estimates."""
+# Status codes for a text that is too long for the server, or unreadable.
 _OF_CHUNK = frozenset({400, 413, 422})
-"""Status codes for a text that is too long for the server, or unreadable."""
 
 
 class ReadChunk(NamedTuple):
@@ -226,7 +226,7 @@ class ChunkReader:
         try:
             replies.append(self._reply(run, begun))
             for _ in range(self.gleanings if is_object(replies[0]) else 0):
-                begun = _further(begun, replies[-1])
+                begun = _second_opening(begun, replies[-1])
                 replies.append(self._reply(run, begun))
         except ModelRefused as error:
             if error.status not in _OF_CHUNK:
@@ -320,26 +320,23 @@ class ModelExtractor:
                     raise refused
                 for chunk in chunks:
                     self.run.charge(chunk.usage)
-                    self._merge(merger, chunk)
+                    entities: list[ExtractedEntity] = []
+                    statements: list[Statement] = []
+                    for place, reply in enumerate(chunk.replies):
+                        content = self.reader.reply_form.read(reply, chunk.id, merger.rejects, before=entities)
+                        if content is not None:
+                            entities += content.entities
+                            statements += content.statements
+                        elif place:
+                            merger.rejects.add("a second reply that is no object", reply, chunk.id)
+                        else:
+                            self.failed.append(chunk.id)
+                    if chunk.refused is not None:
+                        what = "second call" if chunk.replies else "chunk"
+                        merger.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
+                    merger.add(chunk.id, entities, statements)
                 done += len(chunks)
                 self.progress("asking the model what chunks say", done)
-
-    def _merge(self, merger: Merger, chunk: ReadChunk) -> None:
-        entities: list[ExtractedEntity] = []
-        statements: list[Statement] = []
-        for place, reply in enumerate(chunk.replies):
-            content = self.reader.reply_form.read(reply, chunk.id, merger.rejects, before=entities)
-            if content is not None:
-                entities += content.entities
-                statements += content.statements
-            elif place:
-                merger.rejects.add("a second reply that is no object", reply, chunk.id)
-            else:
-                self.failed.append(chunk.id)
-        if chunk.refused is not None:
-            what = "second call" if chunk.replies else "chunk"
-            merger.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
-        merger.add(chunk.id, entities, statements)
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
         """Estimate the cost of `into`, without a call."""
@@ -357,7 +354,7 @@ class ModelExtractor:
                 if time:
                     size += tokens_of_reply + tokens(prompt_of("again", PACKAGE).system)
                     tokens_of_reply *= _AGAIN
-                    reply = None if reply is None else self.reader.stored(_further(begun, reply))
+                    reply = None if reply is None else self.reader.stored(_second_opening(begun, reply))
                 cached += reply is not None
                 calls += reply is None
                 prompted += int(size * _OVERHEAD) * (reply is None)
@@ -373,7 +370,7 @@ def is_read(node: Node) -> bool:
     return node.type != DOCUMENT and tokens(node.text) >= SHORTEST
 
 
-def _further(begun: Trajectory, reply: str) -> Trajectory:
-    """Return the opening of a second question, which asks for what the first reply lacks."""
+def _second_opening(begun: Trajectory, reply: str) -> Trajectory:
+    """Return the opening of a second question, for the parts that the first reply lacks."""
     again = Message(role="user", content=prompt_of("again", PACKAGE).system)
     return begun.model_copy(update={"opening": (*begun.opening, Message(role="assistant", content=reply), again)})

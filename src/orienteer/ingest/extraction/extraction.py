@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -143,7 +143,8 @@ TOPIC = "topic"
 MOST_MEMBERS = 20
 """Names of a sentence that is a fact; one with more is a list."""
 _EVERY = 2_000
-_OPENING = 4  # characters before a name that is defined: The, A
+# Characters before a name that is defined: The, A.
+_OPENING = 4
 _DEFINES = re.compile(r"[^.;:!?]{0,80}?\b(?:is|was|are|were)\s+(?:an?|the|one)\b")
 _WORD = re.compile(r"\w+")
 
@@ -154,7 +155,21 @@ class StatisticalExtractor:
     def __init__(self, nodes: Iterable[Node], names: CorpusNames, form: Form, config: BuildConfig) -> None:
         """`nodes` are those of `names`, and are iterated several times."""
         self._nodes, self._names, self._form = nodes, names, form
-        self._written, self._same, self._aliases = _writings(names)
+        numbers = {key: number for number, key in enumerate(names.keys)}
+        self._written = list(names.names)
+        # A title with and without its bracket is one entity if no other title shares the latter.
+        self._same = list(range(len(names.names)))
+        self._aliases: dict[int, tuple[str, ...]] = {}
+        for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
+            short = without_bracket(written)
+            # The name is a title, noted without its bracket.
+            if key_of(written) != key:
+                self._written[number] = short if key_of(short) == key else key
+                continue
+            other = numbers.get(key_of(short), number)
+            if other != number and number in names.titled and names.titled[number] == names.titled.get(other):
+                self._same[other] = number
+                self._aliases[number] = (short,)
         texts = (node.text for _, node in parts_of(nodes))
         phrases = sorted(collocations(texts, share=config.name_share)) if config.phrases else []
         count = len(names.names)
@@ -172,7 +187,24 @@ class StatisticalExtractor:
                 titles.setdefault(number, set()).add(self._same[name])
         for number, (_, node) in enumerate(parts_of(self._nodes)):
             numbers = {self._same[name] for name in self._names.of(number).tolist()}
-            self._read(merger, number, node, numbers, titles.get(number, set()))
+            own = titles.get(number, set())
+            among = frozenset(numbers)
+            sentences = [self._places.within(sentence, among) for sentence in sentences_of(node)]
+            descriptions = dict.fromkeys(sorted(numbers), "")
+            descriptions.update(dict.fromkeys(distinct(span for sentence in sentences for span in sentence.spans), ""))
+            for text, spans in sentences:
+                if spans and spans[0].begin <= _OPENING and _DEFINES.match(text, spans[0].end):
+                    descriptions[spans[0].number] = descriptions[spans[0].number] or text
+            if sentences:
+                descriptions.update({title: descriptions[title] or sentences[0].text for title in own})
+            entities = [
+                ExtractedEntity(self._written[name], self._kind(name), text, self._aliases.get(name, ()), name in own)
+                for name, text in descriptions.items()
+            ]
+            statements = [statement for sentence in sentences for statement in self._statements(sentence, own)]
+            merger.add(node.id, entities, statements)
+            if self._form != "hyper":
+                self.co_occurrences.add(number, list(descriptions), sentences)
             if number % _EVERY == 0:
                 progress("finding what stands together", number)
 
@@ -185,36 +217,13 @@ class StatisticalExtractor:
 
         return self.co_occurrences.edges(id_of, [part.id for part in self._names.parts])
 
-    def _read(self, merger: Merger, part: int, node: Node, numbers: set[int], titles: set[int]) -> None:
-        among = frozenset(numbers)
-        sentences = [self._places.within(sentence, among) for sentence in sentences_of(node)]
-        descriptions = {number: "" for number in sorted(numbers)}
-        descriptions.update(dict.fromkeys(distinct(span for sentence in sentences for span in sentence.spans), ""))
-        for text, spans in sentences:
-            if spans and spans[0].begin <= _OPENING and _DEFINES.match(text, spans[0].end):
-                descriptions[spans[0].number] = descriptions[spans[0].number] or text
-        if sentences:
-            descriptions.update({number: descriptions[number] or sentences[0].text for number in titles})
-        entities = [
-            ExtractedEntity(
-                self._written[number], self._kind(number), text, self._aliases.get(number, ()), number in titles
-            )
-            for number, text in descriptions.items()
-        ]
-        statements = [statement for sentence in sentences for statement in self._statements(sentence, titles)]
-        merger.add(node.id, entities, statements)
-        if self._form != "hyper":
-            self.co_occurrences.add(part, list(descriptions), sentences)
-
     def _statements(self, sentence: SentenceNames, titles: set[int]) -> Iterator[Statement]:
-        """Yield the statements of a sentence, by the form.
-
-        A sentence without a title of its passage is taken to be about the first title, which is put before it.
-        """
+        """Yield the statements of a sentence, by the form."""
         text, spans = sentence
         names = distinct(spans)
         if not 1 <= len(names) <= MOST_MEMBERS or len(text) > LONGEST_SENTENCE:
             return
+        # A sentence without a title of its passage is taken to be about the first title, which is put before it.
         about = min(titles) if titles and titles.isdisjoint(names) else None
         start = "" if about is None else f"{self._written[about]}: "
         if self._form == "hyper":
@@ -246,30 +255,6 @@ class StatisticalExtractor:
         return PHRASE if number >= len(self._names.names) else UNTYPED
 
 
-class _Writings(NamedTuple):
-    """The spellings of a corpus's names, by number."""
-
-    written: list[str]
-    same: list[int]
-    """The number of the entity: a title with and without its bracket is one if no other title shares the latter."""
-    aliases: dict[int, tuple[str, ...]]
-
-
-def _writings(names: CorpusNames) -> _Writings:
-    numbers = {key: number for number, key in enumerate(names.keys)}
-    called = _Writings(list(names.names), list(range(len(names.names))), {})
-    for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
-        short = without_bracket(written)
-        if key_of(written) != key:  # a title, noted without its bracket
-            called.written[number] = short if key_of(short) == key else key
-            continue
-        other = numbers.get(key_of(short), number)
-        if other != number and number in names.titled and names.titled[number] == names.titled.get(other):
-            called.same[other] = number
-            called.aliases[number] = (short,)
-    return called
-
-
 # Noun phrases by statistics of a corpus: words in lower case that occur together far more often than by chance.
 #
 # Pairs of such words, then pairs of pairs that overlap, so that `heart valve replacement` is one phrase. Measured by
@@ -280,7 +265,8 @@ LEAST_CHUNKS = 3
 """Chunks with a phrase at least."""
 COMMON = 0.1
 """A word in more than this share of the texts is not part of a phrase, as in `text.phrases`."""
-LEAST_COMMON = 5  # texts in which a word may always occur
+# Texts in which a word may always occur.
+LEAST_COMMON = 5
 LEAST_LETTERS = 3
 TOGETHER = 0.5
 """Least normalised pointwise mutual information of a phrase; 1 if neither word occurs alone."""
@@ -291,7 +277,8 @@ _GAP = -1
 def collocations(texts: Iterable[str], *, share: float) -> frozenset[str]:
     """Return the phrases of a corpus, two or three folded words. None is in more than this share of the texts."""
     known: dict[str, int] = {}
-    found, lengths = array("q"), array("q")  # words by number, and how many each text has
+    # Words by number, and how many each text has.
+    found, lengths = array("q"), array("q")
     for text in texts:
         words = _TOKEN.findall(text)
         found.extend(known.setdefault(word, len(known)) if word[0].islower() else _GAP for word in words)

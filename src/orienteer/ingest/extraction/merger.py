@@ -99,8 +99,8 @@ class _Relation:
 class Merger:
     """Takes the records of chunks, in order, and returns nodes, then edges. Equal records give equal graphs."""
 
-    def __init__(self, rejects: Rejects | None = None) -> None:
-        self.rejects = rejects if rejects is not None else Rejects()
+    def __init__(self) -> None:
+        self.rejects = Rejects()
         self._entities: dict[Key, _Entity] = {}
         self._facts: dict[tuple[tuple[Key, ...], str], _Fact] = {}
         self._relations: dict[tuple[Key, str, Key], _Relation] = {}
@@ -162,7 +162,8 @@ class Merger:
         _add_texts(fact.keywords, statement.keywords)
         if statement.edge:
             relation = self._relations.setdefault((keys[0], statement.edge, keys[1]), _Relation(statement.label))
-            if chunk not in relation.chunks:  # a chunk that says it twice is one witness
+            # A chunk that says it twice is one witness.
+            if chunk not in relation.chunks:
                 relation.weight += statement.weight
                 relation.chunks[chunk] = None
             _add_texts(relation.texts, [statement.edge_text.strip()])
@@ -393,11 +394,19 @@ class CoOccurrences:
         """Yield the strongest pairs as edges, given the ids of nodes and of chunks by number."""
         codes, parts = np.array(self._codes, np.int64), np.array(self._parts, np.int32)
         order = np.lexsort((parts, codes))
-        parts = parts[order]  # chunks, pair after pair
+        # Chunks, pair after pair.
+        parts = parts[order]
         pairs, begins = np.unique(codes[order], return_index=True)
         weights = np.add.reduceat(np.array(self._weights)[order], begins) if len(pairs) else np.zeros(0)
         ends = np.append(begins, len(codes))[1:]
-        strongest = _strongest(pairs, weights, self._most)
+        # Equal weights are ordered by number: the graph must not depend on the order of the chunks.
+        first_ends, second_ends = pairs >> _SHIFT, pairs & (1 << _SHIFT) - 1
+        names = np.concatenate([first_ends, second_ends])
+        ranked = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), names))
+        group = names[ranked]
+        starts = np.searchsorted(group, group, "left")
+        first = ranked[np.arange(len(ranked)) - starts < self._most]
+        strongest = np.unique(first % max(1, len(pairs)))
         for low in range(0, len(strongest), _BATCH):
             here = strongest[low : low + _BATCH].tolist()
             extras: list[dict[str, JsonValue]] = []
@@ -419,17 +428,6 @@ def _code(name: int, other: int) -> int:
     return min(name, other) << _SHIFT | max(name, other)
 
 
-def _strongest(pairs: NDArray[np.int64], weights: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the indexes of the pairs among the `most` strongest of either name; equal weights go by number."""
-    low, high = pairs >> _SHIFT, pairs & (1 << _SHIFT) - 1
-    ends = np.concatenate([low, high])
-    ranked = np.lexsort((np.tile(pairs, 2), -np.tile(weights, 2), ends))
-    group = ends[ranked]
-    begins = np.searchsorted(group, group, "left")
-    first = ranked[np.arange(len(ranked)) - begins < most]
-    return np.unique(first % max(1, len(pairs)))
-
-
 # ------------------------------------------------------------------------------------------------------------ synonyms
 
 
@@ -441,10 +439,7 @@ class EntityName(NamedTuple):
 
 
 def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
-    """Yield the edges between similar names, each pair once, from the earlier entity to the later.
-
-    Names with different numbers are never joined: 1969 and 1968 are similar to every embedder.
-    """
+    """Yield the edges between similar names, each pair once, from the earlier entity to the later."""
     named = [entity for entity in entities if sum(map(str.isalnum, entity.name)) >= LEAST_CHARACTERS]
     if not named:
         return
@@ -455,6 +450,7 @@ def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: 
     vectors = np.concatenate(parts)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), np.float32)
+    # 1969 and 1968 are similar to every embedder: names with different numbers are never joined.
     digits = [_DIGITS.findall(entity.name) for entity in named]
     for low in range(0, len(named), _ROWS):
         near = vectors[low : low + _ROWS] @ vectors.T  # (some names, names)

@@ -31,17 +31,17 @@ from orienteer.records import Record
 UNTYPED = "name"
 """The type of an entity without a known type."""
 _UNKNOWN = frozenset({"", "unknown", "none", "null", "other", "entity"})
+# Our own edge types; a predicate of the same name means something else.
 _OWN = frozenset(
     [PART_OF, NEXT, LINKS_TO, MENTIONS, SHARES_NAMES, SIMILAR, TITLED, STATES, MEMBER, CO_OCCURS, SYNONYM]
     + ["in_community"]
 )
-"""Our own edge types; a predicate of the same name means something else."""
 LONGEST_TYPE = 60
 """Characters of a type; anything longer is a sentence."""
 LONGEST_NAME = 300
 """Characters of a name; anything longer is a text."""
+# Variants of quotes and dashes.
 _SAME = str.maketrans("‘’‛ʼ“”‟‐‑‒–", "''''\"\"\"----")
-"""Variants of quotes and dashes."""
 
 SUBJECT, OBJECT = "subject", "object"
 

@@ -136,7 +136,8 @@ class TypeChange(NamedTuple):
 
 def resolved(rows: EdgeRows, change: NodeChange, numbers: NodeNumbers, graph: Graph) -> EdgeRows:
     """Return the rows of an unchanged table with the numbers that their ends have after a change of nodes."""
-    stays = np.append(change.stays, True)  # the last is for a missing end
+    # The last is for a missing end.
+    stays = np.append(change.stays, True)
     loses = np.flatnonzero(~(stays[rows.sources] & stays[rows.targets])) if len(change.gone) else np.zeros(0, np.int64)
     if not len(loses) and not (len(rows.stray) and change.nodes):
         return rows
@@ -188,7 +189,8 @@ def edge_changes(
         clean = _cleaned(rows_before, name, types)
         if len(clean.at) != counts.get(name, 0) or clean.cuts != cuts.get(name, TypeCuts()):
             raise FullImportRequired("what is noted of the rows does not fit the graph")
-        del rows_before  # the rows of a large type are hundreds of megabytes
+        # The rows of a large type are hundreds of megabytes.
+        del rows_before
         changes[name] = _change(clean, _cleaned(rows_now, name, types), rows_now)
     return changes
 
@@ -288,7 +290,8 @@ class _CleanEdges(NamedTuple):
     def between(self, ends: Keys) -> NDArray[np.int64]:
         """Return the indexes of the edges whose keys are among these, which ascend: (n,), ascending."""
         found = [np.zeros(0, np.int64)]
-        for low in range(0, len(self.at), _SLICE):  # all keys at once are large
+        # All keys at once are large.
+        for low in range(0, len(self.at), _SLICE):
             found.append(low + np.flatnonzero(_are_among(self.keys(slice(low, low + _SLICE)), ends)))
         return np.concatenate(found)
 
@@ -324,7 +327,8 @@ def _change(before: _CleanEdges, now: _CleanEdges, rows: _TypeRows) -> TypeChang
     old, new, extras = before.keys(was), now.keys(is_now), (before.extras[was], now.extras[is_now])
     if any(part.any() for part in extras):
         touched, removed, added = touched_ends((old, extras[0]), (new, extras[1]))
-    else:  # clean edges without extras are distinct: sorting their keys alone takes half the time
+    else:
+        # Clean edges without extras are distinct: sorting their keys alone takes half the time.
         old.sort()
         new.sort()
         gone, came = old[~_are_among(old, new)], new[~_are_among(new, old)]
@@ -419,10 +423,7 @@ def publish(
     facts: Mapping[str, Any],  # Any: fields of a manifest
     notes: list[str],
 ) -> Manifest:
-    """Publish the graph after a difference, with the ledger of its tables; `rows` are theirs, by number.
-
-    Pieces of the graph that an update cannot carry along are noted.
-    """
+    """Publish the graph after a difference, with the ledger of its tables; `rows` are theirs, by number."""
     change, revision = difference.nodes, _revision(graph, difference)
 
     def write(folder: Path, generation: str, layout: Layout) -> None:
@@ -449,7 +450,8 @@ def _revision(graph: Graph, difference: Difference) -> Revision:
     lost = []
     for name, each in difference.edges.items():
         sources, targets = ((each.lost >> _END).astype(np.int64), (each.lost & np.uint64(0xFFFFFFFF)).astype(np.int64))
-        both = stays[sources] & stays[targets]  # edges of a node that goes go with it
+        # Edges of a node that goes go with it.
+        both = stays[sources] & stays[targets]
         lost += [
             (source, name, target)
             for source, target in zip(sources[both].tolist(), targets[both].tolist(), strict=True)

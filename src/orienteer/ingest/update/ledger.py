@@ -124,7 +124,8 @@ class NodeRows:
 
     def placed(self, place: Numbers) -> NodeRows:
         """Return the rows with each node number n replaced by `place[n]`."""
-        return replace(self, nodes=np.append(place, np.int32(-1))[self.nodes])  # -1 takes the last
+        # -1 takes the last.
+        return replace(self, nodes=np.append(place, np.int32(-1))[self.nodes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,8 @@ class EdgeRows:
 
     def placed(self, place: Numbers) -> EdgeRows:
         """Return the rows with each node number n replaced by `place[n]`."""
-        places = np.append(place, np.int32(-1))  # -1 takes the last
+        # -1 takes the last.
+        places = np.append(place, np.int32(-1))
         return replace(self, sources=places[self.sources], targets=places[self.targets])
 
     def where(self, mask: NDArray[np.bool_]) -> EdgeRows:
@@ -238,13 +240,14 @@ class Ledger:
 
 
 def read_ledger(path: Path, generation: str) -> Ledger | None:
-    """Return the ledger of a graph's generation, or None if there is no intact one of this version."""
+    """Return the ledger of a graph's generation, or None without an intact one of this version."""
     try:
         folder = pieces.piece(path, PIECE)
         if folder is None:
             return None
         about = LedgerAbout.model_validate_json((folder / ABOUT).read_bytes())
-    except (NotAGraph, ValidationError, OSError):  # without it the update is a full import
+    except (NotAGraph, ValidationError, OSError):
+        # Without it the update is a full import.
         return None
     is_ours = (about.format, about.made_by, about.generation) == (_FORMAT, __version__, generation)
     return Ledger(about, folder) if is_ours else None

@@ -130,7 +130,8 @@ def read_nodes(source: SourceTable, find: FindNodes, tally: Tally) -> NodeRows:
         ids = batch.columns.get(_id_column(source), (None,) * len(batch))
         if prefix or not is_text(ids):
             ids = [f"{prefix}{node_id}" if node_id.strip() else "" for node_id in map(identifier, ids)]
-        nodes.append(find(ids))  # no node has a blank id
+        # No node has a blank id.
+        nodes.append(find(ids))
         hashes.append(row_hashes(batch))
     rows = NodeRows(np.concatenate(hashes), np.concatenate(nodes))
     tally.drop(EMPTY_ID, [], int(np.count_nonzero(rows.nodes < 0)))
@@ -167,31 +168,30 @@ class NodeComparison:
             if len(known):
                 at = np.minimum(np.searchsorted(known, hashed), len(known) - 1)
                 nodes = np.where(known[at] == hashed, known_nodes[at], np.int32(-1)).astype(np.int32)
-            new = np.flatnonzero(nodes < 0).tolist()  # these, and rows that gave no node before
+            # These, and rows that gave no node before.
+            new = np.flatnonzero(nodes < 0).tolist()
             if new:
                 made = _nodes_by_line(source, batch, new, tally)
                 for row in new:
                     if (node := made.get(batch.lines[row])) is not None:
-                        nodes[row] = self._number(source.path, int(hashed[row]), node)
+                        # Equal rows have one number.
+                        number = self._by_row.setdefault((source.path, int(hashed[row])), self._size + len(self._new))
+                        if number == self._size + len(self._new):
+                            if node.id in self._ids:
+                                raise FullImportRequired(f"several rows that are new say what {node.id!r} is")
+                            self._ids.add(node.id)
+                            self._new.append(node)
+                            check_node_count(len(self._new), self._size)
+                        nodes[row] = number
             hashes.append(hashed)
             numbers.append(nodes)
         return NodeRows(np.concatenate(hashes), np.concatenate(numbers))
 
-    def _number(self, path: str, row_hash: int, node: Node) -> int:
-        """Return the number of a new node; equal rows have one number."""
-        number = self._by_row.setdefault((path, row_hash), self._size + len(self._new))
-        if number == self._size + len(self._new):
-            if node.id in self._ids:
-                raise FullImportRequired(f"several rows that are new say what {node.id!r} is")
-            self._ids.add(node.id)
-            self._new.append(node)
-            check_node_count(len(self._new), self._size)
-        return number
-
     def change(self, tables: Mapping[str, NodeRows]) -> tuple[NodeChange, dict[str, NodeRows]]:
         """Return the change, and all tables with its numbers of nodes. Raises `FullImportRequired`."""
         size, new, arrays = self._size, self._new, self._graph.arrays
-        is_named = np.zeros(size + len(new) + 1, np.bool_)  # the last is for rows without a node
+        # The last is for rows without a node.
+        is_named = np.zeros(size + len(new) + 1, np.bool_)
         for rows in tables.values():
             is_named[rows.nodes] = True
         place = np.arange(size + len(new), dtype=np.int32)

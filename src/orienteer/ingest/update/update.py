@@ -107,13 +107,14 @@ def update_graph(
     else:
         try:
             report = _update_by_rows(sources, target, options)
-        except (FullImportRequired, BadInput) as why:  # a full import explains best what is wrong with the sources
+        except (FullImportRequired, BadInput) as why:
+            # A full import explains best what is wrong with the sources.
             return _import_all(sources, target, options, progress, str(why))
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
 
 def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:
-    """Return the difference from the options that made a graph; empty if there is none."""
+    """Return the difference from the options that made a graph, or an empty text."""
     before, now = manifest.provenance.get("options", {}), written_options(options)
     if not (names := sorted(name for name in {*before, *now} if before.get(name) != now.get(name))):
         return ""
@@ -149,10 +150,7 @@ def _stamps(manifest: Manifest) -> dict[str, TableStamp]:
 
 
 def _write_ledger(target: Path, importer: Importer, options: ImportOptions) -> None:
-    """Write the ledger of a graph that an importer has just made; its tables are read once more.
-
-    If the sources have changed in the meantime there is none, and the next update imports everything.
-    """
+    """Write the ledger of a graph that an importer has just made; its tables are read once more."""
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
     rows: list[NodeRows | EdgeRows]
@@ -161,6 +159,7 @@ def _write_ledger(target: Path, importer: Importer, options: ImportOptions) -> N
     except FullImportRequired as why:
         files = [stamped(Path(stamp.path)) for stamp in listed(manifest, "sources", TableStamp)]
         about, rows = LedgerAbout(generation=manifest.generation, tables=tuple(files), why_whole=str(why)), []
+    # If the sources have changed meanwhile, a ledger would be wrong: the next update imports everything.
     if not is_stale(manifest):
         pieces.publish_piece(target, PIECE, lambda folder: write_ledger(folder, about, rows))
 
@@ -193,7 +192,8 @@ def _read_again(
         repeated=_count_nodes(of_nodes) - len(graph) if of_nodes else 0,
         cuts={name: count.cuts for name, count in counts.items() if count.cuts != TypeCuts()},
     )
-    return about, [*of_nodes, *of_edges]  # tables of nodes come first
+    # Tables of nodes come first.
+    return about, [*of_nodes, *of_edges]
 
 
 def _stamp(source: SourceTable) -> LedgerFile:
@@ -347,7 +347,18 @@ class _RowUpdate:
         check_edge_count(changes, self._manifest)
         edge_types = list(dict.fromkeys(name for rows in edges.values() for name in rows.types))
         facts = self._facts(change, edge_types)
-        about = self._about(change, changes, {**nodes, **edges})
+        rows: dict[str, NodeRows | EdgeRows] = {**nodes, **edges}
+        count = int(np.count_nonzero(change.stays)) + len(change.nodes)
+        of_nodes = [of_table for of_table in rows.values() if isinstance(of_table, NodeRows)]
+        about = LedgerAbout(
+            generation=self._manifest.generation,
+            tables=tuple(
+                table.file if table.is_unchanged else _noted(table.file, rows[table.path], table.tally)
+                for table in (*self._of_nodes, *self._of_edges)
+            ),
+            repeated=_count_nodes(of_nodes) - count if of_nodes else 0,
+            cuts=cuts_after(self._ledger.about.cuts, changes),
+        )
         if self._strict and (about.repeated or about.cuts or any(file.dropped for file in about.tables)):
             raise FullImportRequired("--strict, and some row would be dropped or merged")
         symmetric = {name for name, each in changes.items() if each.is_symmetric} | self._undirected
@@ -355,7 +366,8 @@ class _RowUpdate:
         notes = list(self._importer.tally.notes)
         for table in self._tables:
             if not table.is_unchanged and not table.source.is_profiled:
-                cleaned(table.source.table, {}, notes)  # notes a foreign encoding
+                # Read only to note a foreign encoding.
+                cleaned(table.source.table, {}, notes)
         manifest = publish(
             self._graph,
             difference,
@@ -367,22 +379,6 @@ class _RowUpdate:
             notes=notes,
         )
         return self._report(manifest, difference, about, notes)
-
-    def _about(
-        self, change: NodeChange, changes: Mapping[str, TypeChange], rows: Mapping[str, NodeRows | EdgeRows]
-    ) -> LedgerAbout:
-        """Return the facts of the next ledger."""
-        count = int(np.count_nonzero(change.stays)) + len(change.nodes)
-        of_nodes = [of_table for of_table in rows.values() if isinstance(of_table, NodeRows)]
-        return LedgerAbout(
-            generation=self._manifest.generation,
-            tables=tuple(
-                table.file if table.is_unchanged else _noted(table.file, rows[table.path], table.tally)
-                for table in (*self._of_nodes, *self._of_edges)
-            ),
-            repeated=_count_nodes(of_nodes) - count if of_nodes else 0,
-            cuts=cuts_after(self._ledger.about.cuts, changes),
-        )
 
     def _facts(self, change: NodeChange, edges: Sequence[str]) -> dict[str, object]:
         """Return the fields of the manifest that depend on types. Raises `FullImportRequired`, `BadInput`."""
@@ -426,7 +422,8 @@ class _RowUpdate:
                 table.tally = Tally(hides_rows=bool(table.source.columns.private))
             try:
                 return self._compare_nodes() if self._of_nodes else self._compare_ends()
-            except HasNullWords:  # the table was profiled meanwhile, and all is read once more
+            except HasNullWords:
+                # The table was profiled meanwhile, and all is read once more.
                 continue
 
     def _compare_nodes(self) -> _Compared:

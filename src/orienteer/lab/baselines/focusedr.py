@@ -337,30 +337,27 @@ class _PatternReader:
             is_name = before in (".", "starts", "ends")  # a property's name, or STARTS WITH
             before = token.value.casefold()
             if token.kind == "end" or (token.kind == "word" and before in _CLAUSES and not is_name):
-                self._read_clause(clause)
+                word = clause[0].value.casefold() if clause else ""
+                if word == "match":
+                    text = " ".join(self._single_steps(clause[1:]))
+                    reader = TokenReader(text)
+                    self._add_path(read_path(reader, read_expression))
+                    while reader.takes(","):
+                        self._add_path(read_path(reader, read_expression))
+                    self._leave_out(text[reader.peek().start :])
+                elif word == "where":
+                    for is_and, condition in groupby(
+                        clause[1:], lambda token: token.kind == "word" and token.value.upper() == "AND"
+                    ):
+                        if not is_and and not self._takes_condition(text := self._text(list(condition))):
+                            self._leave_out(text)
+                elif word == "return":
+                    names = (token.value for token in clause if token.kind in ("word", "name"))
+                    self.target = self.target or next((name for name in names if name in self.symbols), "")
+                else:
+                    self._leave_out(self._text(clause))
                 clause = []
             clause.append(token)
-
-    def _read_clause(self, tokens: Sequence[CypherToken]) -> None:
-        word = tokens[0].value.casefold() if tokens else ""
-        if word == "match":
-            text = " ".join(self._single_steps(tokens[1:]))
-            reader = TokenReader(text)
-            self._add_path(read_path(reader, read_expression))
-            while reader.takes(","):
-                self._add_path(read_path(reader, read_expression))
-            self._leave_out(text[reader.peek().start :])
-        elif word == "where":
-            for is_and, condition in groupby(
-                tokens[1:], lambda token: token.kind == "word" and token.value.upper() == "AND"
-            ):
-                if not is_and and not self._takes_condition(text := self._text(list(condition))):
-                    self._leave_out(text)
-        elif word == "return":
-            names = (token.value for token in tokens if token.kind in ("word", "name"))
-            self.target = self.target or next((name for name in names if name in self.symbols), "")
-        else:
-            self._leave_out(self._text(tokens))
 
     def _text(self, tokens: Sequence[CypherToken]) -> str:
         return self._statement[tokens[0].start : tokens[-1].end] if tokens else ""
@@ -370,10 +367,8 @@ class _PatternReader:
             self._notes.append(f"left out of the query: {' '.join(text.split())[:200]}")
 
     def _single_steps(self, tokens: Sequence[CypherToken]) -> Iterator[str]:
-        """Yield the words of a pattern, its edges one step long and the labels of a node alternatives.
-
-        The parser refuses `*` without a bound and `(n:A:B)`, both of which models write.
-        """
+        """Yield the words of a pattern, its edges one step long and the labels of a node alternatives."""
+        # The parser refuses `*` without a bound and `(n:A:B)`, both of which models write.
         signs = [token.value if token.kind == "sign" else "" for token in tokens]
         is_length = False
         for place, token in enumerate(tokens):

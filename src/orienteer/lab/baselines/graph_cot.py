@@ -326,7 +326,14 @@ class GraphFunctions:
         if name == "Finish":
             return "Finish stands alone: it ends the course."
         if name == "RetrieveNode":
-            return self._retrieve(arguments[0])
+            words = arguments[0]
+            hits = self._workflow.use("search_in_graph", query=words, k=1)
+            if hits.error or not hits.nodes:
+                return refusal(hits) if hits.error else f"No node has any of these words: {words}."
+            row = self.graph.arrays.row(hits.nodes[0])
+            self.last = ()
+            self._see([row], f"retrieved by {words!r}")
+            return f"The best node is {self._title(row)}."
         nodes, remark = self._nodes(arguments[0])
         if not nodes:
             return remark
@@ -349,15 +356,6 @@ class GraphFunctions:
             return (), remark or f"{LAST} stands for nothing yet: the action before has given no node."
         more = f"Of {len(rows)} nodes the first {_MOST} are taken." if len(rows) > _MOST else ""
         return tuple(f"[{self.graph.arrays.ids[row]}]" for row in rows[:_MOST]), f"{remark} {more}".strip()
-
-    def _retrieve(self, words: str) -> str:
-        hits = self._workflow.use("search_in_graph", query=words, k=1)
-        if hits.error or not hits.nodes:
-            return refusal(hits) if hits.error else f"No node has any of these words: {words}."
-        row = self.graph.arrays.row(hits.nodes[0])
-        self.last = ()
-        self._see([row], f"retrieved by {words!r}")
-        return f"The best node is {self._title(row)}."
 
     def _feature(self, node: str, feature: str) -> str:
         reading = self._workflow.use("read_node", node=node)
@@ -454,7 +452,17 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
             nonlocal answer, is_unsound
             deepest, lessons = 1, list[str]()
             for number in range(1, config.reflections + 2):
-                plan = self._plan(workflow, deepest, lessons)
+                plan = workflow.ask_for(
+                    "graph-counselor-plan",
+                    PLAN,
+                    schema="\n".join(schema_lines(self._graph)),
+                    question=workflow.question.text,
+                    lessons="\n".join(lessons) or "none",
+                )
+                if plan is None:
+                    workflow.notes.append("the model's plan cannot be read: the attempt goes without one")
+                    plan = {"steps": ["answer the question"], "depth": self.config.max_steps}
+                plan["depth"] = max(plan["depth"], deepest)
                 before = len(workflow.notes)
                 walked = functions.walk(
                     "graph-counselor-act",
@@ -478,25 +486,8 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
         notes = (*result.notes, UNSOUND) if is_unsound else result.notes
         return result.model_copy(update={"answer": answer or None, "notes": notes})
 
-    def _plan(self, workflow: Workflow, deepest: int, lessons: Sequence[str]) -> dict[str, Any]:  # Any: JSON of PLAN
-        plan = workflow.ask_for(
-            "graph-counselor-plan",
-            PLAN,
-            schema="\n".join(schema_lines(self._graph)),
-            question=workflow.question.text,
-            lessons="\n".join(lessons) or "none",
-        )
-        if plan is None:
-            workflow.notes.append("the model's plan cannot be read: the attempt goes without one")
-            plan = {"steps": ["answer the question"], "depth": self.config.max_steps}
-        plan["depth"] = max(plan["depth"], deepest)
-        return plan
-
     def _reflect(self, workflow: Workflow, plan: dict[str, Any], walked: ActionLog) -> dict[str, Any] | None:
-        """Return the model's advice, or None if the attempt is judged sound or the verdict cannot be read.
-
-        An attempt without an answer is never sound.
-        """
+        """Return the model's advice, or None if the attempt is judged sound or the verdict cannot be read."""
         verdict = workflow.ask_for(
             "graph-counselor-reflect",
             VERDICT,
@@ -507,4 +498,5 @@ class GraphCounselor(Baseline[GraphCounselorConfig]):
         if verdict is None:
             workflow.notes.append("the model's verdict on an attempt cannot be read: no further one is begun")
             return None
+        # An attempt without an answer is never sound.
         return None if verdict["sound"] and walked.answer else verdict

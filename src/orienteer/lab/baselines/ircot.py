@@ -134,7 +134,17 @@ class IrCot(PassageMethod[IrCotConfig]):
             collect(question.text, "found by the question")
             chain: list[str] = []
             for number in range(1, config.max_steps + 1):
-                sentence = self._next(workflow, chain, collected)
+                # Models repeat the chain before they add to it: the first new sentence counts.
+                reply = workflow.ask(
+                    "ircot",
+                    question=workflow.question.text,
+                    passages=self.passages(collected).text,
+                    chain=" ".join(chain) or "(empty)",
+                )
+                earlier = {sentence.casefold() for sentence in chain}
+                sentences = (sentence[:_SENTENCE] for sentence in split(" ".join(reply.split())))
+                new = (text for text in sentences if any(map(str.isalpha, text)) and text.casefold() not in earlier)
+                sentence = next(new, "")
                 if not sentence:
                     workflow.notes.append(f"the model wrote no new sentence in step {number}: the chain ends there")
                     return
@@ -146,19 +156,6 @@ class IrCot(PassageMethod[IrCotConfig]):
 
         result = workflow.follow_and_rank(think, lambda: workflow.present(collected))
         return result, tuple(collected) if result.stopped_by != "error" else ()
-
-    def _next(self, workflow: Workflow, chain: Sequence[str], collected: Iterable[int]) -> str:
-        """Return the first new sentence that the model adds to the chain, or "" if it adds none."""
-        reply = workflow.ask(
-            "ircot",
-            question=workflow.question.text,
-            passages=self.passages(collected).text,
-            chain=" ".join(chain) or "(empty)",
-        )
-        earlier = {sentence.casefold() for sentence in chain}
-        sentences = (sentence[:_SENTENCE] for sentence in split(" ".join(reply.split())))
-        new = (text for text in sentences if any(map(str.isalpha, text)) and text.casefold() not in earlier)
-        return next(new, "")
 
 
 # `search-o1`: a model reasons, asks for searches by marks in its reasoning, and reads only what matters of each.
@@ -261,7 +258,22 @@ class SearchO1(PassageMethod[SearchO1Config]):
             )
             turn = _read(reply)
             if turn.query is None:
-                _end(workflow, chain, turn, number)
+                # Without the marks of an answer the last line counts.
+                arrays, words = workflow.graph.arrays, turn.answer
+                if words is None:
+                    words = next((line for line in reversed(turn.thought.splitlines()) if line.strip()), "")
+                    instead = "its last line stands for one" if words else "it said nothing"
+                    workflow.notes.append(f"the model gave no answer in its marks in turn {number}: {instead}")
+                cited_rows = dict.fromkeys(row for some in (chain.cited, *chain.searched.values()) for row in some)
+                answer = citations(_clean(words), [arrays.ids[row] for row in cited_rows])
+                chain.named = {arrays.row(node): "cited in the answer" for node in answer.cited}
+                if answer.notes:
+                    workflow.notes.append(f"the answer cites what was not found: {', '.join(answer.notes)}")
+                chain.answer = spoken(answer.text)
+                if chain.answer is not None:
+                    chain.reasoning = (
+                        "\n".join(_MARKS.sub("", text) for text in (*chain.turns, turn.thought)).strip() or None
+                    )
                 return
             result = AGAIN if turn.query in chain.searched else NONE_LEFT
             if turn.query not in chain.searched and left > 0:
@@ -304,23 +316,6 @@ def _ranking(workflow: Workflow, chain: _Chain) -> Sequence[Ranked]:
         rows = search(workflow, workflow.question.text, workflow.question.k)
         reasons = dict.fromkeys(rows, "found by plain search")
     return workflow.present(reasons)
-
-
-def _end(workflow: Workflow, chain: _Chain, turn: _Turn, number: int) -> None:
-    """Take the answer, or the last line if the marks are missing."""
-    arrays, words = workflow.graph.arrays, turn.answer
-    if words is None:
-        words = next((line for line in reversed(turn.thought.splitlines()) if line.strip()), "")
-        instead = "its last line stands for one" if words else "it said nothing"
-        workflow.notes.append(f"the model gave no answer in its marks in turn {number}: {instead}")
-    rows = dict.fromkeys(row for some in (chain.cited, *chain.searched.values()) for row in some)
-    answer = citations(_clean(words), [arrays.ids[row] for row in rows])
-    chain.named = {arrays.row(node): "cited in the answer" for node in answer.cited}
-    if answer.notes:
-        workflow.notes.append(f"the answer cites what was not found: {', '.join(answer.notes)}")
-    chain.answer = spoken(answer.text)
-    if chain.answer is not None:
-        chain.reasoning = "\n".join(_MARKS.sub("", text) for text in (*chain.turns, turn.thought)).strip() or None
 
 
 def _read(reply: str) -> _Turn:

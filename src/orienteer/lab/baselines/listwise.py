@@ -88,11 +88,9 @@ def rerank(workflow: Workflow, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
 
 
 def reranked(workflow: Workflow, ranking: Callable[[], Mapping[int, str]], *, rerank_first: bool) -> Result:
-    """Follow a course that ranks rows, each with its reason, and then has the model order the first 20.
+    """Follow a course that ranks rows with reasons, and then has the model order the first 20."""
 
-    A budget that ends between the two leaves the ranking, and one that ends before leaves plain search.
-    """
-
+    # A budget that ends between the two leaves the ranking, and one that ends before leaves plain search.
     def course() -> Sequence[Ranked]:
         workflow.hits = workflow.present(ranking())
         return rerank(workflow, workflow.hits) if rerank_first else workflow.hits

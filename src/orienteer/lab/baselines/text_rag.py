@@ -176,10 +176,8 @@ class Linearizer:
         return sorted(groups, key=lambda group: (-group.fit, len(group.rows), group.kind))
 
     def _is_mentioned(self, type_name: str, *, joined: Sequence[str] = ()) -> bool:
-        """Return whether the question has a content word of a type.
-
-        The node types that an edge type joins are no part of it: one may also be called `Disease - presents - Symptom`.
-        """
+        """Return whether the question has a content word of a type."""
+        # The node types that an edge type joins do not count: it may be called `Disease - presents - Symptom`.
         others = frozenset[str]().union(*(phrase for end in joined for phrase in self._phrases(end)))
         return any(((phrase - others) or phrase) & self._stems for phrase in self._phrases(type_name))
 
@@ -237,10 +235,7 @@ def _attributes(node: Node, tokens: int) -> Iterator[str]:
 
 
 def render_nodes(graph: Graph, written: Iterable[NodeText], tokens: int) -> EvidenceText:
-    """Return nodes as evidence for a prompt, labelled in their order, as many as there is room for.
-
-    Their texts are indented, so that none can pass for a label.
-    """
+    """Return nodes as evidence for a prompt, labelled, as many as fit; indented texts cannot pass for labels."""
     labels: dict[str, tuple[str, ...]] = {}
     pieces: list[str] = []
     left_out = 0
@@ -406,10 +401,7 @@ class GraphRag(_NodeTextMethod[GraphRagConfig]):
         return workflow.follow(gather), written
 
     def _second_hop(self, workflow: Workflow, cores: Sequence[int]) -> dict[int, str]:
-        """Return the neighbours whose own edges are shown: those that join core entities, then the best of each.
-
-        In both groups nodes of a type that the question asks for come first.
-        """
+        """Return the neighbours whose own edges are shown: those that join core entities, then the best of each."""
         arrays = self._graph.arrays
         types = list(self._cores.answer_types(workflow))
         near = [self._near(workflow, core, types) for core in cores]
@@ -417,6 +409,7 @@ class GraphRag(_NodeTextMethod[GraphRagConfig]):
         if len(cores) > 1:
             touching = arrays.touching([arrays.adjacency.neighbors(core) for core in cores]).rows
             joining, _ = arrays.rank(touching, workflow.question.text, len(touching))
+            # Nodes of a type that the question asks for come first.
             wanted = arrays.mask(types or None)
             first = [row for row in joining.tolist() if wanted is None or wanted[row]]
             around = dict.fromkeys([*first, *joining.tolist()], "joins core entities")

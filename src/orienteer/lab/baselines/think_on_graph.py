@@ -117,7 +117,25 @@ class _BeamSearch:
         self._beams.append([BeamPath((row,)) for row in self._topics()])
         for _ in range(self._config.depth):
             relations = self._relations()
-            reached = self._best(self._reached(relations)) if relations else []
+            # First the paths one edge longer, scored by their relations alone; then by their ends.
+            graph, longer = self._graph, list[BeamPath]()
+            for path, kind, _, score in relations:
+                filters = dict[str, JsonValue]()
+                if kind.edge_type not in graph.schema.symmetric:
+                    filters["direction"] = kind.direction
+                near = self._workflow.use(
+                    "search_in_neighborhood",
+                    node=graph.arrays.ids[path.rows[-1]],
+                    query=self._workflow.question.text,
+                    edge_types=[kind.edge_type],
+                    node_types=[kind.node_type],
+                    k=self._config.nodes,
+                    **filters,
+                )
+                in_words = (*path.relations, kind_line(graph, kind).removesuffix(f" {kind.node_type}"))
+                ends = (end for end in map(graph.arrays.row, near.nodes) if end not in path.rows)
+                longer += [BeamPath((*path.rows, end), in_words, path.score * score) for end in ends]
+            reached = self._best(longer) if relations else []
             if not reached:
                 return
             self._beams.append(reached)
@@ -172,27 +190,6 @@ class _BeamSearch:
             return []
         best = [relation._replace(score=scores[at]) for at, relation in enumerate(around) if scores.get(at, 0) > 0]
         return sorted(best, key=lambda relation: -relation.path.score * relation.score)[: self._config.width]
-
-    def _reached(self, relations: Sequence[PathRelation]) -> list[BeamPath]:
-        """Return the paths one edge longer, scored by their relations alone."""
-        graph, longer = self._graph, []
-        for path, kind, _, score in relations:
-            filters = dict[str, JsonValue]()
-            if kind.edge_type not in graph.schema.symmetric:
-                filters["direction"] = kind.direction
-            near = self._workflow.use(
-                "search_in_neighborhood",
-                node=graph.arrays.ids[path.rows[-1]],
-                query=self._workflow.question.text,
-                edge_types=[kind.edge_type],
-                node_types=[kind.node_type],
-                k=self._config.nodes,
-                **filters,
-            )
-            in_words = (*path.relations, kind_line(graph, kind).removesuffix(f" {kind.node_type}"))
-            ends = (end for end in map(graph.arrays.row, near.nodes) if end not in path.rows)
-            longer += [BeamPath((*path.rows, end), in_words, path.score * score) for end in ends]
-        return longer
 
     def _best(self, paths: Sequence[BeamPath]) -> list[BeamPath]:
         """Return the best paths by the scores of their ends."""

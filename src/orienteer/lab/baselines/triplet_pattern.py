@@ -196,12 +196,7 @@ def ground(graph: Graph, triplets: Sequence[Triplet], candidates: Mapping[str, R
 
 
 def _grounded(workflow: Workflow, pattern: TripletPattern, *, widths: Sequence[int], enough: int) -> Mapping[str, Rows]:
-    """Return the candidates of every symbol, for the least width at which the target has enough, else for the last.
-
-    A constant may be each of the best `width` nodes that a search for its text finds among its types, nodes of exactly
-    this name first. A constant that no node matches is left out with its triplets, for nothing would be left; the
-    workflow's notes say so.
-    """
+    """Return the candidates of every symbol, for the least width at which the target has enough, else for the last."""
     graph, question, target = workflow.graph, workflow.question, pattern.target
     constants: dict[str, tuple[int, ...]] = {}
     sets: dict[str, Rows] = {}
@@ -210,11 +205,13 @@ def _grounded(workflow: Workflow, pattern: TripletPattern, *, widths: Sequence[i
         mask = graph.arrays.mask(symbol.node_types or None, symbol.where)
         sets[name] = np.flatnonzero(np.ones(len(graph), np.bool_) if mask is None else mask).astype(np.int32)
         if symbol.text:
+            # Exact names come before hits of a search: any of the best `width` may be meant.
             named = [row for row in graph.arrays.candidates(symbol.text) if mask is None or mask[row]]
             hits = workflow.search(symbol.text, widths[-1], node_types=symbol.node_types, where=symbol.where)
             if rows := tuple(dict.fromkeys((*named, *hits))):
                 constants[name] = rows
             else:
+                # Without a constant nothing would be left: its triplets are left out, and a note says so.
                 missing.append(name)
     workflow.notes += [f"not found, so left out: {pattern.symbols[name].text!r}" for name in sorted(missing)]
     triplets = [triplet for triplet in pattern.triplets if {triplet.head, triplet.tail}.isdisjoint(missing)]

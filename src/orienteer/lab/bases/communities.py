@@ -64,10 +64,8 @@ class CommunitiesAbout(Record):
 
 
 def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
-    """Return the community of each row at each level, (levels, nodes), -1 for none; those of the marked rows.
-
-    They are made if they are missing or damaged, and kept in memory if nothing may be written. Raises `GraphBusy`.
-    """
+    """Return the community of each marked row at each level, (levels, nodes), -1 for none. Raises `GraphBusy`."""
+    # They are rebuilt if missing or damaged, and kept in memory if nothing may be written.
     levels, why = pieces.piece_or_made(
         graph.path,
         graph.arrays.manifest.generation,
@@ -114,39 +112,7 @@ def find_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     """
     levels = np.full((LEVELS, len(graph)), -1, np.int32)
     rows = np.flatnonzero(mask).astype(np.int32)
-    csr = _among(graph, rows)
-    joined = np.flatnonzero(np.diff(csr.begins))
-    if not len(joined):
-        return levels
-    level = np.full(len(rows), -1, np.int32)  # (rows,): place of the community's first row
-    level[joined] = _called(leiden(_part(csr, joined), _SEED), joined)
-    for number in range(LEVELS):
-        if number:
-            level = _cut(csr, level)
-        levels[number, rows] = np.where(level >= 0, rows[level], -1)
-    return levels
-
-
-def _cut(csr: Csr, level: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the level below: communities that are too large in parts."""
-    below = level.copy()
-    order = np.argsort(level, kind="stable")
-    names, begins, counts = np.unique(level[order], return_index=True, return_counts=True)
-    for name, begin, count in zip(names.tolist(), begins.tolist(), counts.tolist(), strict=True):
-        if name >= 0 and count > LARGEST:
-            members = order[begin : begin + count]
-            below[members] = _called(leiden(_part(csr, members), _SEED), members)
-    return below
-
-
-def _called(numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return for each member the first of its community."""
-    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    return members[first][place].astype(np.int32)
-
-
-def _among(graph: Graph, rows: NDArray[np.int32]) -> Csr:
-    """Return the edges among some sorted rows, parallel ones as one, with how many they are."""
+    # Parallel edges count as one edge with their number as its weight.
     entries = graph.arrays.adjacency.entries(rows)
     place = np.full(len(graph), -1, np.int64)
     place[rows] = np.arange(len(rows))
@@ -155,7 +121,31 @@ def _among(graph: Graph, rows: NDArray[np.int32]) -> Csr:
     pairs, counts = np.unique(key, return_counts=True)
     begins = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(np.bincount(pairs // max(len(rows), 1), minlength=len(rows)), out=begins[1:])
-    return Csr(begins, (pairs % max(len(rows), 1)).astype(np.int32), counts.astype(np.float64))
+    csr = Csr(begins, (pairs % max(len(rows), 1)).astype(np.int32), counts.astype(np.float64))
+    joined = np.flatnonzero(np.diff(csr.begins))
+    if not len(joined):
+        return levels
+    level = np.full(len(rows), -1, np.int32)  # (rows,): place of the community's first row
+    level[joined] = _called(leiden(_part(csr, joined), _SEED), joined)
+    for number in range(LEVELS):
+        if number:
+            # The level below: communities that are too large, in parts.
+            below = level.copy()
+            order = np.argsort(level, kind="stable")
+            names, begins, counts = np.unique(level[order], return_index=True, return_counts=True)
+            for name, begin, count in zip(names.tolist(), begins.tolist(), counts.tolist(), strict=True):
+                if name >= 0 and count > LARGEST:
+                    members = order[begin : begin + count]
+                    below[members] = _called(leiden(_part(csr, members), _SEED), members)
+            level = below
+        levels[number, rows] = np.where(level >= 0, rows[level], -1)
+    return levels
+
+
+def _called(numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return for each member the first of its community."""
+    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+    return members[first][place].astype(np.int32)
 
 
 def _part(csr: Csr, members: NDArray[np.int64]) -> Csr:
@@ -392,7 +382,18 @@ class Reports:
     def of(self, rows: Sequence[int]) -> list[CommunityMatch]:
         """Return the communities that some entities are in: most of them first, then the better rated, the smaller."""
         if self.is_given:
-            communities = self._given(rows)
+            graph = self._graph
+            entries = graph.arrays.adjacency.entries(
+                np.unique(np.array(rows, np.int32)), graph.arrays.kind_mask([IN_COMMUNITY], "out")
+            )
+            entries = entries.where(self._spaces.communities[entries.neighbor])
+            own, counts = np.unique(entries.neighbor, return_counts=True)
+            levels, ratings = self._numbers("level", own), self._numbers("rating", own)
+            communities = [
+                CommunityMatch(count, rating, row)
+                for row, count, level, rating in zip(own.tolist(), counts.tolist(), levels, ratings, strict=True)
+                if level <= self._level
+            ]
         else:
             numbers = self._community_of[np.array(rows, np.int64)] if len(rows) else np.zeros(0, np.int32)
             pairs = zip(*(part.tolist() for part in np.unique(numbers[numbers >= 0], return_counts=True)), strict=True)
@@ -400,10 +401,7 @@ class Reports:
         return sorted(communities, key=lambda community: (-community.members, -community.rating, community.row))
 
     def report(self, match: CommunityMatch, question: str, run: Run) -> CommunityReport:
-        """Return a community as a node, its report being the text, which a model may write for a question's sake.
-
-        Raises `BudgetExhausted`, `ModelError`.
-        """
+        """Return a community as a node with its report as text. Raises `BudgetExhausted`, `ModelError`."""
         if self.is_given:
             return CommunityReport(self._graph.arrays.node_at(match.row))
         calls: list[Trajectory] = []
@@ -415,21 +413,6 @@ class Reports:
         return self._graph.arrays.node_at(match.row) if self.is_given else self._list(match.row)
 
     # -------------------------------------------------------------------------------------------------------- given
-
-    def _given(self, rows: Sequence[int]) -> list[CommunityMatch]:
-        """Return the given communities of some entities, of levels up to the wanted one."""
-        graph = self._graph
-        entries = graph.arrays.adjacency.entries(
-            np.unique(np.array(rows, np.int32)), graph.arrays.kind_mask([IN_COMMUNITY], "out")
-        )
-        entries = entries.where(self._spaces.communities[entries.neighbor])
-        communities, counts = np.unique(entries.neighbor, return_counts=True)
-        levels, ratings = self._numbers("level", communities), self._numbers("rating", communities)
-        return [
-            CommunityMatch(count, rating, row)
-            for row, count, level, rating in zip(communities.tolist(), counts.tolist(), levels, ratings, strict=True)
-            if level <= self._level
-        ]
 
     def _numbers(self, name: str, rows: Rows) -> list[float]:
         if name not in self._graph.arrays.properties.names:
@@ -451,10 +434,7 @@ class Reports:
             return community_of
 
     def _written_by_model(self, row: int, question: str, run: Run, calls: list[Trajectory]) -> Node:
-        """Return a report that a model writes from the list of members and relations, or the list if it fails.
-
-        The call, if there was one, is added to `calls`.
-        """
+        """Return a report that a model writes, its call added to `calls`; or the list of members if it fails."""
         listed = self._list(row)
         if self._model is None:
             return listed

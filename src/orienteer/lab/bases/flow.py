@@ -134,17 +134,7 @@ def around(
     is_read[read] = is_read[others] = True
     # An edge both of whose ends are read stands there twice: it counts where it goes out.
     entries = entries.where(((entries.kind & 1) == 0) | ~is_read[entries.neighbor])
-    return _gathered(np.flatnonzero(reachable).astype(np.int32), seeds, entries, weigh)
-
-
-def affordable(adjacency: Adjacency, rows: Rows, most_ends: int) -> Rows:
-    """Return the rows, those with few edges first, that have at most `most_ends` edge ends together; in row order."""
-    ends = adjacency.degree(rows)
-    order = np.lexsort((rows, ends))
-    return np.sort(rows[order[np.cumsum(ends[order]) <= most_ends]])
-
-
-def _gathered(rows: Rows, seeds: Rows, entries: Entries, weigh: Weigh) -> SeedSubgraph:
+    rows = np.flatnonzero(reachable).astype(np.int32)
     size = len(rows)
     place = np.zeros(int(rows[-1]) + 1 if size else 0, np.int64)
     place[rows] = np.arange(size)
@@ -167,6 +157,13 @@ def _gathered(rows: Rows, seeds: Rows, entries: Entries, weigh: Weigh) -> SeedSu
     )
 
 
+def affordable(adjacency: Adjacency, rows: Rows, most_ends: int) -> Rows:
+    """Return the rows, those with few edges first, that have at most `most_ends` edge ends together; in row order."""
+    ends = adjacency.degree(rows)
+    order = np.lexsort((rows, ends))
+    return np.sort(rows[order[np.cumsum(ends[order]) <= most_ends]])
+
+
 class _Front(NamedTuple):
     """How far flow has come on its way from one seed to another; one entry a way."""
 
@@ -181,10 +178,7 @@ class _Front(NamedTuple):
 
 
 def ways(graph: SeedSubgraph, *, alpha: float = ALPHA, theta: float = THETA) -> PathTable:
-    """Return the paths of at most three edges from each seed to each other that more than `theta` flows on along.
-
-    With a `theta` below 0 these are all simple paths.
-    """
+    """Return the paths of up to three edges between seeds with a flow above `theta`; below 0, all simple ones."""
     if len(graph.seeds) < 2:
         return PathTable(np.zeros((0, HOPS + 1), np.int32), np.zeros(0))
     is_joined = np.zeros((len(graph.rows), len(graph.seeds)), np.bool_)  # (nodes, seeds)
@@ -201,7 +195,16 @@ def ways(graph: SeedSubgraph, *, alpha: float = ALPHA, theta: float = THETA) -> 
         walks.append(PathTable(walked, done.total / length))
         if length < HOPS:
             going = front.where(~is_there & (front.flow > theta))
-            front = _onward(graph, going, is_joined, alpha, is_last=length + 1 == HOPS)
+            path_of, entry = graph.of(going.nodes[:, -1])
+            after, target = graph.members[entry], going.target[path_of]
+            goes = after == graph.seeds[target]
+            if length + 1 != HOPS:
+                goes |= is_joined[after, target] & (after != graph.seeds[going.source[path_of]])
+            path_of, entry, after = path_of[goes], entry[goes], after[goes]
+            weights = graph.weights(entry)
+            flow = alpha * going.flow[path_of] * weights / np.bincount(path_of, weights, len(going.flow))[path_of]
+            nodes = np.column_stack([going.nodes[path_of], after])
+            front = _Front(going.source[path_of], going.target[path_of], nodes, flow, going.total[path_of] + flow)
     return PathTable(np.concatenate([ways.nodes for ways in walks]), np.concatenate([ways.scores for ways in walks]))
 
 
@@ -236,17 +239,3 @@ def _goes(
     goes: NDArray[np.bool_] = (members[:, None] == graph.seeds) | is_joined[members] | onward
     goes &= graph.seeds != own
     return goes
-
-
-def _onward(graph: SeedSubgraph, front: _Front, is_joined: NDArray[np.bool_], alpha: float, *, is_last: bool) -> _Front:
-    """Return the next edges: to the target and, unless they are the last, to its neighbours."""
-    which, at = graph.of(front.nodes[:, -1])
-    after, target = graph.members[at], front.target[which]
-    goes = after == graph.seeds[target]
-    if not is_last:
-        goes |= is_joined[after, target] & (after != graph.seeds[front.source[which]])
-    which, at, after = which[goes], at[goes], after[goes]
-    weights = graph.weights(at)
-    flow = alpha * front.flow[which] * weights / np.bincount(which, weights, len(front.flow))[which]
-    nodes = np.column_stack([front.nodes[which], after])
-    return _Front(front.source[which], front.target[which], nodes, flow, front.total[which] + flow)

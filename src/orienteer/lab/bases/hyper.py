@@ -124,7 +124,14 @@ class Hyper(Gatherer[HyperConfig]):
             passages = fused(self.spaces, query.text, reached, hits, query.k, among=answers)
             return self._evidence(NONE, entities, passages)
         facts = fused(self.spaces, query.text, reached, facts, self.config.facts, among=self._facts)
-        stating = self._stating(facts, entities)
+        # Each kind of evidence has its own scale: shares make them comparable.
+        by_row = np.argsort(facts.rows)
+        entries = self.graph.arrays.adjacency.entries(facts.rows[by_row], self._states)
+        entries = entries.where(self.spaces.passages[entries.neighbor])
+        scores = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
+        stating = added([SparseScores(entries.neighbor.astype(np.int64), scores)])
+        parts = [stating] if self._naming is None else [stating, self._naming.to_facts(entities.most(_EXPANDED))]
+        stating = added([SparseScores(part.items, shares(part.values)) for part in parts])
         passages = fused(self.spaces, query.text, stating, hits, query.k, among=answers)
         return self._evidence(facts, entities, passages)
 
@@ -136,16 +143,6 @@ class Hyper(Gatherer[HyperConfig]):
         names = np.unique(np.concatenate([self._incidence.find(text) for text in (query.text, *query.low)]))
         weights = self._naming.weights(names)
         return SparseScores(names.astype(np.int64), weights / weights.sum())
-
-    def _stating(self, facts: ScoredRows, entities: SparseScores) -> SparseScores:
-        """Return the passages that state some facts and those that name the entities, each by the most of its kind."""
-        by_row = np.argsort(facts.rows)
-        entries = self.graph.arrays.adjacency.entries(facts.rows[by_row], self._states)
-        entries = entries.where(self.spaces.passages[entries.neighbor])
-        scores = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
-        stating = added([SparseScores(entries.neighbor.astype(np.int64), scores)])
-        parts = [stating] if self._naming is None else [stating, self._naming.to_facts(entities.most(_EXPANDED))]
-        return added([SparseScores(part.items, shares(part.values)) for part in parts])
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
@@ -189,7 +186,7 @@ class Hyper(Gatherer[HyperConfig]):
         return list(dict.fromkeys(entries.neighbor.tolist()))
 
     def _cut(self, rows: NDArray[np.integer[Any]], scores: Floats, why: str) -> list[Scored[Node]]:
-        """Return the first of some nodes that there is room for."""
+        """Return the first nodes that fit into the room."""
         nodes, left = list[Scored[Node]](), self.config.tokens
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
             node = self.spaces.node(row, score, why)

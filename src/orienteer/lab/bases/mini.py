@@ -1,4 +1,4 @@
-"""`mini`: from what a question names, paths of two edges vote for what may be the answer, by its type above all.
+"""`mini`: paths of two edges from the names in a question vote for answers, above all those of the right type.
 
 MiniRAG (Fan et al. 2025), the retrieval of its public code. For each name entities that it may mean, each with a share;
 from each of them all paths of one and of two edges. With s the share of where a path starts:
@@ -92,7 +92,7 @@ class Mini(Gatherer[MiniConfig]):
         return self._evidence(query, rows, votes, starts, relations, wanted)
 
     def _starts(self, query: Query) -> _Starts:
-        """Return the nodes that the names match, less most isolated ones; without any, those that match the text."""
+        """Return the nodes that the names match; without any, those that match the text."""
         nodes, most = self._relations.nodes, self.config.entities
         share, first = np.zeros(len(self.graph)), np.zeros(len(self.graph), np.bool_)
         for place, name in enumerate(query.low[:MOST_NAMES]):
@@ -104,6 +104,7 @@ class Mini(Gatherer[MiniConfig]):
             matches = self._seeds.search(query.text, most, nodes)
             share[matches.rows], first[matches.rows] = matches.scores, True
         rows = np.flatnonzero(share).astype(np.int32)
+        # Isolated nodes lead nowhere: most of them are dropped.
         alone = self.graph.arrays.adjacency.degree(rows) == 0
         count = int(np.ceil(ISOLATED * alone.sum()))
         ranked = rows[alone][np.lexsort((rows[alone], -share[rows[alone]]))]
@@ -133,7 +134,18 @@ class Mini(Gatherer[MiniConfig]):
         # A middle passes on the same to each of its ends: the sums over the starts that lead to it.
         weight = np.bincount(steps.neighbor, share, minlength=size)
         carried = np.bincount(steps.neighbor, share * spoken, minlength=size)
-        middles = self._middles(query, steps, spoken)
+        # Votes over all middles cost too much: those of a wanted type or relation come first, then those that fit.
+        rows, place = np.unique(steps.neighbor, return_inverse=True)
+        rows = rows.astype(np.int32)
+        best = np.zeros(len(rows))
+        np.maximum.at(best, place, spoken)
+        if len(rows) > MOST_MIDDLES:
+            fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
+            order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
+            rows = np.sort(rows[order])
+        degree = self.graph.arrays.adjacency.degree(rows)
+        few = np.argsort(degree, kind="stable")
+        middles = np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
         onward = self._entries(middles)
         strength = self._relations.strength(onward)
         out = np.bincount(onward.owner, strength, minlength=size)
@@ -154,20 +166,6 @@ class Mini(Gatherer[MiniConfig]):
         entries = entries.where(self._relations.nodes[entries.neighbor])
         key = entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor
         return entries.where(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else entries
-
-    def _middles(self, query: Query, steps: Entries, spoken: NDArray[np.float64]) -> Rows:
-        """Return the nodes that paths go on from: those of a wanted type or relation first, then those that fit."""
-        rows, place = np.unique(steps.neighbor, return_inverse=True)
-        rows = rows.astype(np.int32)
-        best = np.zeros(len(rows))
-        np.maximum.at(best, place, spoken)
-        if len(rows) > MOST_MIDDLES:
-            fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
-            order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
-            rows = np.sort(rows[order])
-        degree = self.graph.arrays.adjacency.degree(rows)
-        few = np.argsort(degree, kind="stable")
-        return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
 
     def _is_hit(self, entries: Entries, hits: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.isin(entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor, hits)

@@ -100,7 +100,7 @@ class MsGraph(Gatherer[MsGraphConfig]):
         )
 
     def require_model(self) -> None:
-        """Raise `BadOption` if reports or an analysis want a model and there is none."""
+        """Raise `BadOption` without the model that reports or an analysis want."""
         if self.config.reports == "model" and self._model is None:
             raise BadOption("reports is 'model', and there is no model: give one, or set reports to 'list'")
         super().require_model()
@@ -120,9 +120,44 @@ class MsGraph(Gatherer[MsGraphConfig]):
         ends = [(end, relation.score) for relation in relations for end in relation.ends]
         voters = list(first_of(in_turns(ends, near), len(ends) + len(near)))
         passages = self._passages(query, voters, relations)
-        reports = self._community_reports(query.text, rows, run)
+        left, reports = REPORTS * self.config.tokens, _CommunityReports([])
+        for community in self._reports.of(rows):
+            try:
+                node, trajectories = self._reports.report(community, query.text, run)
+                reports = reports._replace(trajectories=(*reports.trajectories, *trajectories))
+            except BudgetExhausted as spent:
+                node, trajectories = self._reports.listed(community), (*reports.trajectories, *recorded_by(spent))
+                reports = reports._replace(reason=f"reports are lists: {spent}", trajectories=trajectories)
+            except ModelError as failed:
+                failed.trajectories = (*reports.trajectories, *failed.trajectories)
+                raise
+            left -= _cost(node)
+            if left < 0:
+                break
+            reports.nodes.append(
+                Scored(node, community.members / max(1, len(rows)), "the community of entities near the query")
+            )
         entities = [self.spaces.node(*entity, "an entity near the query") for entity in near]
-        return self._fitted(passages, [] if self._relations.holds_itself else entities, relations, reports)
+        tokens = self.config.tokens
+        rest = (1 - TEXT - REPORTS) * tokens * _OF_REST
+        facts = [
+            self.spaces.node(relation.fact, relation.score, "states a relation")
+            for relation in relations
+            if relation.fact >= 0
+        ]
+        edges: list[Scored[Edge]] = self._relations.edges_of(relations)
+        nodes = [
+            *reports.nodes,
+            *_within(passages, TEXT * tokens, _cost),
+            *_within([*([] if self._relations.holds_itself else entities), *facts], rest, _cost),
+        ]
+        evidence = Evidence(
+            nodes=tuple(nodes),
+            edges=tuple(_within(edges, rest, lambda edge: _LINE + count_tokens(edge.text))),
+            reason=reports.reason if nodes else _NOTHING,
+            trajectories=reports.trajectories,
+        )
+        return Evidence.joined([evidence])
 
     def _passages(self, query: Query, rows: list[int], relations: Sequence[ScoredRelation]) -> list[Scored[Node]]:
         answers = self.spaces.answers(query.node_types, query.where)
@@ -143,52 +178,6 @@ class MsGraph(Gatherer[MsGraphConfig]):
             return because("holds", names, self.spaces.mode)
 
         return [self.spaces.node(row, 1 - place / (1 + len(ranked)), why(row)) for place, row in enumerate(ranked)]
-
-    def _community_reports(self, text: str, rows: Sequence[int], run: Run) -> _CommunityReports:
-        """Return the reports of the communities of some entities that their tokens hold."""
-        left, reports = REPORTS * self.config.tokens, _CommunityReports([])
-        for community in self._reports.of(rows):
-            try:
-                node, trajectories = self._reports.report(community, text, run)
-                reports = reports._replace(trajectories=(*reports.trajectories, *trajectories))
-            except BudgetExhausted as spent:
-                node, trajectories = self._reports.listed(community), (*reports.trajectories, *recorded_by(spent))
-                reports = reports._replace(reason=f"reports are lists: {spent}", trajectories=trajectories)
-            except ModelError as failed:
-                failed.trajectories = (*reports.trajectories, *failed.trajectories)
-                raise
-            left -= _cost(node)
-            if left < 0:
-                break
-            reports.nodes.append(
-                Scored(node, community.members / max(1, len(rows)), "the community of entities near the query")
-            )
-        return reports
-
-    def _fitted(
-        self,
-        passages: Iterable[Scored[Node]],
-        entities: Iterable[Scored[Node]],
-        relations: Sequence[ScoredRelation],
-        reports: _CommunityReports,
-    ) -> Evidence:
-        """Return as much of each kind as its share of the tokens holds."""
-        tokens = self.config.tokens
-        rest = (1 - TEXT - REPORTS) * tokens * _OF_REST
-        facts = [
-            self.spaces.node(relation.fact, relation.score, "states a relation")
-            for relation in relations
-            if relation.fact >= 0
-        ]
-        edges: list[Scored[Edge]] = self._relations.edges_of(relations)
-        nodes = [*reports.nodes, *_within(passages, TEXT * tokens, _cost), *_within([*entities, *facts], rest, _cost)]
-        evidence = Evidence(
-            nodes=tuple(nodes),
-            edges=tuple(_within(edges, rest, lambda edge: _LINE + count_tokens(edge.text))),
-            reason=reports.reason if nodes else _NOTHING,
-            trajectories=reports.trajectories,
-        )
-        return Evidence.joined([evidence])
 
 
 def _cost(node: Node) -> int:

@@ -100,8 +100,28 @@ class Paths(Gatherer[PathsConfig]):
         seeds, facts = self._seeded(query, hits, answers), NONE
         if self._has_facts:
             facts = self._seeds.search(_themes(query), self.config.facts, self.spaces.facts)
-        walked = self._paths(seeds)
-        return self._evidence(walked, seeds, facts, self._passages(query, walked, hits, answers), answers)
+        order = np.argsort(seeds.rows)
+        rows, fit = seeds.rows[order], seeds.scores[order] ** SHARPNESS
+        near = flow.around(self.graph.arrays.adjacency, rows, self._weigh, keep=self._walked, kinds=self._kinds)
+        ways = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
+        last = ways.nodes[np.arange(len(ways.nodes)), (ways.nodes >= 0).sum(axis=1) - 1]
+        ends = fit[rows.searchsorted(ways.nodes[:, 0])] * fit[rows.searchsorted(last)]
+        best = flow.PathTable(ways.nodes, ways.scores * ends).once()
+        walked = flow.PathTable(best.nodes[: self.config.paths], best.scores[: self.config.paths])
+        # Passages that hold nodes of paths come by votes, rare nodes counting more, and others by a search.
+        on_path = walked.nodes >= 0
+        share = np.repeat(shares(walked.scores), on_path.sum(axis=1))
+        holdings = self._holders.of(walked.nodes[on_path].tolist())
+        holders = np.bincount(holdings.item, minlength=len(share)).clip(min=1)
+        count = int(self.spaces.passages.sum())
+        rare = np.log1p(count / holders) / np.log1p(count)  # (nodes on paths,)
+        voted = added([SparseScores(holdings.passage.astype(np.int64), (share * rare)[holdings.item])])
+        ranked = fused(self.spaces, query.text, voted, hits, query.k, among=answers)
+        why = self._why
+        passages = [
+            self.spaces.node(row, score, why(row, walked, holdings)) for row, score in zip(*ranked, strict=True)
+        ]
+        return self._evidence(walked, seeds, facts, passages, answers)
 
     def _seeded(self, query: Query, hits: ScoredRows, answers: Mask) -> ScoredRows:
         """Return the seeds: entities, or else passages, from `hits` if all of them are answers."""
@@ -117,17 +137,6 @@ class Paths(Gatherer[PathsConfig]):
         weights = self.graph.arrays.weights(entries.at).clip(min=0)
         return np.asarray(weights / self._greatest[entries.kind.astype(np.int64) >> 1])
 
-    def _paths(self, seeds: ScoredRows) -> flow.PathTable:
-        """Return the best paths among seeds, best first."""
-        order = np.argsort(seeds.rows)
-        rows, fit = seeds.rows[order], seeds.scores[order] ** SHARPNESS
-        near = flow.around(self.graph.arrays.adjacency, rows, self._weigh, keep=self._walked, kinds=self._kinds)
-        ways = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
-        last = ways.nodes[np.arange(len(ways.nodes)), (ways.nodes >= 0).sum(axis=1) - 1]
-        ends = fit[rows.searchsorted(ways.nodes[:, 0])] * fit[rows.searchsorted(last)]
-        best = flow.PathTable(ways.nodes, ways.scores * ends).once()
-        return flow.PathTable(best.nodes[: self.config.paths], best.scores[: self.config.paths])
-
     def _step(self, one: int, other: int) -> Edge:
         """Return the edge between two nodes of a path, the heaviest of parallel ones."""
         entries = self.graph.arrays.adjacency.between(one, other)
@@ -137,20 +146,6 @@ class Paths(Gatherer[PathsConfig]):
         return self.graph.arrays.edge(one, other, int(entries.kind[best]), int(entries.at[best]))
 
     # ----------------------------------------------------------------------------------------------------- evidence
-
-    def _passages(self, query: Query, walked: flow.PathTable, found: ScoredRows, answers: Mask) -> list[Scored[Node]]:
-        """Return the passages by the nodes of paths that they hold, rare ones counting more, and by a search."""
-        on_path = walked.nodes >= 0
-        share = np.repeat(shares(walked.scores), on_path.sum(axis=1))
-        holdings = self._holders.of(walked.nodes[on_path].tolist())
-        holders = np.bincount(holdings.item, minlength=len(share)).clip(min=1)
-        count = int(self.spaces.passages.sum())
-        rare = np.log1p(count / holders) / np.log1p(count)  # (nodes on paths,)
-        voted = added([SparseScores(holdings.passage.astype(np.int64), (share * rare)[holdings.item])])
-        best = fused(self.spaces, query.text, voted, found, query.k, among=answers)
-        return [
-            self.spaces.node(row, score, self._why(row, walked, holdings)) for row, score in zip(*best, strict=True)
-        ]
 
     def _why(self, row: int, walked: flow.PathTable, held: PassageMembership) -> str:
         """Return the best path that an answer is on, or holds a node of, in words; else the search."""

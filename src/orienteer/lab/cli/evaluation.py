@@ -36,7 +36,6 @@ from orienteer.serve.cli.output import Output
 if TYPE_CHECKING:
     from orienteer.lab.evaluation.running.runner import Progress, RunConfig
     from orienteer.lab.evaluation.running.runs import StoredRun
-    from orienteer.lab.evaluation.scores.comparison import Comparison
     from orienteer.lab.evaluation.scores.table import Estimate, Published, Row
     from orienteer.records import Usage
 
@@ -185,7 +184,42 @@ def compare(
     if out.as_json:
         out.json(comparison)
     else:
-        print_comparison(out, comparison)
+        out.print(comparison.verdict)
+        out.print(comparison.why)
+        out.print()
+        beside = _keys(standing.beside for standing in comparison.standings)
+        out.table(
+            [
+                [
+                    standing.method,
+                    standing.kind,
+                    f"{share(standing.mean)} [{share(standing.low, 2)}, {share(standing.high, 2)}]",
+                    *(_interval(standing.beside.get(name)) for name in beside),
+                    _figure(standing.cost.milliseconds),
+                    f"{standing.cost.calls:.3g}",
+                    _usd(standing.cost.usd),
+                ]
+                for standing in comparison.standings
+            ],
+            header=("method", "kind", comparison.measure, *beside, "ms", "calls", "USD"),
+        )
+        for differences in filter(None, (comparison.pairs, comparison.groups)):
+            out.print()
+            fields = _keys(difference.by for difference in differences)
+            lines = [
+                [
+                    *(difference.by.get(name, "-") for name in fields),
+                    difference.ours,
+                    difference.theirs,
+                    f"{difference.n:,}",
+                    f"{difference.points:+.1f} [{difference.low:+.1f}, {difference.high:+.1f}]",
+                    f"{difference.p:.3f}" if difference.p >= 0.001 else "<.001",
+                    f"{difference.better:,}",
+                    f"{difference.worse:,}",
+                ]
+                for difference in differences
+            ]
+            out.table(lines, header=(*fields, "ours", "theirs", "n", "points", "p", "better", "worse"))
 
 
 def report(
@@ -448,11 +482,9 @@ def _failures(runs: Iterable[StoredRun]) -> Iterator[str]:
 
 
 def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
-    """Print a row for each method: its measures with their intervals, its times, the work it did.
+    """Print a row for each method: its measures with their intervals, its times, the work it did."""
 
-    In a terminal that is too narrow for that, times and work are printed as a second table.
-    """
-
+    # A narrow terminal has no room for times and work: they become a second table.
     blank = ["-"] * len(published)
     labels: list[Column] = [
         ("method", [*(row.method for row in rows), *(f"{one.method} (published)" for one in published)])
@@ -487,46 +519,6 @@ def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published]
 def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
     """Return the keys of all mappings, each once, in order of appearance."""
     return list(dict.fromkeys(key for mapping in mappings for key in mapping))
-
-
-def print_comparison(out: Output, comparison: Comparison) -> None:
-    """Print a verdict and its measure, then the figures it rests on."""
-    out.print(comparison.verdict)
-    out.print(comparison.why)
-    out.print()
-    beside = _keys(standing.beside for standing in comparison.standings)
-    out.table(
-        [
-            [
-                standing.method,
-                standing.kind,
-                f"{share(standing.mean)} [{share(standing.low, 2)}, {share(standing.high, 2)}]",
-                *(_interval(standing.beside.get(name)) for name in beside),
-                _figure(standing.cost.milliseconds),
-                f"{standing.cost.calls:.3g}",
-                _usd(standing.cost.usd),
-            ]
-            for standing in comparison.standings
-        ],
-        header=("method", "kind", comparison.measure, *beside, "ms", "calls", "USD"),
-    )
-    for differences in filter(None, (comparison.pairs, comparison.groups)):
-        out.print()
-        fields = _keys(difference.by for difference in differences)
-        lines = [
-            [
-                *(difference.by.get(name, "-") for name in fields),
-                difference.ours,
-                difference.theirs,
-                f"{difference.n:,}",
-                f"{difference.points:+.1f} [{difference.low:+.1f}, {difference.high:+.1f}]",
-                f"{difference.p:.3f}" if difference.p >= 0.001 else "<.001",
-                f"{difference.better:,}",
-                f"{difference.worse:,}",
-            ]
-            for difference in differences
-        ]
-        out.table(lines, header=(*fields, "ours", "theirs", "n", "points", "p", "better", "worse"))
 
 
 def _interval(estimate: Estimate | None) -> str:

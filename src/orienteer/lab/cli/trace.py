@@ -16,7 +16,7 @@ from orienteer.serve.cli.arguments import Directory, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.lab.replay import CallReplay, Difference, Lint, SentRequest
+    from orienteer.lab.replay import CallReplay, Difference, Lint
     from orienteer.records import Trajectory
 
 
@@ -32,7 +32,34 @@ def show(out: Output, file: File) -> None:
         out.json([trajectory.model_dump(mode="json") for trajectory in trajectories])
         return
     for number, trajectory in enumerate(trajectories, 1):
-        _print_trajectory(out, number, trajectory)
+        model = f", {trajectory.model}" if trajectory.model else ""
+        usage = trajectory.usage
+        spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
+        out.print(f"{number}. {trajectory.question.text}")
+        steps = counted(len(trajectory.steps), "step")
+        out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
+        prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
+        _print_values(
+            out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text)
+        )
+        for place, step in enumerate(trajectory.steps, 1):
+            if step.reply.message.content:
+                out.print(f"   {place}. {step.reply.message.content}")
+            if step.error:
+                out.print(f"   {place}. the request failed: {step.error}")
+            observations = {observation.call_id: observation for observation in step.observations}
+            for call in step.reply.message.tool_calls:
+                out.print(f"   {place}. {call.name} {call.arguments}")
+                for line in observations[call.id].text.splitlines() if call.id in observations else ():
+                    out.print(f"        {line}")
+        _print_values(
+            out,
+            ("selected", ", ".join(trajectory.selected)),
+            ("nearby", ", ".join(trajectory.nearby)),
+            ("answer", trajectory.answer),
+            ("error", trajectory.error),
+            *(("note", note) for note in trajectory.notes),
+        )
 
 
 def requests(out: Output, file: File) -> None:
@@ -60,7 +87,23 @@ def requests(out: Output, file: File) -> None:
         )
         return
     for number, trajectory, request in sent:
-        _print_request(out, number, trajectory, request)
+        body = request.body()
+        error = trajectory.steps[request.step - 1].error
+        ending = "; the server refused it" if request.is_refused else f"; it failed: {error}" if error else ""
+        out.print(f"== trajectory {number} ({trajectory.method}), step {request.step}{ending}")
+        tools = ", ".join(tool["function"]["name"] for tool in body.get("tools", ()))
+        schema = json.dumps(body["response_format"]["json_schema"]["schema"]) if "response_format" in body else ""
+        sampling = " ".join(f"{name}={value}" for name, value in body.items() if isinstance(value, int | float))
+        for label, value in (("tools", tools), ("schema", schema), ("sampling", sampling)):
+            if value:
+                out.print(f"{label}: {value}")
+        for message in body["messages"]:
+            answers = f" {message['tool_call_id']}" if "tool_call_id" in message else ""
+            out.print(f"-- {message['role']}{answers}")
+            if message["content"]:
+                out.print(message["content"])
+            for call in message.get("tool_calls", ()):
+                out.print(f"{call['id']}: {call['function']['name']} {call['function']['arguments']}")
     if not sent:
         out.note("no model was called")
 
@@ -139,9 +182,23 @@ def lint(
         return
     for number, (trajectory, part) in enumerate(zip(trajectories, lints, strict=True), 1):
         if part.findings:
-            _print_findings(out, number, trajectory, part)
+            out.print(f"{number}. {trajectory.question.text}")
+            out.print(f"   {trajectory.method}: {_in_vain(part)}")
+            for _, alike in groupby(part.findings, key=lambda finding: (finding.step, finding.kind, finding.tool)):
+                finding, *more = alike
+                turn = "" if finding.step is None else f"{finding.step}. "
+                out.print(
+                    f"   {turn}{finding.kind}: {': '.join(filter(None, (finding.tool, finding.error, finding.why)))}"
+                )
+                if more:
+                    out.print(f"      and {len(more):,} more of this turn (--json has all)")
     out.print(f"{_in_vain(total)}; {counted(len(total.findings), 'finding')}")
-    for kind, counts_by_cause in _causes(total).items():
+    # A finding's cause is a tool with its error, or the reply.
+    by_kind: dict[str, Counter[str]] = {}
+    for finding in total.findings:
+        cause = " ".join(filter(None, (finding.tool or "the reply", finding.error)))
+        by_kind.setdefault(finding.kind, Counter())[cause] += 1
+    for kind, counts_by_cause in by_kind.items():
         causes = ", ".join(f"{cause} {count:,}" for cause, count in counts_by_cause.most_common())
         out.print(f"   {kind} {counts_by_cause.total():,}: {causes}")
 
@@ -159,86 +216,16 @@ def _read(file: Path) -> tuple[Trajectory, ...]:
     return trajectories
 
 
-def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
-    model = f", {trajectory.model}" if trajectory.model else ""
-    usage = trajectory.usage
-    spent = f", {counted(usage.calls, 'call')}, {counted(usage.tokens, 'token')}" if usage.calls else ""
-    out.print(f"{number}. {trajectory.question.text}")
-    steps = counted(len(trajectory.steps), "step")
-    out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
-    prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
-    _print_values(out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text))
-    for place, step in enumerate(trajectory.steps, 1):
-        if step.reply.message.content:
-            out.print(f"   {place}. {step.reply.message.content}")
-        if step.error:
-            out.print(f"   {place}. the request failed: {step.error}")
-        observations = {observation.call_id: observation for observation in step.observations}
-        for call in step.reply.message.tool_calls:
-            out.print(f"   {place}. {call.name} {call.arguments}")
-            for line in observations[call.id].text.splitlines() if call.id in observations else ():
-                out.print(f"        {line}")
-    _print_values(
-        out,
-        ("selected", ", ".join(trajectory.selected)),
-        ("nearby", ", ".join(trajectory.nearby)),
-        ("answer", trajectory.answer),
-        ("error", trajectory.error),
-        *(("note", note) for note in trajectory.notes),
-    )
-
-
 def _print_values(out: Output, *labelled: tuple[str, str | None]) -> None:
     for label, value in labelled:
         if value:
             out.print(f"   {label}: {value}")
 
 
-def _print_findings(out: Output, number: int, trajectory: Trajectory, part: Lint) -> None:
-    out.print(f"{number}. {trajectory.question.text}")
-    out.print(f"   {trajectory.method}: {_in_vain(part)}")
-    for _, alike in groupby(part.findings, key=lambda finding: (finding.step, finding.kind, finding.tool)):
-        finding, *more = alike
-        turn = "" if finding.step is None else f"{finding.step}. "
-        out.print(f"   {turn}{finding.kind}: {': '.join(filter(None, (finding.tool, finding.error, finding.why)))}")
-        if more:
-            out.print(f"      and {len(more):,} more of this turn (--json has all)")
-
-
 def _in_vain(part: Lint) -> str:
     """Return the turns and tokens that were in vain."""
     turns = f"{part.turns_in_vain:,} of {counted(part.turns, 'turn')} in vain"
     return f"{turns}, {part.tokens_in_vain:,} of {counted(part.tokens, 'token')}" if part.tokens else turns
-
-
-def _causes(part: Lint) -> dict[str, Counter[str]]:
-    """Return counts for each kind of finding by its cause: a tool with its error, or the reply."""
-    causes: dict[str, Counter[str]] = {}
-    for finding in part.findings:
-        cause = " ".join(filter(None, (finding.tool or "the reply", finding.error)))
-        causes.setdefault(finding.kind, Counter())[cause] += 1
-    return causes
-
-
-def _print_request(out: Output, number: int, trajectory: Trajectory, request: SentRequest) -> None:
-    """Print a request: its tools, schema and sampling, a line each, then each message under its role."""
-    body = request.body()
-    error = trajectory.steps[request.step - 1].error
-    ending = "; the server refused it" if request.is_refused else f"; it failed: {error}" if error else ""
-    out.print(f"== trajectory {number} ({trajectory.method}), step {request.step}{ending}")
-    tools = ", ".join(tool["function"]["name"] for tool in body.get("tools", ()))
-    schema = json.dumps(body["response_format"]["json_schema"]["schema"]) if "response_format" in body else ""
-    sampling = " ".join(f"{name}={value}" for name, value in body.items() if isinstance(value, int | float))
-    for label, value in (("tools", tools), ("schema", schema), ("sampling", sampling)):
-        if value:
-            out.print(f"{label}: {value}")
-    for message in body["messages"]:
-        answers = f" {message['tool_call_id']}" if "tool_call_id" in message else ""
-        out.print(f"-- {message['role']}{answers}")
-        if message["content"]:
-            out.print(message["content"])
-        for call in message.get("tool_calls", ()):
-            out.print(f"{call['id']}: {call['function']['name']} {call['function']['arguments']}")
 
 
 def _print_call(out: Output, number: int, replayed: CallReplay) -> None:

@@ -77,7 +77,17 @@ class GrbenchGraph:
             sources, types, targets = zip(*batch, strict=True)
             builder.add_edges(EdgeBatch(sources, types, targets, file=str(self.file)))
         if builder.edges.type_names:
-            self.tally.notes += _join_inverses(builder.edges)
+            joined: list[str] = []
+            turned: set[tuple[int, int, int]] = set()
+            for (first, rows), (second, others) in combinations(_groups(builder.edges), 2):
+                are_opposite = first[1:] == (second[2], second[1]) and first[0] != second[0]
+                if are_opposite and not {first, second} & turned and _are_inverse(builder.edges, rows, others):
+                    builder.edges.turn(others)
+                    builder.edges.type[others] = first[0]
+                    turned.add(second)
+                    stays, gone = builder.edges.type_names[first[0]], builder.edges.type_names[second[0]]
+                    joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
+            self.tally.notes += joined
             mirror.clean(builder.edges, self.tally)
         return Labels()
 
@@ -177,21 +187,6 @@ class _JsonReader:
             if end < len(self._buffer) or not self._fill():  # a number at the end of the buffer may go on
                 self._at += end - self._at
                 return entry
-
-
-def _join_inverses(edges: EdgeTable) -> list[str]:
-    """Turn the edges of a type that is another's reverse, so that cleaning merges them. Returns what was joined."""
-    joined: list[str] = []
-    turned: set[tuple[int, int, int]] = set()
-    for (first, rows), (second, others) in combinations(_groups(edges), 2):
-        are_opposite = first[1:] == (second[2], second[1]) and first[0] != second[0]
-        if are_opposite and not {first, second} & turned and _are_inverse(edges, rows, others):
-            edges.turn(others)
-            edges.type[others] = first[0]
-            turned.add(second)
-            stays, gone = edges.type_names[first[0]], edges.type_names[second[0]]
-            joined.append(f"{gone!r} is {stays!r} the other way round: both are stored as {stays!r}")
-    return joined
 
 
 def _groups(edges: EdgeTable) -> list[tuple[tuple[int, int, int], NDArray[np.int64]]]:

@@ -253,20 +253,14 @@ def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
 
 
 def recognize_corpus(source: Path) -> Corpus | None:
-    """Return the one corpus: the file itself, or the one in the folder; None without one.
-
-    Raises `BadInput` if a folder has several: a graph is made of one.
-    """
+    """Return the corpus of a file or folder, or None. Raises `BadInput` for several: a graph is made of one."""
     lines = (LINES_STEM, f"{LINES_STEM}.gz")
     file = _only(source, lambda path: stem(path).endswith(LIST_STEM) if path.suffix == ".json" else path.name in lines)
     return None if file is None else Corpus(file)
 
 
 def recognize_texts(source: Path) -> Path | None:
-    """Return the one file of long texts: the source itself, or the one in the folder; None without one.
-
-    Raises `BadInput` if a folder has several: each is a domain of its own.
-    """
+    """Return the file of long texts, or None. Raises `BadInput` for several: each is a domain of its own."""
 
     def has_texts(path: Path) -> bool:
         if path.suffix != ".json" or not stem(path).endswith(TEXTS_STEM):

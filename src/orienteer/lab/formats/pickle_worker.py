@@ -95,7 +95,7 @@ class _Values:
         self._left = most
 
     def json(self, value: Any, depth: int = 0) -> Any:
-        """Return the value as JSON has it: tuples, sets and arrays as lists, keys as text. Raises `ValueError`."""
+        """Return the value as JSON: tuples, sets and arrays as lists, keys as text. Raises `ValueError`."""
         if isinstance(value, np.generic):
             value = value.item()
         self._left -= len(value) + 1 if isinstance(value, str | bytes | bytearray) else 1

@@ -37,20 +37,15 @@ _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # how files begin that to
 
 
 def load(path: Path) -> JsonValue:
-    """Return the value that a pickle holds, as JSON has it: tuples, sets and arrays as lists, keys as text.
-
-    Raises `BadInput` for anything but plain values and numpy's, and for an incomplete file.
-    """
+    """Return the value of a pickle as JSON. Raises `BadInput` for foreign types, and for an incomplete file."""
     with _reading(path, "value") as answer:
         value: JsonValue = answer()["value"]
         return value
 
 
 def items(path: Path) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the members of the one dictionary that a pickle holds, as JSON has them.
-
-    The process holds all of them in memory, and this one a few hundred. Raises `BadInput` as `load` does.
-    """
+    """Yield the members of a pickled dictionary as JSON. Raises `BadInput` as `load` does."""
+    # Only the other process holds all of them in memory: here there are a few hundred at a time.
     most = path.stat().st_size if path.exists() else 0  # a member takes more bytes than one
     with _reading(path, "members") as answer:
         while members := answer()["members"]:

@@ -117,7 +117,20 @@ class Drawer:
                 return None
             target = self._nameable(self._common(start, condition, sizes))
             return None if target is None else QuestionPlan(pattern, (condition,), target=target)
-        return self._meeting(start, pattern, shape, sizes, is_named=is_named, is_plain=is_plain)
+        first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, MANY), is_named=is_named, is_plain=True)
+        if first is None:
+            return None
+        reached, common = ends(self._graph, first), self._common(start, first, sizes)
+        for _ in range(_LOOKS if len(common) else 0):
+            middle = int(common[int(self._chance.integers(len(common)))])
+            only = first.steps[-1].turned if is_plain and is_named else None
+            second = self._second(middle, shape[1], only, is_named=is_named)
+            if second is None or second.anchor in (start, middle):
+                continue
+            both = np.intersect1d(reached, ends(self._graph, second), assume_unique=True)
+            if sizes.hold(len(both[(both != start) & (both != second.anchor)])):
+                return QuestionPlan(pattern, (first, second))
+        return None
 
     def _chain(self, start: int, length: int, sizes: Sizes, *, is_named: bool, is_plain: bool) -> WalkCondition | None:
         """Draw a walk that ends in a fitting number of nodes."""
@@ -146,11 +159,7 @@ class Drawer:
             yield steps[at]
 
     def _common(self, start: int, condition: WalkCondition, sizes: Sizes) -> Rows:
-        """Return the ends of a walk, or near misses if nothing is to answer: nodes that its last step might reach.
-
-        First choice: nodes that the step reaches from another node which shares an end with `start`. Second: neighbours
-        of an end that it reaches from anywhere. Third: any node that it reaches.
-        """
+        """Return the ends of a walk, or near misses if nothing is to answer: nodes that its last step might reach."""
         step, reached = condition.steps[-1], ends(self._graph, condition)
         if sizes.most > 0:
             return reached
@@ -158,28 +167,11 @@ class Drawer:
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
         sources = self._steps.table(step.turned).rows
         near = np.intersect1d(self._graph.arrays.adjacency.other_ends(some), sources) if len(some) else sources
+        # The nearest misses first: nodes that the step reaches from a node which shares an end with `start`, then
+        # neighbours of an end that it reaches from anywhere, then any node that it reaches.
         ways = (take(self._graph, alike, step), near, sources)
         misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
         return next((rows for rows in misses if len(rows)), np.array([], np.int32))
-
-    def _meeting(
-        self, start: int, pattern: QuizPattern, shape: Shape, sizes: Sizes, *, is_named: bool, is_plain: bool
-    ) -> QuestionPlan | None:
-        """Draw a walk, and a second node whose own walk shares some ends with it, or none if nothing is to answer."""
-        first = self._chain(start, shape[0], Sizes(min(2, sizes.least) or 1, MANY), is_named=is_named, is_plain=True)
-        if first is None:
-            return None
-        reached, common = ends(self._graph, first), self._common(start, first, sizes)
-        for _ in range(_LOOKS if len(common) else 0):
-            middle = int(common[int(self._chance.integers(len(common)))])
-            only = first.steps[-1].turned if is_plain and is_named else None
-            second = self._second(middle, shape[1], only, is_named=is_named)
-            if second is None or second.anchor in (start, middle):
-                continue
-            both = np.intersect1d(reached, ends(self._graph, second), assume_unique=True)
-            if sizes.hold(len(both[(both != start) & (both != second.anchor)])):
-                return QuestionPlan(pattern, (first, second))
-        return None
 
     def _second(self, middle: int, length: int, only: EdgeStep | None, *, is_named: bool) -> WalkCondition | None:
         """Draw a walk out of a node, one node after another, and return it reversed, so that it ends there."""

@@ -187,7 +187,13 @@ def relation(label: str, source: str, target: str, *, is_mutual: bool = False) -
         if phrases is not None:
             break
     else:
-        phrases = _link(" ".join(words_of(label)) or label)
+        # No template covers this type: its name is quoted, whatever it means.
+        name = " ".join(words_of(label)) or label
+        a_link = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} “{name}” link"
+        phrases = EdgePhrases(
+            EdgePhrase(f"have {a_link} to {{}}"),
+            EdgePhrase(f"have {a_link} from {{}}", None, None, *_does("have", tail=f" {a_link} to")),
+        )
     if not is_mutual:
         return phrases
     # Either end may be said to be the source: things `are antonyms of` one another, rather than have them.
@@ -332,15 +338,6 @@ def _past_of(past: str, tail: str) -> EdgePhrases:
     question, relative = f"did {{}} {base}{tail}", f"{{}} {past}{tail}"
     targets = EdgePhrase(passive, None, None, relative, relative, question, question)
     return EdgePhrases(EdgePhrase(f"{past}{tail} {{}}"), targets)
-
-
-def _link(name: str) -> EdgePhrases:
-    """Say it of any edge type, by quoting its name."""
-    a_link = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} “{name}” link"
-    return EdgePhrases(
-        EdgePhrase(f"have {a_link} to {{}}"),
-        EdgePhrase(f"have {a_link} from {{}}", None, None, *_does("have", tail=f" {a_link} to")),
-    )
 
 
 def _be(many: str, one: str | None = None) -> EdgePhrases:

@@ -78,7 +78,13 @@ def solve(graph: Graph, plan: QuestionPlan) -> Solution | None:
         banned = [row for row in plan.fixed if row not in (condition.anchor, plan.target)]
         walks: Walks = np.array([[condition.anchor]], np.int32)
         for step in condition.steps:
-            owner, neighbor = _edges(graph, np.unique(walks[:, -1]), step, banned)
+            # Parallel edges count once: a walk is its nodes and types.
+            entries = graph.arrays.adjacency.entries(np.unique(walks[:, -1]), kinds(graph, step))
+            is_right = graph.arrays.node_types[entries.neighbor] == graph.arrays.types.nodes.index(step.end)
+            is_right &= is_other(entries.neighbor, banned)
+            owner, neighbor = entries.owner[is_right], entries.neighbor[is_right]
+            is_first = first_of_runs(owner, neighbor)
+            owner, neighbor = owner[is_first], neighbor[is_first]
             pairs = joined(walks[:, -1], owner, MOST_WALKS)
             if pairs is None:
                 return None
@@ -202,13 +208,3 @@ def joined(rows: Rows, owner: Rows, most: int) -> Pairs | None:
         return None
     offsets = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     return Pairs(np.repeat(np.arange(len(rows)), counts), np.repeat(begins, counts) + offsets)
-
-
-def _edges(graph: Graph, rows: Rows, step: EdgeStep, banned: Sequence[int]) -> tuple[Rows, Rows]:
-    """Return the edges of a step from some rows as two aligned arrays, owner and neighbour, parallel edges once."""
-    entries = graph.arrays.adjacency.entries(rows, kinds(graph, step))
-    is_right = graph.arrays.node_types[entries.neighbor] == graph.arrays.types.nodes.index(step.end)
-    is_right &= is_other(entries.neighbor, banned)
-    owner, neighbor = entries.owner[is_right], entries.neighbor[is_right]
-    is_first = first_of_runs(owner, neighbor)
-    return owner[is_first], neighbor[is_first]

@@ -193,10 +193,7 @@ def statistics_of(items: Sequence[QuizItem], verdicts: Sequence[Verdict] = ()) -
 
 
 def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return Cohen's kappa of two raters: agreement beyond what chance would give. Cohen 1960.
-
-    None without pairs, and if chance alone gives full agreement: both know one and the same kind only.
-    """
+    """Return Cohen's kappa of two raters (Cohen 1960); None without pairs, or if both know one kind only."""
     if not pairs:
         return None
     firsts, seconds = (Counter(kinds) for kinds in zip(*pairs, strict=True))

@@ -151,11 +151,7 @@ class QuestionWriter:
     def _clauses(
         self, conditions: Sequence[WalkCondition], links: Sequence[str], described: Mapping[int, str] = _NOTHING
     ) -> list[_Clause]:
-        """Return a clause for each condition; conditions of one hop by the same step share a clause.
-
-        `links` are the ways to say that any edge joins two nodes; `described` holds the words for rows that are not
-        named.
-        """
+        """Return a clause for each condition; conditions of one hop by the same step share a clause."""
         groups: dict[tuple[object, ...], list[WalkCondition]] = {}
         for condition in conditions:
             # `genes that both A and B bind` are bound by both: two walks by such genes need not meet in one.
@@ -278,10 +274,7 @@ def _enumeration(parts: Sequence[str]) -> str:
 
 
 def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
-    """Return clauses as relative ones: `that bind BRCA1`, with a noun `that binds BRCA1 and that TP53 regulates`.
-
-    After a clause that holds another one, a comma and `also` show which of the two goes on.
-    """
+    """Return clauses as relative ones: `that bind BRCA1`, with a noun `that binds BRCA1 and that TP53 regulates`."""
     parts = list[str]()
     for clause in clauses:
         part = str(clause.relative) if clause.predicate is None else clause.predicate
@@ -292,6 +285,7 @@ def _relative(clauses: Sequence[_Clause], noun: str | None = None) -> str:
         parts.append(part)
     parts = _merged(parts, are_short=not clauses[-1].is_long)
     is_bare = all(clause.predicate is not None for clause in clauses)
+    # After a clause that holds another one, a comma and `also` show which of the two goes on.
     parted = ", and that also " if clauses[0].is_long else " and " if is_bare else " and that "
     return f"that {parted.join(parts)}"
 

@@ -121,10 +121,8 @@ _FEWEST_WITH_VALUE = 5  # nodes: a value that fewer have is a name or a number
 def fitting(
     graph: Graph, candidates: Rows, chance: np.random.Generator, *, anchors: Sequence[int] = ()
 ) -> Iterator[Constraint]:
-    """Yield constraints that some candidates satisfy, at most 20 and not all of them, in chance order.
-
-    No phrase has a word of an anchor's name or of the answer's type: the question holds those already.
-    """
+    """Yield constraints that some candidates satisfy, at most 20 and not all of them, in chance order."""
+    # The question has the words of anchors' names and of the answer's type already: no phrase repeats them.
     used = {term for anchor in anchors for term in graph.arrays.tokenizer.terms(graph.arrays.names[anchor])}
     prefers_property, properties = chance.random() < _PROPERTY_CHANCE, graph.arrays.properties
     for row in chance.permutation(candidates)[:_SEEDS].tolist():

@@ -154,34 +154,6 @@ class _Collector:
         """Write the trajectories of a graph, and return what there is of it and what it took."""
         place = self.folder / graph.path.name
         place.mkdir(exist_ok=True)
-        asked, avoided = self._questions(graph, place)
-        failed, config = 0, self.config
-        if config.teacher in AGENTS:
-            taught, usage = list(self._episodes(graph, asked.examples)), Usage()
-        else:
-            taught, usage = self._paid(graph, asked, place)
-            answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
-            taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
-            if not taught:
-                errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
-                reason = f" ({errors[-1]})" if errors else ""
-                raise ModelError(
-                    f"the model answered none of the {len(asked.examples):,} questions about {graph.path.name}"
-                    f"{reason}: when that is fixed, repeat the command"
-                )
-        part = GraphPart(
-            name=graph.path.name,
-            path=str(graph.path.absolute()),
-            graph_sha256=graph_hash(graph),
-            questions=len(asked.examples),
-            avoided=avoided,
-            failed=failed,
-            without=len(asked.examples) - len({trajectory.question.id for trajectory in taught}),
-        )
-        return self._sifted(part, taught, asked.examples, place), usage
-
-    def _questions(self, graph: Graph, place: Path) -> tuple[QuestionSet, int]:
-        """Write and return the questions that may be asked, and the number of avoided ones."""
         generated = place / GENERATED
         config = self.config
         if self.questions is None and not generated.exists():
@@ -209,7 +181,31 @@ class _Collector:
                 f"none of the {len(found):,} questions about {graph.path.name} may be asked: all are avoided"
             )
         write_whole(place / QUESTIONS, "".join(f"{_as_line(example)}\n" for example in kept))
-        return read_questions(place / QUESTIONS, graph=graph), len(found) - len(kept)
+        asked, avoided = read_questions(place / QUESTIONS, graph=graph), len(found) - len(kept)
+        failed = 0
+        if config.teacher in AGENTS:
+            taught, usage = list(self._episodes(graph, asked.examples)), Usage()
+        else:
+            taught, usage = self._paid(graph, asked, place)
+            answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
+            taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
+            if not taught:
+                errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
+                reason = f" ({errors[-1]})" if errors else ""
+                raise ModelError(
+                    f"the model answered none of the {len(asked.examples):,} questions about {graph.path.name}"
+                    f"{reason}: when that is fixed, repeat the command"
+                )
+        part = GraphPart(
+            name=graph.path.name,
+            path=str(graph.path.absolute()),
+            graph_sha256=graph_hash(graph),
+            questions=len(asked.examples),
+            avoided=avoided,
+            failed=failed,
+            without=len(asked.examples) - len({trajectory.question.id for trajectory in taught}),
+        )
+        return self._sifted(part, taught, asked.examples, place), usage
 
     def _episodes(self, graph: Graph, examples: Sequence[Example]) -> Iterator[Trajectory]:
         """Yield the episodes of a teacher without a model."""
@@ -306,10 +302,7 @@ def _as_line(example: Example) -> str:
 
 
 def _resumed(folder: Path, manifest: Collection) -> Collection:
-    """Return the existing manifest with the finished graphs, or the one given.
-
-    Raises `BadInput` if the folder holds another collection, or something else.
-    """
+    """Return the existing manifest, or the one given. Raises `BadInput` if the folder holds something else."""
     file = folder / MANIFEST
     if not file.exists():
         if foreign := sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(".")):
@@ -513,10 +506,7 @@ def _agrees(sample: Sample) -> bool:
 
 
 def _fits_gold(sample: Sample) -> bool:
-    """Return whether the first node is gold, or the answer if no node was chosen.
-
-    It needs labels: the paper's rejection by them is an option of its code.
-    """
+    """Return whether the first node is gold, or the answer if no node was chosen."""
     gold, answer = sample.gold, sample.answer
     if sample.trajectory.selected:
         return sample.trajectory.selected[0] in gold.nodes
@@ -524,15 +514,13 @@ def _fits_gold(sample: Sample) -> bool:
 
 
 def _is_rewarded(sample: Sample) -> bool:
-    """Return whether the answer is worth the threshold of GraphScout's rewards or more (003, equation 5).
-
-    Nodes are worth their F1, a set in words the F1 of its items, and any other answer 1 if it is right.
-    """
+    """Return whether the answer is worth the threshold of GraphScout's rewards or more (003, equation 5)."""
     trajectory, gold, answer = sample.trajectory, sample.gold, sample.answer
     if gold.nodes and trajectory.selected:
         return node_reward(trajectory, tuple(gold.nodes), {}).answer >= THRESHOLD
     if answer is None or not gold.answers:
         return False
+    # A set in words is worth the F1 of its items, any other answer 1 if it is right.
     return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
 
 

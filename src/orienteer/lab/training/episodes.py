@@ -92,10 +92,7 @@ class AnchorTrail:
         self._anchor = Retriever(graph, "anchor", settings=replace(settings, model=None, options={}))
 
     def episode(self, example: Example) -> Trajectory | None:
-        """Return an episode that ends with the answer of `anchor`; None if it is not sure, or no call finds it.
-
-        It is sure if it has read all of the question exactly.
-        """
+        """Return an episode that ends with the answer of `anchor`; None if it is not sure, or no call finds it."""
         [trail, *_] = self._anchor.ask(example.question.text, k=_WIDEST).trajectories
         if trail.reading is None or not trail.reading.complete or not 0 < len(trail.selected) < _WIDEST:
             return None
@@ -110,7 +107,7 @@ class AnchorTrail:
         return played if is_same and played.stopped_by == "finish" else None
 
     def _mistaken(self, call: Call, example: Example) -> Call | None:
-        """Return the call with one mistake that the tool refuses; None if none is due, or the tool accepts them all."""
+        """Return the call with one mistake that the tool refuses, or None for none."""
         digest = hashlib.sha256(f"{self._random_seed} {example.question.text}".encode()).digest()
         chance = np.random.default_rng(list(digest[:16]))
         if chance.random() >= self._mistakes:
@@ -132,17 +129,15 @@ class AnchorTrail:
         for call in calls:
             named = self._named(json.loads(call.arguments), question)
             for arguments in () if named is None else (_without_direction(named), named):
-                if self._result(call.name, arguments) == set(trail.selected):
+                # A failing call finds nothing, and is no step of an episode.
+                toolbox = open_compact(self._graph, "lexical")
+                with suppress(Error):
+                    toolbox.call(call.name, arguments)
+                sets = toolbox.session.sets
+                found = {self._graph.arrays.ids[row] for row in sets[-1]} if sets else set()
+                if found == set(trail.selected):
                     yield call.name, arguments
                     break
-
-    def _result(self, name: str, arguments: Mapping[str, Any]) -> set[str]:  # Any: JSON
-        """Return the ids of the whole set that a call finds; nothing if it fails."""
-        toolbox = open_compact(self._graph, "lexical")
-        with suppress(Error):
-            toolbox.call(name, arguments)
-        sets = toolbox.session.sets
-        return {self._graph.arrays.ids[row] for row in sets[-1]} if sets else set()
 
     def _named(self, arguments: dict[str, Any], question: str) -> dict[str, Any] | None:  # Any: JSON
         """Return arguments with names in place of ids, and without `k`; None if the question lacks the names."""
@@ -179,16 +174,8 @@ def _with_mistake(arguments: Mapping[str, Any], chance: np.random.Generator) -> 
     types += [(step, key) for step in wrong.get("steps", ()) for key in ("edge", "type") if key in step]
     places = names if not types or chance.random() < _OF_NAMES else types
     holder, place = places[chance.integers(len(places))]
-    misspelt = _misspelt(str(holder[place]), chance)
-    if misspelt == holder[place]:
-        return None
-    holder[place] = misspelt
-    return wrong
-
-
-def _misspelt(name: str, chance: np.random.Generator) -> str:
-    """Return a name as a small model copies it: letters lost, swapped or others, or its end cut off."""
-    letters = list(name)
+    # Slips of a typist: letters left out, one wrong, two swapped, an end cut off.
+    letters = list(str(holder[place]))
     at, kind = int(chance.integers(len(letters))), int(chance.integers(4))
     if kind == 0:
         del letters[at : at + int(chance.integers(1, 3))]
@@ -199,7 +186,11 @@ def _misspelt(name: str, chance: np.random.Generator) -> str:
         letters[at : at + 2] = letters[at : at + 2][::-1]
     else:
         del letters[max(2, at, len(letters) // 2) :]
-    return "".join(letters).strip()
+    misspelt = "".join(letters).strip()
+    if misspelt == holder[place]:
+        return None
+    holder[place] = misspelt
+    return wrong
 
 
 def _without_direction(arguments: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON

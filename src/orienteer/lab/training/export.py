@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from orienteer.display import counted
 from orienteer.errors import BadInput, Error, MissingExtra
 from orienteer.files import write_whole
-from orienteer.lab.training.runs import BASE, CARD, MODEL, Training, base_of, read_training
+from orienteer.lab.training.runs import BASE, CARD, MODEL, base_of, read_training
 
 # Bits of a weight: 16, or some 8.5 with a scale for each 32 of them.
 Precision: TypeAlias = Literal["f16", "q8_0"]
@@ -48,27 +48,23 @@ def export(folder: Path, file: Path, *, base: Path | None = None, precision: Pre
         except OSError as error:
             raise Error(f"{file} could not be written ({error}): make room and repeat the command") from error
         # First the card: without it the model would be spoken to in another dialect than it has learnt.
-        write_whole(card, json.dumps(_card(training, place, file), indent=1, ensure_ascii=False) + "\n")
+        name, *options = shlex.split(training.agent)
+        flags = " ".join([f"--method {name}", *(f"--set {shlex.quote(option)}" for option in options)])
+        own = json.loads((place / CARD).read_text(encoding="utf-8"))
+        rows = f"{counted(training.rows, 'row')}, " if training.rows else ""
+        facts = {
+            **own,
+            "file": file.name,
+            "use": f"orienteer ask DIR QUESTION {flags} --model local:{file.name}",
+            "trained": f"{training.kind}: {rows}{counted(training.steps, 'step')}, {training.seconds:.0f} s",
+            "settings": training.settings,
+            "collection_sha256": training.collection_sha256,
+        }
+        write_whole(card, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
     return card
-
-
-def _card(training: Training, place: Path, file: Path) -> dict[str, Any]:  # Any: JSON
-    """Return the facts of a model: how to speak to it, and how it was made."""
-    name, *options = shlex.split(training.agent)
-    flags = " ".join([f"--method {name}", *(f"--set {shlex.quote(option)}" for option in options)])
-    own = json.loads((place / CARD).read_text(encoding="utf-8"))
-    rows = f"{counted(training.rows, 'row')}, " if training.rows else ""
-    return {
-        **own,
-        "file": file.name,
-        "use": f"orienteer ask DIR QUESTION {flags} --model local:{file.name}",
-        "trained": f"{training.kind}: {rows}{counted(training.steps, 'step')}, {training.seconds:.0f} s",
-        "settings": training.settings,
-        "collection_sha256": training.collection_sha256,
-    }
 
 
 def _write(place: Path, file: Path, base: Path, precision: Precision) -> None:

@@ -88,7 +88,20 @@ def rows(
     for trajectory in trajectories:
         count.trajectories += 1
         for parts in parts_of(trajectory, template, learns_failed=learns_failed):
-            row, is_whole = _tokens(parts, template, max_length)
+            # A row ends with a whole turn: half of one would teach to stop early.
+            ids: list[int] = []
+            labels: list[int] = []
+            fits, is_whole = 0, True
+            for part in parts:
+                tokens = list(template(part.text, add_special_tokens=False)["input_ids"])
+                ids += tokens
+                labels += tokens if part.is_learnt else [IGNORED] * len(tokens)
+                if len(ids) > max_length:
+                    is_whole = False
+                    break
+                if part.is_learnt:
+                    fits = len(ids)
+            row = Row(ids[:fits], labels[:fits]) if fits else None
             if not is_whole:
                 count.left_out["longer than max_length"] = count.left_out.get("longer than max_length", 0) + 1
             if row is not None:
@@ -117,7 +130,7 @@ def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool 
 
 
 def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `decode`
-    """Return each learnt stretch of a row, decoded: proof of what a student is trained on."""
+    """Return each learnt stretch of a row, decoded, to show a person what a student learns."""
     texts: list[str] = []
     stretch: list[int] = []
     for label in (*row.labels, IGNORED):
@@ -130,19 +143,12 @@ def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `dec
 
 
 def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
-    """Return the text of a request's body, up to the model's first token.
-
-    Raises `BadInput` for a template that does not write its tools.
-    """
+    """Return a request as text, up to the model's first token. Raises `BadInput` if its tools are missing."""
     return _rendered(template, body["messages"], body.get("tools"), add_generation_prompt=True)
 
 
 def _reply(request: SentRequest, reply: Reply, template: Template, prompt: str) -> tuple[str, str]:
-    """Return the text of the reply and its end mark.
-
-    Words are those of the raw reply. Native calls are written as the template writes them, since a server gives them
-    read; they have to come right after the prompt, or the template shows the model another conversation than it had.
-    """
+    """Return the text of the reply and its end mark."""
     raw = reply.raw
     if raw is not None and raw.calls is None:
         return raw.text or "", "" if reply.truncated else _end(template)
@@ -151,6 +157,8 @@ def _reply(request: SentRequest, reply: Reply, template: Template, prompt: str) 
         {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in reply.message.tool_calls
     ]
+    # A server returns native calls read, so the template writes them again; they have to come right after the prompt,
+    # or the template shows the model another conversation than it had.
     message = {"role": "assistant", "content": reply.message.content or "", "tool_calls": calls}
     whole = _rendered(template, [*body["messages"], message], body.get("tools"))
     if calls and not all(call.name in whole[len(prompt) :] for call in reply.message.tool_calls):
@@ -198,23 +206,6 @@ def _rendered(
     ):
         raise BadInput("the student's chat template does not write tools: name another with --set template=FILE")
     return str(text)
-
-
-def _tokens(parts: Sequence[Part], template: Template, max_length: int) -> tuple[Row | None, bool]:
-    """Return a row with as many whole turns as fit, or None, and whether all of them fit."""
-    ids: list[int] = []
-    labels: list[int] = []
-    fits, is_whole = 0, True
-    for part in parts:
-        tokens = list(template(part.text, add_special_tokens=False)["input_ids"])
-        ids += tokens
-        labels += tokens if part.is_learnt else [IGNORED] * len(tokens)
-        if len(ids) > max_length:
-            is_whole = False
-            break
-        if part.is_learnt:
-            fits = len(ids)
-    return Row(ids[:fits], labels[:fits]) if fits else None, is_whole
 
 
 # The policy: a student as the model of an agent's loop, with many conversations in one batch.

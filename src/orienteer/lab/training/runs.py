@@ -227,10 +227,7 @@ def saving(folder: Path) -> Iterator[None]:
 
 
 def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a callback of transformers
-    """Return a callback that writes a line for each step, and resumes the file of an interrupted training.
-
-    It ends training after `minutes`, 0 for no limit.
-    """
+    """Return a callback that logs each step, resumes the log, and ends training after `minutes` (0: no limit)."""
     from transformers import TrainerCallback
 
     class StepLog(TrainerCallback):  # type: ignore[misc]  # it has no types
@@ -285,10 +282,7 @@ def finish(
     trainer: Any,  # Any: TRL's trainer
     **figures: Any,  # Any: fields of a training
 ) -> Training:
-    """Save the student, and write and return the results of the training.
-
-    The checkpoints are removed: each is three times as large as the student. Raises `Error` for a full disk.
-    """
+    """Save the student, and write and return the results. Raises `Error` for a full disk."""
     save(student, trainer.model, folder, training)
     write_curves(folder / CURVES, {folder.name: folder / LOG})
     came = {"steps": trainer.state.global_step, "loss": last_of(folder / LOG, "loss"), "is_complete": True}
@@ -478,10 +472,7 @@ class GrpoConfig(StudentConfig):
 
 
 def read_recipe(kind: type[Chosen], recipe: str | None, options: Mapping[str, str]) -> Chosen:
-    """Return the settings of a recipe, a file or the name of one that comes along, with options set over it.
-
-    Raises `BadInput` for a file that cannot be read, `BadOption` for an unknown setting.
-    """
+    """Return the settings of a recipe by file or name, options set over it. Raises `BadInput`, `BadOption`."""
     values: dict[str, object] = {}
     if recipe is not None:
         own = {file.name.removesuffix(SUFFIX): file for file in files(__package__).joinpath("recipes").iterdir()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,7 +18,7 @@ from orienteer.agents.events import Event, RunningQuestion
 from orienteer.display import clean, escape_json
 from orienteer.errors import BadInput, BadOption, Unknown, UsageError, nearest
 from orienteer.llm.schema import decode
-from orienteer.records import Direction, EdgeEnd, Ranked, Schema, WalkedEdge
+from orienteer.records import Direction, Ranked
 from orienteer.retrieval.graph_text import arrow, ends_of
 from orienteer.retriever import Retriever
 from orienteer.serve.cli import answering
@@ -101,8 +101,8 @@ class Screen(Output):
 _MOST_ANCHORS = 5
 _LONGEST = 3  # edges of a path
 _PATHS = 2  # between a hit and a node that was looked at
+# The arguments by which calls of tools name nodes.
 _NODES = ("node", "nodes", "start")
-"""The arguments by which calls of tools name nodes."""
 
 
 def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str]:
@@ -123,29 +123,24 @@ def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str
         )
         ends = ends_of(graph, hit.id, edges)
     if edges:
-        yield from _tree(graph.schema, hit.id, edges, ends)
+        named = {end.id: end for end in ends}
+        reached, open_nodes = {hit.id}, [(hit.id, 1)]
+        while open_nodes:
+            node, depth = open_nodes.pop()
+            found = []
+            for edge in edges:
+                other = edge.target if edge.source == node else edge.source if edge.target == node else None
+                if other is None or other in reached:
+                    continue
+                reached.add(other)
+                walked: Direction = "out" if edge.source == node else "in"
+                direction = None if edge.type in graph.schema.symmetric else walked
+                found.append((other, f"{arrow(graph.schema.label(edge.type), direction)} {named[other].name}"))
+            for other, line in found:
+                yield f"{'  ' * depth}{line} ({named[other].type})"
+            open_nodes += [(other, depth + 1) for other, _ in reversed(found)]
     else:
         yield f"  {hit.why or 'by the words of its name and text'}"
-
-
-def _tree(schema: Schema, root: str, edges: Sequence[WalkedEdge], ends: Iterable[EdgeEnd]) -> Iterator[str]:
-    """Yield a line for each node that the edges reach, indented by its distance from the root."""
-    named = {end.id: end for end in ends}
-    reached, open_nodes = {root}, [(root, 1)]
-    while open_nodes:
-        node, depth = open_nodes.pop()
-        found = []
-        for edge in edges:
-            other = edge.target if edge.source == node else edge.source if edge.target == node else None
-            if other is None or other in reached:
-                continue
-            reached.add(other)
-            walked: Direction = "out" if edge.source == node else "in"
-            direction = None if edge.type in schema.symmetric else walked
-            found.append((other, f"{arrow(schema.label(edge.type), direction)} {named[other].name}"))
-        for other, line in found:
-            yield f"{'  ' * depth}{line} ({named[other].type})"
-        open_nodes += [(other, depth + 1) for other, _ in reversed(found)]
 
 
 def _nodes_of_calls(graph: Graph, steps: Iterable[Event]) -> list[str]:
@@ -163,12 +158,14 @@ def _nodes_of_calls(graph: Graph, steps: Iterable[Event]) -> list[str]:
             for text in value if isinstance(value, list) else [value]:
                 try:
                     nodes[pages.node_named(graph, str(text)).id] = None
-                except Unknown:  # a saved set, or a name that the tool refused
+                except Unknown:
+                    # A saved set, or a name that the tool refused.
                     continue
     return list(nodes)[:_MOST_ANCHORS]
 
 
-_HITS, _PASSAGES = 8, 4  # of an answer: a screen has room for them
+# Hits and passages of an answer: a screen has room for them.
+_HITS, _PASSAGES = 8, 4
 _NEIGHBORS = 10
 _CITED = 5  # hits that stand for an answer where there is none in words
 
@@ -192,13 +189,13 @@ class Chat:
         self._retriever = Retriever(graph, settings=settings)
         self._turns: list[Turn] = []
         self._result: Result | None = None
+        # Steps, observations and notes of the last question.
         self._steps: list[Event] = []
-        """Steps, observations and notes of the last question."""
+        # Stopped questions. They may still wait for a last reply of a model.
         self._stopped: list[RunningQuestion] = []
-        """Stopped questions. They may still wait for a last reply of a model."""
         self._has_noted_no_model = False
+        # Notes of every answer that were printed once.
         self._printed_notes: set[str] = set()
-        """Notes of every answer that were printed once."""
 
     @property
     def method(self) -> str:
@@ -223,27 +220,24 @@ class Chat:
         elif line.isdecimal() and self._result is not None:
             self._show(line)
         elif line:
-            self._ask(line)
+            model = self._retriever.model
+            with self.screen.status("reading what was said before"):
+                follow_up = understood_alone(line, self._turns, model)
+            if follow_up.note is not None and not (model is None and self._has_noted_no_model):
+                self.screen.note(f"note: {follow_up.note}")
+                self._has_noted_no_model = model is None
+            k = _PASSAGES if self.graph.arrays.is_made_of_documents else _HITS
+            result, self._steps, words = self._listen(follow_up.question, k)
+            self._result = result = result.model_copy(update={"usage": result.usage + follow_up.usage})
+            # The model of the next question reads the answer, or else the first hits.
+            answer = result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
+            self._turns += [Turn("user", line), Turn("assistant", answer)]
+            # Notes of every answer of the same retriever are printed once.
+            notes = tuple(note for note in result.notes if note not in self._printed_notes)
+            self._printed_notes.update(self._retriever.notes)
+            print_outcome(self.screen, self.graph, result.model_copy(update={"notes": notes}), words)
 
     # ----------------------------------------------------------------------------------------------------- questions
-
-    def _ask(self, line: str) -> None:
-        model = self._retriever.model
-        with self.screen.status("reading what was said before"):
-            follow_up = understood_alone(line, self._turns, model)
-        if follow_up.note is not None and not (model is None and self._has_noted_no_model):
-            self.screen.note(f"note: {follow_up.note}")
-            self._has_noted_no_model = model is None
-        k = _PASSAGES if self.graph.arrays.is_made_of_documents else _HITS
-        result, self._steps, words = self._listen(follow_up.question, k)
-        self._result = result = result.model_copy(update={"usage": result.usage + follow_up.usage})
-        # The model of the next question reads the answer, or else the first hits.
-        answer = result.answer or "; ".join(hit.name for hit in result.hits[:_CITED]) or "nothing was found"
-        self._turns += [Turn("user", line), Turn("assistant", answer)]
-        # Notes of every answer of the same retriever are printed once.
-        notes = tuple(note for note in result.notes if note not in self._printed_notes)
-        self._printed_notes.update(self._retriever.notes)
-        print_outcome(self.screen, self.graph, result.model_copy(update={"notes": notes}), words)
 
     def _listen(self, question: str, k: int) -> tuple[Result, list[Event], SentWords]:
         """Return a result with its steps, and the words of its answer that were printed at a terminal.

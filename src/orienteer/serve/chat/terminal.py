@@ -40,7 +40,8 @@ def reader(chat: Chat, history: Path | None) -> Callable[[], str]:
     session: PromptSession[str] = PromptSession(
         history=InMemoryHistory() if history is None else _history_in(history),
         completer=_Words(chat),
-        complete_while_typing=False,  # a menu over each word of a question would be in the way
+        # A menu over each word of a question would be in the way.
+        complete_while_typing=False,
         key_bindings=keys,
         enable_history_search=True,
         bottom_toolbar=lambda: _status(chat),

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 _REMARK = 160  # characters of a model's words in a turn without a call
-_ARGUMENTS = 2_000  # characters of the arguments of a call: a model may write megabytes
+# Characters of the arguments of a call: a model may write megabytes.
+_ARGUMENTS = 2_000
 _SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
 
 
@@ -91,10 +92,7 @@ def print_outcome(out: Output, graph: Graph, result: Result, words: SentWords | 
 
 
 def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -> None:
-    """Show a step as notes: a call in one line with its observation below, or the model's words.
-
-    Unless `is_whole`, long texts are cut.
-    """
+    """Show a step as notes: a call with its observation, or the model's words; long texts only if `is_whole`."""
     from orienteer.llm.spoken import after_thinking
 
     if event.kind == "note":
@@ -167,10 +165,7 @@ def print_hits(out: Output, graph: Graph, hits: Sequence[Ranked]) -> None:
 
 
 def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:
-    """Print the result of a question: the reading line, the answer, and the hits, those that match all of it first.
-
-    Without `has_answer` the answer is printed already.
-    """
+    """Print the reading line, the answer unless `has_answer` is False, and the hits, complete matches first."""
     reading, refusal = result.reading, result.refusal
     if (read := records.read_as(result)) is not None:
         out.print(read)

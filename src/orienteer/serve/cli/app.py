@@ -155,12 +155,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0 done, 1 not finished, 2 wrong request, 130 interrupted."""
     if arguments is not None:
         return _exit_code(arguments)
-    _prepare_process()
+    # numpy would start threads for linear algebra, which is hardly used here: an eighth of a command's start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # pydantic would search all installed packages for plugins; a command needs none.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
+    # JSON is UTF-8, and names come in every script, whatever the locale.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     code = 0
     try:
         code = _exit_code(None)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:
+        # The reader has seen enough.
         drop_output()
     except OSError as error:
         if error.errno not in DISK_ERRORS:
@@ -227,18 +236,6 @@ class _Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # Any: typer does not export the type of its contexts
         """Return the usage without braces: `DIR QUESTION`."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
-
-
-def _prepare_process() -> None:
-    """Log to standard error, and write UTF-8 whatever the locale: JSON is UTF-8, and names come in every script."""
-    # numpy would start threads for linear algebra, which is hardly used here: an eighth of a command's start.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # pydantic would search all installed packages for plugins; a command needs none.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _fail(message: str, code: int) -> int:

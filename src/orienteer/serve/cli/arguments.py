@@ -132,10 +132,7 @@ def _limits(flags: BudgetFlags | TotalBudgetFlags) -> dict[str, Any]:  # Any: wh
 
 
 def with_output(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Return a command with the flags of all commands in place of its parameter `out`.
-
-    A parameter whose type is a dataclass is replaced by flags for its fields.
-    """
+    """Return a command with flags for its parameter `out`, and for the fields of dataclasses among the others."""
     signature = inspect.signature(function, eval_str=True)
     parameters = {name: parameter for name, parameter in signature.parameters.items() if name != "out"}
     groups = {
@@ -195,13 +192,11 @@ def _flags(group: type[Any]) -> list[inspect.Parameter]:  # Any: a dataclass
 
 
 def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, Any]) -> int | None:  # Any: its options
-    """Return the exit code of a command.
-
-    Raises `NotAGraph` instead of an error that a damaged graph caused, and `Error` if a disk is full or fails.
-    """
+    """Return the exit code of a command. Raises `NotAGraph` for a damaged graph, `Error` for a full or failing disk."""
     try:
         return function(out=out, **values)
     except Exception as error:
+        # Damage shows as any error, of NumPy or of the system: files are checked only then, for it takes long.
         for graph in out.opened:
             from orienteer.graph.damage import tell_damage
 
@@ -213,10 +208,7 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
 
 
 def open_graph(path: Path, out: Output) -> Graph:
-    """Open a graph directory; from a folder of sources a graph is built in the cache first.
-
-    Files that could not be read are reported before anything else.
-    """
+    """Open a graph directory, or build a graph of sources in the cache; unreadable files are reported first."""
     from orienteer.graph.store import Graph
     from orienteer.ingest import bounds
     from orienteer.ingest.provenance import skipped_groups, unread_files
@@ -369,10 +361,7 @@ def _confirm(out: Output, what: str) -> None:
 
 
 def open_priced_model(name: str, base_url: str | None, workers: int | None, budget: Budget) -> LanguageModel:
-    """Open a model with room for a call of each worker at once.
-
-    Raises `BadOption` if the budget has a limit in dollars and the model's price is unknown.
-    """
+    """Open a model for all workers. Raises `BadOption` without a known price for a limit in dollars."""
     configured = settings().with_flags(base_url=base_url)
     if workers is not None:
         configured = configured.with_flags(server={"concurrency": workers, **configured.server})
@@ -410,10 +399,7 @@ def check_writable(target: Path) -> None:
 
 @contextmanager
 def file_trouble(advice: str) -> Iterator[None]:
-    """Turn an error of the operating system about a file into `BadInput` with some advice.
-
-    A disk that is full, or fails, is not the caller's mistake: it becomes `Error`.
-    """
+    """Turn an error of the system about a file into `BadInput` with advice, or `Error` for a failing disk."""
     try:
         yield
     except BrokenPipeError:

@@ -98,7 +98,8 @@ def ask(
             _write_trace(out, result, trace)
         try:
             print_outcome(out, graph, _readable(out, graph, result) if k is None else result, words)
-        finally:  # the result is shown before the trace is written, for a disk may be full
+        finally:
+            # The result is shown before the trace is written, for a disk may be full.
             if trace not in (None, arguments.STANDARD):
                 _write_trace(out, result, trace)
         if (note := background.start_vectors(graph, configured)) is not None:
@@ -147,11 +148,24 @@ def _write_trace(out: Output, result: Result, trace: Path) -> None:
 
 def demo(out: Output) -> None:
     """Answer three questions over a small graph about programming languages: how each was read, and its evidence."""
-    from orienteer.ingest.demo import demo_questions
+    import hashlib
+
+    from orienteer.graph.format import is_graph
+    from orienteer.graph.store import Graph
+    from orienteer.ingest.demo import demo_questions, demo_records
     from orienteer.retriever import Retriever
 
     configured = arguments.settings()
-    graph = arguments.open_graph(_demo_graph(out), out)
+    # The folder's name has a hash of the content: a new version makes its own demo.
+    nodes, edges = demo_records()
+    digest = hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()[:12]
+    path = cache_folder(configured.cache, "graphs") / f"demo-{digest}"
+    if not is_graph(path):
+        out.note(f"making a graph about programming languages in the cache at {path}")
+        with arguments.file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            make_cache_folder(configured.cache, "graphs")
+            Graph.from_records(nodes, edges, path=path)
+    graph = arguments.open_graph(path, out)
     methods = ["anchor", "ark"] if configured.model else ["anchor"]
     results = []
     for method in methods:
@@ -216,30 +230,8 @@ def _facts(method: MethodCard) -> dict[str, object]:
     return {name: getattr(method, name) for name in ("name", "needs_model", "summary", "paper")}
 
 
-def _demo_graph(out: Output) -> Path:
-    """Return the demo graph in the cache, made at first use; its folder has a hash of its content."""
-    import hashlib
-
-    from orienteer.graph.format import is_graph
-    from orienteer.graph.store import Graph
-    from orienteer.ingest.demo import demo_records
-
-    nodes, edges = demo_records()
-    digest = hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()[:12]
-    path = cache_folder(arguments.settings().cache, "graphs") / f"demo-{digest}"
-    if not is_graph(path):
-        out.note(f"making a graph about programming languages in the cache at {path}")
-        with arguments.file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-            make_cache_folder(arguments.settings().cache, "graphs")
-            Graph.from_records(nodes, edges, path=path)
-    return path
-
-
 def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> tuple[Result, SentWords]:
-    """Return the result of a question, and the words of its answer that were printed; its steps are shown.
-
-    After an interruption the steps so far are written to the trace.
-    """
+    """Return the result of a question, and the words of its answer that were printed; its steps are shown."""
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
@@ -259,6 +251,7 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
             if trace is not None:
                 from orienteer.agents import traces
 
+                # What was paid for is not lost by an interruption.
                 traces.write(trace, trajectories)
                 out.note(f"the trace so far is in {trace}")
             raise

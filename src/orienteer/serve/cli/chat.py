@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,11 +13,9 @@ from orienteer.errors import Error, UsageError
 from orienteer.serve.cli.arguments import Directory, ModelFlags, open_graph
 from orienteer.serve.cli.output import Output
 
-if TYPE_CHECKING:
-    from orienteer.serve.chat.conversation import Chat
-
 _HISTORY = Path("chat") / "history"  # in the cache
-_WAITING = 130  # the code of an interrupted command: threads that wait for a model end with the process
+# The code of an interrupted command: threads that wait for a model end with the process.
+_WAITING = 130
 
 
 def chat(
@@ -35,7 +32,7 @@ def chat(
         raise UsageError("a chat has no JSON: orienteer ask DIR QUESTION --json, or /save FILE in the chat")
     configured = model.settings()
     has_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    read = None
+    read = _lines
     graph = open_graph(directory, out)
     screen = Screen(out, has_terminal=has_terminal)
     talk = Chat(screen, graph, configured)
@@ -46,18 +43,7 @@ def chat(
         manifest = graph.arrays.manifest
         sizes = f"{counted(manifest.nodes, 'node')}, {counted(manifest.edges, 'edge')}"
         screen.note(f"{graph.path.name}: {sizes}. Ask, or /help.")
-    failures = _talk(talk, _lines if read is None else read, has_terminal=has_terminal)
-    out.done()
-    if talk.is_waiting:
-        return _WAITING
-    return 0 if has_terminal or not failures else 1
-
-
-def _talk(talk: Chat, read: Callable[[], str], *, has_terminal: bool) -> int:
-    """Run each line until the last; return the number of failures.
-
-    At a terminal Ctrl-C stops the question, or drops the line; elsewhere it raises `KeyboardInterrupt`.
-    """
+    # At a terminal Ctrl-C stops the question, or drops the line; elsewhere it ends the command.
     failures = 0
     while not talk.is_over:
         try:
@@ -76,7 +62,10 @@ def _talk(talk: Chat, read: Callable[[], str], *, has_terminal: bool) -> int:
             if not has_terminal:
                 raise
             talk.screen.note("stopped")
-    return failures
+    out.done()
+    if talk.is_waiting:
+        return _WAITING
+    return 0 if has_terminal or not failures else 1
 
 
 def _lines() -> str:

@@ -23,8 +23,6 @@ from orienteer.settings import Settings
 
 if TYPE_CHECKING:
     from orienteer.llm.abilities import Abilities, Outcome
-    from orienteer.llm.local import LocalModel
-    from orienteer.llm.openai import OpenAIModel
 
 
 EXTRAS = {
@@ -156,7 +154,8 @@ def does_answer(url: str) -> bool:
     try:
         with httpx2.Client(transport=Transport(url), timeout=1) as client:
             return client.get(f"{url}/models").status_code == 200
-    except (httpx2.RequestError, ModelError):  # nothing listens there, or not by HTTP
+    except (httpx2.RequestError, ModelError):
+        # Nothing listens there, or not by HTTP.
         return False
 
 
@@ -237,7 +236,8 @@ def _cypher(path: Path) -> dict[str, Any] | None:
 
     try:
         folder = piece(path, "cypher")
-    except NotAGraph:  # a damaged copy is listed among the pieces
+    except NotAGraph:
+        # A damaged copy is listed among the pieces.
         return None
     about = about_copy(folder) if folder is not None else None
     if about is None:
@@ -342,6 +342,7 @@ _KEPT: dict[Outcome, str] = {
     "unknown": "not told",
 }
 _GIVEN: dict[Outcome, str] = {"kept": "given", "ignored": "not given", "refused": "refused", "unknown": "not told"}
+# The name of each ability for a person, and its possible outcomes.
 _ABILITIES: dict[str, tuple[str, dict[Outcome, str]]] = {
     "tools": ("native tools", _KEPT),
     "required_tools": ("a call where one is required", _KEPT),
@@ -353,7 +354,6 @@ _ABILITIES: dict[str, tuple[str, dict[Outcome, str]]] = {
     "token_ids": ("token ids", _GIVEN),
     "usage": ("tokens that a reply took", _GIVEN),
 }
-"""The name of each ability for a person, and its possible outcomes."""
 
 
 class ModelCheck(NamedTuple):
@@ -403,13 +403,24 @@ def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelChec
     """Return the abilities of the configured model's server, with `probes` probed now and then stored."""
     if configured.model is None:
         return ModelCheck(configured)
-    from orienteer.llm.abilities import recall
+    from orienteer.llm.abilities import keep, recall
     from orienteer.llm.local import LocalModel
+    from orienteer.llm.probe import Probe
 
     try:
         model = configured.open_model() if probes or configured.model_address == URL else None
-        known = recall(configured.cache, configured.model_address, configured.model)
-        abilities = _probed(out, model, configured.cache) if probes and model is not None else known
+        abilities = recall(configured.cache, configured.model_address, configured.model)
+        if probes and model is not None:
+            out.note(f"asking {model.name} at {model.base_url} what it does, by six short requests")
+            try:
+                served = model.served() if isinstance(model, LocalModel) else model
+                abilities = Probe(served).abilities().model_copy(update={"url": model.base_url})
+            finally:
+                model.close()
+            try:
+                keep(abilities, configured.cache)
+            except OSError as error:
+                out.note(f"it cannot be kept for later: {error}")
     except Error as failure:
         return ModelCheck(configured, failure=failure)
     if abilities is None:
@@ -420,22 +431,3 @@ def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelChec
     elif (mode := configured.server.get("mode", "auto")) != "auto":
         manner = Manner(why=f"calls are asked for as [server] says: mode = {mode}")
     return ModelCheck(configured, abilities, manner, is_new=probes)
-
-
-def _probed(out: Output, model: OpenAIModel | LocalModel, cache: Path) -> Abilities:
-    """Probe the server of a model, and store its abilities. Raises `ModelError`."""
-    from orienteer.llm.abilities import keep
-    from orienteer.llm.local import LocalModel
-    from orienteer.llm.probe import Probe
-
-    out.note(f"asking {model.name} at {model.base_url} what it does, by six short requests")
-    try:
-        served = model.served() if isinstance(model, LocalModel) else model
-        abilities = Probe(served).abilities().model_copy(update={"url": model.base_url})
-    finally:
-        model.close()
-    try:
-        keep(abilities, cache)
-    except OSError as error:
-        out.note(f"it cannot be kept for later: {error}")
-    return abilities

@@ -18,7 +18,7 @@ from orienteer.serve.cli.arguments import file_trouble
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.serve.install.agents import Agent, Places
+    from orienteer.serve.install.agents import Places
     from orienteer.serve.install.plan import Change
 
 Project = Annotated[bool, typer.Option("--project", help="The files of the project in this folder, not your own.")]
@@ -46,15 +46,33 @@ def install(
 
     Without --write nothing is touched, and each file's difference is shown.
     """
-    from orienteer.serve.install.agents import DETECTED, chosen_agents
+    from orienteer.graph.format import is_graph
+    from orienteer.serve.install.agents import AGENTS, DETECTED, chosen_agents, launcher
     from orienteer.serve.install.plan import plan_install
 
     places = _here()
     directory = _directory(graph, places)
     agents = chosen_agents(agent or [DETECTED], places)
-    _check_agents(agents, agent or (), project=project)
+    if project:
+        # Whoever names an agent hears why it is left out; detected ones are left out silently.
+        for chosen in agents:
+            if chosen.name in (agent or ()) and not chosen.project_files:
+                having = ", ".join(other.name for other in AGENTS if other.project_files)
+                raise BadOption(f"{chosen.title} reads no file of a project: leave out --project. These do: {having}")
+        agents = tuple(chosen for chosen in agents if chosen.project_files)
+    if not agents:
+        known = ", ".join(other.name for other in AGENTS)
+        raise UsageError(f"no agent was detected here: name one with --agent, or all of them with --agent all: {known}")
     changes = plan_install(agents, directory, places, project=project, instructions=instructions)
-    _hint(out, directory, changes)
+    # An agent's file may be right and the agent without an answer all the same: these notes say why.
+    if not is_graph(directory):
+        out.note(
+            f"note: {directory} is not a graph: the server makes one of it when it first needs it, and agents wait for "
+            f"seconds only. Ask it something before: orienteer ask {shlex.quote(str(directory))} QUESTION"
+        )
+    is_fetched = launcher(whole_path=False)[0] == "uvx"
+    if not is_fetched and find_spec("mcp") is None and any(change.is_due for change in changes):
+        out.note("note: this installation cannot serve agents yet: pip install 'orienteer[mcp]'")
     return _carry_out(out, changes, graph=str(directory), write=write)
 
 
@@ -110,36 +128,6 @@ def _directory(graph: Path, places: Places) -> Path:
     if directory.resolve() in {places.home.resolve(), Path(directory.anchor)} and not is_graph(directory):
         raise BadInput(f"{directory} is not a graph, and too much to make one from: name a folder in it")
     return directory
-
-
-def _check_agents(agents: Sequence[Agent], names: Sequence[str], *, project: bool) -> None:
-    """Raise `UsageError` if no agent is left, and `BadOption` if a named one has no file in a project."""
-    from orienteer.serve.install.agents import AGENTS
-
-    if project:
-        for agent in agents:
-            if agent.name in names and not agent.project_files:
-                having = ", ".join(other.name for other in AGENTS if other.project_files)
-                raise BadOption(f"{agent.title} reads no file of a project: leave out --project. These do: {having}")
-        agents = [agent for agent in agents if agent.project_files]
-    if not agents:
-        known = ", ".join(agent.name for agent in AGENTS)
-        raise UsageError(f"no agent was detected here: name one with --agent, or all of them with --agent all: {known}")
-
-
-def _hint(out: Output, directory: Path, changes: Sequence[Change]) -> None:
-    """Print notes on what would keep an agent from an answer although its file is right."""
-    from orienteer.graph.format import is_graph
-    from orienteer.serve.install.agents import launcher
-
-    if not is_graph(directory):
-        out.note(
-            f"note: {directory} is not a graph: the server makes one of it when it first needs it, and agents wait for "
-            f"seconds only. Ask it something before: orienteer ask {shlex.quote(str(directory))} QUESTION"
-        )
-    is_fetched = launcher(whole_path=False)[0] == "uvx"
-    if not is_fetched and find_spec("mcp") is None and any(change.is_due for change in changes):
-        out.note("note: this installation cannot serve agents yet: pip install 'orienteer[mcp]'")
 
 
 def _carry_out(out: Output, changes: Sequence[Change], *, graph: str | None, write: bool) -> int:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from orienteer.graph.store import Graph
 
 _WIPE = "\r\x1b[2K"
+# Seconds between two lines of progress if no line moves.
 _PROGRESS_SECONDS = 5.0
-"""Between two lines of progress if no line moves."""
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 
@@ -67,10 +67,7 @@ class Output:
         self._is_within_line = True
 
     def marked(self, text: str, marks: Sequence[tuple[int, int]], *, indent: int = 0) -> None:
-        """Print a text with its marked parts in bold, fitted to a terminal; elsewhere plain, and never cut.
-
-        `marks` are characters of the text, begin and end.
-        """
+        """Print a text with the characters at `marks` in bold, fitted to a terminal; elsewhere plain and uncut."""
         if not sys.stdout.isatty():
             for line in text.splitlines():
                 self.print(f"{' ' * indent}{line}")

@@ -238,10 +238,7 @@ def _require_extra() -> None:
 
 
 def answering_of(configured: Settings, budget: BudgetFlags, own: Budget | None = None) -> Answering:
-    """Return the model and the budget for questions of clients; `own` limits are those of the interface.
-
-    Raises `BadOption` for an unknown price.
-    """
+    """Return the model and the budget for clients; `own` limits are the interface's. Raises `BadOption`."""
     from orienteer.serve.graphs import Answering
 
     limits = budget.served(configured, own)
@@ -311,8 +308,8 @@ COMMANDS = {
 
 FOLLOW_SECONDS = 5.0
 """Between two looks at an address: one request, usually answered by "not modified"."""
+# Seconds between two looks at a store that does not answer.
 _LONGEST_SECONDS = 60.0
-"""Between two looks at a store that does not answer."""
 logger = logging.getLogger(__name__)
 
 

@@ -24,7 +24,7 @@ from orienteer.agents.events import Event
 from orienteer.display import clean
 from orienteer.errors import BadOption, Error, Refused
 from orienteer.methods.table import AUTO, METHODS
-from orienteer.records import Ranked, Result, Usage
+from orienteer.records import Result, Usage
 from orienteer.serve.door import raise_failure, served_method
 from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http import bodies, questions
@@ -40,8 +40,8 @@ from orienteer.version import __version__
 if TYPE_CHECKING:
     from orienteer.serve.mcp.http import HttpFace
 
+# FastAPI's own telemetry would send errors with their questions to an address of the environment.
 _QUIET: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
-"""FastAPI's own telemetry would send errors with their questions to an address of the environment."""
 _DESCRIPTION = 'Evidence in knowledge graphs. Errors have one shape: {"error": {"message", "status", "value"}}.'
 
 
@@ -160,8 +160,8 @@ def _handle_errors(app: FastAPI, site: Site) -> None:
 # `/mcp`: the graphs as tools of third-party agents, behind the guard. Long calls take the slots of questions.
 
 
+# Tools that do the same as large look-ups.
 _LARGE = {look_up.path.removeprefix("/") for look_up in LOOK_UPS if look_up.is_large}
-"""Tools that do the same as large look-ups."""
 
 
 def mcp_face(site: Site) -> HttpFace:
@@ -243,7 +243,13 @@ def openai_routes(site: Site) -> APIRouter:
         named = _named(site, body.model)
         head = _Head(f"chatcmpl-{uuid.uuid4().hex}", body.model, int(time.time()))
         if (chore := bodies.chore_reply(body, is_marked=bodies.CHORE_HEADER in request.headers)) is not None:
-            return _chore(head, chore, is_stream=body.stream)
+            # Chores of a chat client, such as a title, are answered without a search: nothing is retrieved for them.
+            if not body.stream:
+                message = {"role": "assistant", "content": chore, "refusal": None}
+                choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+                return JSONResponse({**head.fields("chat.completion"), "choices": choices, "usage": _usage(Usage())})
+            chunks = [_chunk(head, {"role": "assistant", "content": chore}), _chunk(head, {}, finish="stop"), _END]
+            return Response(b"".join(chunks), media_type="text/event-stream")
         bodies.check_can_be_met(body)
         question = bodies.question_of(body.messages)
         asked = bodies.AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
@@ -259,7 +265,10 @@ def openai_routes(site: Site) -> APIRouter:
             )
             return questions.EventReply(reply.chunks(running), running.question.close)
         result = for_outside(await running.result(request.receive), running.generation.paths)
-        return JSONResponse(_completion(head, result, running.note))
+        message = {"role": "assistant", "content": completion_in_words(result, running.note), "refusal": None}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        rest = {"choices": choices, "usage": _usage(result.usage), "orienteer": _as_json(result)}
+        return JSONResponse({**head.fields("chat.completion"), **rest})
 
     return router
 
@@ -318,16 +327,6 @@ def openai_error(problem: Problem) -> Response:
 # ------------------------------------------------------------------------------------------------------------- replies
 
 
-def _completion(head: _Head, result: Result, note: str | None) -> dict[str, Any]:  # Any: JSON
-    message = {"role": "assistant", "content": completion_in_words(result, note), "refusal": None}
-    return {
-        **head.fields("chat.completion"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": _usage(result.usage),
-        "orienteer": _as_json(result),
-    }
-
-
 def _as_json(result: Result) -> dict[str, Any]:  # Any: JSON
     """Return the result for the key `orienteer`, which other clients ignore."""
     return result.model_dump(mode="json", exclude={"trajectories"})
@@ -342,10 +341,7 @@ def _usage(usage: Usage) -> dict[str, int]:
 
 
 def completion_in_words(result: Result, note: str | None, *, has_answer: bool = True) -> str:
-    """Return the answer, its sentence, the numbered hits and the note as text.
-
-    Without `has_answer` the answer has been sent already.
-    """
+    """Return the answer (unless `has_answer` is False), its sentence, the numbered hits and the note as text."""
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
     parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
     is_read = result.reading is not None and result.reading.complete
@@ -384,15 +380,6 @@ def _with_numbers(text: str, places: Mapping[str, int]) -> str:
     return _BRACKETS.sub(numbered, text)
 
 
-def _chore(head: _Head, text: str, *, is_stream: bool) -> Response:
-    if not is_stream:
-        message = {"role": "assistant", "content": text, "refusal": None}
-        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        return JSONResponse({**head.fields("chat.completion"), "choices": choices, "usage": _usage(Usage())})
-    chunks = [_chunk(head, {"role": "assistant", "content": text}), _chunk(head, {}, finish="stop"), _END]
-    return Response(b"".join(chunks), media_type="text/event-stream")
-
-
 _END = b"data: [DONE]\n\n"
 
 
@@ -415,8 +402,8 @@ class _AnswerStream:
         self._head, self._request_id = head, request_id
         self._shows_events, self._has_usage = shows_events, has_usage
         self._sent = SentWords()
+        # Numbers of the hits so far.
         self._places: dict[str, int] = {}
-        """Numbers of the hits so far."""
 
     async def chunks(self, running: questions.StartedQuestion) -> AsyncGenerator[bytes, None]:
         """Yield the chunks; an error is the last one."""
@@ -458,7 +445,13 @@ class _AnswerStream:
         result = running.follow_up.added_to(result)
         if self._shows_events:
             for hit in result.hits:
-                yield _chunk(head, {}, event={"type": "source", "data": _source(hit)})
+                name = f"{hit.name} ({hit.type})"
+                source = {
+                    "source": {"name": name, "id": hit.id},
+                    "document": [hit.text or hit.why or hit.name],
+                    "metadata": [{"source": hit.id, "name": name}],
+                }
+                yield _chunk(head, {}, event={"type": "source", "data": source})
             yield _chunk(head, {}, event=_status("done", is_done=True))
         for line in text.splitlines(keepends=True):
             yield _chunk(head, {"content": line})
@@ -480,23 +473,14 @@ def _status(text: str, *, is_done: bool) -> dict[str, Any]:  # Any: JSON
     return {"type": "status", "data": {"description": text, "done": is_done, "hidden": is_done}}
 
 
-def _source(hit: Ranked) -> dict[str, Any]:  # Any: JSON
-    name = f"{hit.name} ({hit.type})"
-    return {
-        "source": {"name": name, "id": hit.id},
-        "document": [hit.text or hit.why or hit.name],
-        "metadata": [{"source": hit.id, "name": name}],
-    }
-
-
 # The files of the page: a fixed list made at the start, so that no request path leads into a folder.
 
 
 PAGE = Path(__file__).parents[1] / "page"
 INDEX = "index.html"
 _FOREVER = "public, max-age=31536000, immutable"
+# The types of the system differ from machine to machine.
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".woff2": "font/woff2"}
-"""The types of the system differ from machine to machine."""
 
 
 def page_files(folder: Path = PAGE) -> dict[str, Path]:

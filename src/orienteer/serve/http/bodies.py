@@ -215,10 +215,8 @@ _B = TypeVar("_B", bound=Options)
 
 
 async def body_of(request: Request, kind: type[_B]) -> _B:
-    """Return the body of a request. Raises `Refused`: 413, 400 for invalid JSON, 422 for another shape.
-
-    Bodies are JSON by their content type alone, so that no form of another site's page can send one.
-    """
+    """Return the body of a request. Raises `Refused`: 413, 400 for invalid JSON, 422 for another shape."""
+    # JSON by the content type alone, so that no form of another site's page can send a body.
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise Refused(422, "the body must be JSON: send content-type: application/json", value=content_type)
@@ -271,8 +269,8 @@ async def content_of(request: Request) -> bytes:
 
 
 CHORE_HEADER = "x-openwebui-task"
+# Open WebUI begins its own requests so: for a title, tags, follow-up questions.
 _CHORE = "### Task:"
-"""Open WebUI begins its own requests so: for a title, tags, follow-up questions."""
 _LONGEST_TITLE = 60  # characters
 _HEAD = 1_000  # characters of a prompt that say what it wants
 _WANTS_TITLE = re.compile(
@@ -355,6 +353,7 @@ def _allows_words(choice: Any) -> bool:  # Any: JSON
     return choice in (None, "auto", "none")
 
 
+# For each field whether a value can be respected, and why others cannot.
 _LIMITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # Any: JSON
     "n": (lambda n: n is None or (n == 1 and n is not True), "one choice is written"),
     "tool_choice": (_allows_words, "tools of a client are not called: leave it out, or say auto or none"),
@@ -366,7 +365,6 @@ _LIMITS: dict[str, tuple[Callable[[Any], bool], str]] = {  # Any: JSON
     "audio": (lambda form: form is None, "answers are text"),
     "web_search_options": (lambda options: options is None, "only the graph is searched"),
 }
-"""For each field whether a value can be respected, and why others cannot."""
 
 
 def check_can_be_met(body: ChatBody) -> None:
@@ -425,11 +423,9 @@ def chore_reply(body: ChatBody, *, is_marked: bool = False) -> str | None:
 
 
 def _wants_title(prompt: str) -> bool:
-    """Return whether a prompt begins by asking for a title of a conversation, and limits its length.
-
-    LibreChat: "Provide a concise, 5-word-or-less title for the conversation, ..."; LobeChat: "You are a professional
-    conversation summarizer. Generate a concise title that ...".
-    """
+    """Return whether a prompt begins by asking for a title of a conversation, and limits its length."""
+    # LibreChat: "Provide a concise, 5-word-or-less title for the conversation, ..."; LobeChat: "You are a professional
+    # conversation summarizer. Generate a concise title that ...".
     head = prompt[:_HEAD]
     return all(sign.search(head) for sign in (_WANTS_TITLE, _OF_A_TALK, _HOW_LONG))
 

@@ -15,10 +15,10 @@ from starlette.responses import HTMLResponse, Response
 from orienteer.options import in_words
 from orienteer.page.svg import pieces
 
+# Operations that can also answer by events.
 _STREAMED = ("ask", "create_chat_completion")
-"""Operations that can also answer by events."""
+# Names of operations that their paths do not give.
 _NAMES = {"/api/list": "list_nodes", "/v1/chat/completions": "create_chat_completion"}
-"""Names of operations that their paths do not give."""
 _PROBLEM: dict[str, Any] = {  # Any: a JSON schema
     "title": "Problem",
     "description": "What went wrong. Routes of /v1 add `type`, `param` and `code`, as OpenAI has them.",

@@ -51,8 +51,8 @@ UPKEEP = ("/health", "/ready")
 """Paths that always answer, under any load: they report whether the server lives."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _LEFT = 499  # who asked has gone before the reply began
+# Headers that the pages of other sites may send.
 _ALLOWED = "authorization, content-type, x-api-key, mcp-protocol-version, mcp-session-id"
-"""Headers that the pages of other sites may send."""
 ASKED = "orienteer.asked"
 """The key under which a route stores a question or a search in the scope, for the log."""
 _LONGEST_ASKED = 1_000  # characters of it
@@ -61,6 +61,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+# Defaults for every reply.
 _HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -71,9 +72,8 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
-"""Defaults for every reply."""
+# A name, and perhaps a port: all that `Host` may have.
 _HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]{0,5})?")
-"""A name, and perhaps a port: all that `Host` may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ class Guard:
         self._app, self._rules, self._metrics = app, rules, metrics
         self._logs_questions = logs_questions
         self._keys = [key.encode() for key in rules.keys]
+        # The current requests by the address of their client.
         self._now = Counter[str]()
-        """The current requests by the address of their client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in or refuse it, complete the reply, and log it."""
@@ -153,7 +153,16 @@ class Guard:
             self._now[address] -= 1
             if not self._now[address]:
                 del self._now[address]
-            self._note(scope, status, time.perf_counter() - began, request_id)
+            # The line has no body, no key, no query string; the words of a question only if the operator wants that.
+            seconds = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path", None)
+            self._metrics.count_request(route or "other", status, seconds)
+            path = route or clean(scope["path"].replace("\n", " "))[:_LONGEST_PATH]
+            asked = scope.get(ASKED) if self._logs_questions else None
+            question = (
+                "" if asked is None else f" {json.dumps(one_line(clean(asked), _LONGEST_ASKED), ensure_ascii=False)}"
+            )
+            logger.info("%s %s %d %.1f ms %s%s", scope["method"], path, status, 1000 * seconds, request_id, question)
 
     def _refused(self, scope: Scope, headers: Headers, address: str) -> Response | None:
         """Return the reply to a request that is refused, or that the guard answers itself; None for any other."""
@@ -200,18 +209,6 @@ class Guard:
             reply["access-control-expose-headers"] = "mcp-session-id"
             reply["vary"] = "origin"
 
-    def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        """Count a request and log its line: no body, no key, no query string.
-
-        The line has a question or the words of a search only if the operator wants that.
-        """
-        route = getattr(scope.get("route"), "path", None)
-        self._metrics.count_request(route or "other", status, seconds)
-        path = route or clean(scope["path"].replace("\n", " "))[:_LONGEST_PATH]
-        asked = scope.get(ASKED) if self._logs_questions else None
-        question = "" if asked is None else f" {json.dumps(one_line(clean(asked), _LONGEST_ASKED), ensure_ascii=False)}"
-        logger.info("%s %s %d %.1f ms %s%s", scope["method"], path, status, 1000 * seconds, request_id, question)
-
 
 # Errors as replies: one shape for every status, `{"error": {"message", "status", "value"}}`.
 
@@ -219,6 +216,7 @@ LONGEST_MESSAGE = 2_000
 """Characters: a message may repeat what was sent."""
 LONGEST_VALUE = 200
 """Characters of a value that a reply repeats."""
+# The first class that matches gives the status; otherwise it is 500.
 _STATUSES: tuple[tuple[type[Error], int], ...] = (
     (UnknownNode, 404),
     (NotAGraph, 500),  # a request names no folder: a graph of the server is damaged
@@ -228,7 +226,6 @@ _STATUSES: tuple[tuple[type[Error], int], ...] = (
     (BudgetExhausted, 503),
     (GraphBusy, 503),
 )
-"""The first class that matches gives the status; otherwise it is 500."""
 _COME_AGAIN = "5"  # seconds, where nothing better is known
 
 

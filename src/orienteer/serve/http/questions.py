@@ -103,8 +103,8 @@ class Question:
         self._site, self._slot = site, slot
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        # None before it has begun, and after it has ended: it refers back to its listener.
         self._running: RunningQuestion | None = None
-        """None before it has begun, and after it has ended: it refers back to its listener."""
         self._failure: BaseException | None = None
         self._is_beginning = False
         self._is_closed = False
@@ -213,12 +213,9 @@ class StartedQuestion:
 async def start_question(
     site: Site, body: AskBody, receive: Receive, *, hears_parts: bool = False, before: Sequence[Turn] = ()
 ) -> StartedQuestion:
-    """Take a slot and begin a question; a client that leaves while in line is forgotten.
-
-    A question that follows others is reworded once it has a slot. Raises `Refused`, `BadOption` and `Unknown`: all that
-    can be refused is refused before a reply begins.
-    """
+    """Take a slot and begin a question. Raises `Refused`, `BadOption` and `Unknown`."""
     served = site.graphs.named(body.graph)
+    # All that can be refused is refused before a reply begins, and before a slot is taken if possible.
     served_method(body.method, site.methods)
     if not body.question.strip():
         raise BadOption("the question is empty: write in words what you want to know")
@@ -226,6 +223,7 @@ async def start_question(
     question = Question(site, await while_there(receive, site.slots.take()))
     try:
         follow_up = FollowUp(body.question)
+        # It waits for its slot before it is reworded: that may cost a call of a model.
         if before:
             budget = smaller_budget(site.answering.budget, body.budget)
 

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -121,8 +121,8 @@ class Connection(H11Protocol):
         super().__init__(*args, **options)
         self._late: asyncio.TimerHandle | None = None
         # It is compared by identity.
+        # The request whose body is awaited, `_HEAD`, or None.
         self._awaited: object = None
-        """The request whose body is awaited, `_HEAD`, or None."""
         self._stalled: asyncio.TimerHandle | None = None
         self._waits_since = self.loop.time()
 
@@ -246,22 +246,30 @@ class Workers:
         self._count, self._processes, self._clock, self._sleep = count, processes, clock, sleep
         self._there: set[int] = set()
         self._serving: set[int] = set()
+        # The times of failed starts within the last minute.
         self._failures: deque[float] = deque()
-        """The times of failed starts within the last minute."""
         self._ends_at: float | None = None
         self._signal: int | None = None
 
     def run(self, started: Callable[[], None]) -> None:
-        """Serve until a signal ends this process; `started` is called once all workers answer.
-
-        Raises `Error` if no worker is left and none can be started.
-        """
+        """Serve until a signal; `started` is called once all workers answer. Raises `Error` if none can start."""
         kept = {number: signal.signal(number, self._end) for number in (signal.SIGTERM, signal.SIGINT)}
         has_started = False
         try:
             self._start()
             while self._there:
-                self._look()
+                if ready := self._there.intersection(self._processes.ready()):
+                    self._serving |= ready
+                    self._failures.clear()
+                for worker, why in self._processes.ended():
+                    self._there.discard(worker)
+                    if self._ends_at is None:
+                        self._note_end(why, has_served=worker in self._serving)
+                    self._serving.discard(worker)
+                if self._ends_at is None:
+                    self._start()
+                elif self._clock() > self._ends_at:
+                    self._kill()
                 if not has_started and len(self._serving) == self._count:
                     has_started = True
                     started()
@@ -274,21 +282,6 @@ class Workers:
             raise Error("no worker of the server stays: its log says why")
         # The process ends like a single server.
         signal.raise_signal(self._signal)
-
-    def _look(self) -> None:
-        """Replace workers that have ended, or kill those that do not end in time."""
-        if ready := self._there.intersection(self._processes.ready()):
-            self._serving |= ready
-            self._failures.clear()
-        for worker, why in self._processes.ended():
-            self._there.discard(worker)
-            if self._ends_at is None:
-                self._note_end(why, has_served=worker in self._serving)
-            self._serving.discard(worker)
-        if self._ends_at is None:
-            self._start()
-        elif self._clock() > self._ends_at:
-            self._kill()
 
     def _note_end(self, why: str, *, has_served: bool) -> None:
         if has_served:
@@ -339,23 +332,19 @@ class Forks:
         """Fork a worker."""
         pid = os.fork()
         if pid == 0:
-            self._work()
+            code = 1
+            try:
+                for number in (signal.SIGTERM, signal.SIGINT):
+                    signal.signal(number, signal.SIG_DFL)
+                os.close(self._held_line)
+                threading.Thread(target=_end_with, args=(self._lifeline,), daemon=True).start()
+                self._serve_one(self._report_ready)
+                code = 0
+            except Exception:
+                logger.exception("a worker has ended")
+            finally:
+                os._exit(code)
         return pid
-
-    def _work(self) -> NoReturn:
-        """Serve, in a new process, which ends here."""
-        code = 1
-        try:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, signal.SIG_DFL)
-            os.close(self._held_line)
-            threading.Thread(target=_end_with, args=(self._lifeline,), daemon=True).start()
-            self._serve_one(self._report_ready)
-            code = 0
-        except Exception:
-            logger.exception("a worker has ended")
-        finally:
-            os._exit(code)
 
     def _report_ready(self) -> None:
         os.write(self._is_ready, _PID.pack(os.getpid()))

@@ -45,10 +45,7 @@ class FeedbackFile:
         self._writing = threading.Lock()
 
     def add(self, graph: str, question: str, nodes: Sequence[str], *, is_good: bool) -> None:
-        """Append a question: with its hits as gold if they were good, else as rejected.
-
-        Raises `Refused` if the file is full.
-        """
+        """Append a question with its hits as gold, or as rejected. Raises `Refused` if the file is full."""
         gold, rejected = (nodes, ()) if is_good else ((), nodes)
         row = {"question": question, "nodes": list(gold), "graph": graph, "is_good": is_good}
         line = json.dumps({**row, **({"rejected": list(rejected)} if rejected else {})}, ensure_ascii=False)
@@ -147,7 +144,8 @@ class Metrics:
 
 PATIENCE = 30.0
 """Seconds in line."""
-_FIRST_GUESS = 2.0  # seconds of a question, before any has ended
+# Seconds of a question, before any has ended.
+_FIRST_GUESS = 2.0
 _WEIGHT = 0.2  # of the last question in the moving mean
 
 
@@ -177,12 +175,6 @@ class Slots:
         self.running += 1
         return Slot(self)
 
-    def give_back(self, seconds: float) -> None:
-        """Free a slot that was held for `seconds`."""
-        self.running -= 1
-        self._mean += _WEIGHT * (seconds - self._mean)
-        self._free.release()
-
     def _full(self) -> Refused:
         self.turned_away += 1
         seconds = max(1, round(self._mean * (1 + self.waiting / self.most_running)))
@@ -201,7 +193,9 @@ class Slot:
         """Give the slot back; a second time does nothing."""
         slots, self._slots = self._slots, None
         if slots is not None:
-            slots.give_back(time.monotonic() - self._began)
+            slots.running -= 1
+            slots._mean += _WEIGHT * ((time.monotonic() - self._began) - slots._mean)
+            slots._free.release()
 
 
 LOOK_UP_THREADS = 2
@@ -270,11 +264,7 @@ class Site:
             patience.give_up()
 
     async def in_a_slot(self, function: Callable[[], _T]) -> _T:
-        """Wait for a slot, and return the result of a long function.
-
-        The slot is kept until the function has ended, even if its client has left. Raises `Refused` (503) if the queue
-        is full.
-        """
+        """Wait for a slot, and return the result of a long function. Raises `Refused` (503) for a full queue."""
         slot = await self.slots.take()
         running = asyncio.ensure_future(self.in_question_thread(function))
 
@@ -284,6 +274,7 @@ class Site:
                 # Nobody may be waiting for the error.
                 ended.exception()
 
+        # The slot is kept until the function has ended, even if its client has left.
         running.add_done_callback(end)
         return await asyncio.shield(running)
 

@@ -219,10 +219,7 @@ ALL, DETECTED = "all", "detected"
 
 
 def chosen_agents(names: Sequence[str], places: Places) -> tuple[Agent, ...]:
-    """Return the agents of these names, `all` of them or those `detected` on a machine, each once.
-
-    Raises `BadOption` for an unknown name.
-    """
+    """Return the agents of these names, `all`, or those `detected`, each once. Raises `BadOption`."""
     known = {agent.name: agent for agent in AGENTS}
     for name in names:
         if name not in {ALL, DETECTED, *known}:
@@ -241,8 +238,8 @@ def chosen_agents(names: Sequence[str], places: Places) -> tuple[Agent, ...]:
 
 PACKAGE = "orienteer"
 _NAME = re.compile(r"orienteer(?:-[a-z0-9-]+)?")
+# Of a graph's folder in an entry's name: agents join it to the names of tools, and end at 60 to 64 characters.
 _NAME_CHARACTERS = 24
-"""Of a graph's folder in an entry's name: agents join it to the names of tools, and end at 60 to 64 characters."""
 
 
 def launcher(*, whole_path: bool) -> tuple[str, ...]:

@@ -46,15 +46,13 @@ def servers_of(content: Mapping[str, Any], table: str) -> dict[str, Any]:  # Any
 
 
 def edited(form: Form, text: str, table: str, name: str, entry: Mapping[str, Any] | None) -> str:  # Any: as above
-    """Return a text with an entry of a table set, or removed if `entry` is None.
-
-    The new text is parsed again: unless it differs from the old one in this entry alone, `CannotEdit` is raised.
-    """
+    """Return a text with an entry set, or removed if `entry` is None. Raises `CannotEdit` rather than damage."""
     try:
         content = form.parse(text)
         others = {other: value for other, value in servers_of(content, table).items() if other != name}
         wanted = {**content, table: others if entry is None else {**others, name: entry}}
         changed = form.cut(text, table, name) if entry is None else form.put(text, table, name, entry)
+        # The new text is parsed again: it may differ from the old one in this entry alone.
         is_right = _without_empty(form.parse(changed)) == _without_empty(wanted)
     except RecursionError as error:
         raise CannotEdit("it is nested too deep") from error
@@ -122,7 +120,8 @@ def parse_jsonc(text: str) -> dict[str, Any]:  # Any: JSON
         content = json.loads(plain, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise CannotEdit(f"line {error.lineno} is not JSON: {error.msg}") from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
+    except (ValueError, RecursionError) as error:
+        # Numbers of thousands of digits and thousands of brackets raise these.
         raise CannotEdit(f"it is JSON that cannot be read here: {error}") from error
     if not isinstance(content, dict):
         raise CannotEdit("it is not an object")
@@ -205,10 +204,7 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _member(plain: str, brace: int, key: str) -> _Member | None:
-    """Return the member of a key in the object that opens at `brace`, in valid JSON.
-
-    Raises `CannotEdit` if there is no object, or if it has the key twice.
-    """
+    """Return the member of a key in an object of valid JSON. Raises `CannotEdit` for no object, or two members."""
     if plain[brace] != "{":
         raise CannotEdit("what should be a table in it is not an object")
     decoder, members, at = json.JSONDecoder(), list[_Member](), brace + 1
@@ -280,7 +276,8 @@ def cut_toml(text: str, table: str, name: str) -> str:
         begin, keys = header.start(), list[str]()
         try:
             content: Any = tomllib.loads(f"[{header[1]}]")  # Any: TOML
-        except tomllib.TOMLDecodeError:  # a line of an array or of a text
+        except tomllib.TOMLDecodeError:
+            # The line is inside an array or a text.
             content = {}
         while content:
             [(key, content)] = content.items()
@@ -374,11 +371,11 @@ def _hash(text: str) -> str:
 
 
 COPY_SUFFIX = ".before-orienteer"
+# Bytes of a file that is edited: far above any configuration, and read and shown in seconds.
 _MOST_BYTES = 64_000_000
-"""Of a file that is edited: far above any configuration, and read and shown in seconds."""
 _CONTEXT = 3  # lines around a change
+# Characters that are shown of a line; files that programs write may be one line of a megabyte.
 _WIDTH = 600
-"""Characters that are shown of a line; files that programs write may be one line of a megabyte."""
 
 
 def real(file: Path) -> Path:
@@ -438,7 +435,7 @@ def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps
 
 
 def difference(name: str, old: str | None, new: str | None) -> list[str]:
-    """Return a diff with one hunk, from the first to the last line that differs. None is no file."""
+    """Return a diff with one hunk, from the first to the last line that differs; None means a missing file."""
     before, after = _lines(old), _lines(new)
     # What is alike at both ends is skipped first: such files may have a hundred thousand lines.
     start = len(commonprefix([before, after]))

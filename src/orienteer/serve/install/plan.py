@@ -24,8 +24,8 @@ from orienteer.serve.install.agents import (
 )
 
 State = Literal["add", "update", "remove", "same", "left alone", "by hand"]
+# The reader of instructions that several agents share.
 _SHARED = "agents"
-"""The reader of instructions that several agents share."""
 _SKILL_FILE = "SKILL.md"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -228,10 +228,7 @@ def _lines_to_paste(agent: Agent, name: str, entry: Entry) -> str:
 
 
 def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Places, *, project: bool) -> list[Change]:
-    """Return the changes that remove our entries, all or those of one graph.
-
-    Without a graph the instructions go too; those that several agents share go only with all agents.
-    """
+    """Return the changes that remove our entries, all or those of one graph."""
     changes: list[Change] = []
     for agent in agents:
         candidates = agent.candidates(places, project=project)
@@ -249,6 +246,7 @@ def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Plac
             elif b"orienteer" in change.before if change.before else _is_file(file):
                 changes.append(replace(change, reason=f"{change.reason}; look for entries of orienteer in it"))
     for reader, file in _guides(agents, places, project) if directory is None else ():
+        # Instructions that several agents share go only with all agents.
         if reader != _SHARED or len(agents) == len(AGENTS):
             shown = Change(agent=reader, what="instructions", file=file)
             change = _planned(shown, _without_instructions(file) if project else _without_own_text(""))

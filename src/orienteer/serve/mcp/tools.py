@@ -23,7 +23,7 @@ from orienteer.text.sentences import one_line, single_spaced
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
     from orienteer.graph.store import Graph
-    from orienteer.records import JsonValue, Ranked, Result
+    from orienteer.records import JsonValue, Result
     from orienteer.serve.graphs import Generation
 
 ASK = "ask"
@@ -222,10 +222,7 @@ def checked(tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[
 
 
 def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> str:
-    """Return the reply of a tool other than `ask`.
-
-    Raises `Error` if the arguments cannot be used, `NotAGraph` if the graph is damaged.
-    """
+    """Return the reply of any tool but `ask`. Raises `Error` for its arguments, `NotAGraph` for a damaged graph."""
     from orienteer.graph.damage import damage_told
     from orienteer.tools.toolbox import open_stateless
 
@@ -345,13 +342,8 @@ def _hits(result: Result, width: int) -> Iterator[str]:
     between = lines_between(result)
     for place, hit in enumerate(result.hits, 1):
         heading = f"{between[place]}\n" if place in between else ""
-        yield f"{heading}{place}. {_hit(hit, width)}"
-
-
-def _hit(hit: Ranked, width: int) -> str:
-    """Return a hit as a line: its id, name, type, source, reason, and the best of its text."""
-    name = one_line(hit.name)
-    title = f"[{hit.id}] {name} ({hit.type})" if name != hit.id else f"[{hit.id}] ({hit.type})"
-    where = f" {hit.source.place}" if hit.source is not None and hit.source.place else ""
-    why = " | ".join(filter(None, (one_line(hit.why, _WHY), one_line(" ".join(hit.text.split()), width))))
-    return f"{title}{where}{f': {why}' if why else ''}"
+        name = one_line(hit.name)
+        title = f"[{hit.id}] {name} ({hit.type})" if name != hit.id else f"[{hit.id}] ({hit.type})"
+        where = f" {hit.source.place}" if hit.source is not None and hit.source.place else ""
+        why = " | ".join(filter(None, (one_line(hit.why, _WHY), one_line(" ".join(hit.text.split()), width))))
+        yield f"{heading}{place}. {title}{where}{f': {why}' if why else ''}"

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from orienteer.protocols import LanguageModel
 
 _R = TypeVar("_R", bound=BaseModel)
+# Fields whose texts are shown within a line. Ids stay unchanged: clients send them back.
 _NAMES = frozenset({"name", "aliases", "names", "why", "heading"})
-"""Fields whose texts are shown within a line. Ids stay unchanged: clients send them back."""
+# Fields that may hold a sentence of ours about a file, or the name of a model in a file. Messages to a model may, too:
+# they hold the notes of a search.
 _SENTENCES = frozenset({"notes", "error", "model", "content"})
-"""Fields that may hold a sentence of ours about a file, or the name of a model in a file. Messages to a model may, too:
-they hold the notes of a search."""
 
 
 def machine_paths(graph: Graph | None, model: LanguageModel | None = None) -> tuple[Path, ...]:
@@ -41,11 +41,7 @@ def message_outside(error: Error, paths: Sequence[Path]) -> str:
 
 
 def for_outside(record: _R, paths: Sequence[Path]) -> _R:
-    """Return a record without our paths; the same object if nothing had to change.
-
-    Names lose characters that would steer a terminal or disguise them. In sentences of ours these paths, and the
-    folders above them, become their last names.
-    """
+    """Return a record without our paths and without characters that disguise; the same one if unchanged."""
     shown = {field: (value, _redacted(field, value, paths)) for field, value in record}
     changed = {field: new for field, (old, new) in shown.items() if new is not old}
     return record.model_copy(update=changed) if changed else record

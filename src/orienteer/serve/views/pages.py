@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from orienteer.retriever import Retriever
 
 
+# Edges that the reason for a hit names; all of them are in its `edges`.
 _EDGES_NAMED = 3
-"""Edges that the reason for a hit names; all of them are in its `edges`."""
 
 
 class Named(NamedTuple):
@@ -336,7 +336,8 @@ def info(graph: Graph) -> records.GraphInfo:
     form = build.get("extract")
     try:
         pieces = tuple(read_pointer(graph.path).pieces)
-    except NotAGraph:  # it is gone, and its open files can still be read
+    except NotAGraph:
+        # It is gone, and its open files can still be read.
         pieces = ()
     return records.GraphInfo(
         name=graph.path.resolve().name,

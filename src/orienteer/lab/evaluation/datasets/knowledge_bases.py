@@ -107,7 +107,7 @@ def _read_stark(path: Path, *, split: str | None, graph: Graph | None) -> Questi
 
 
 def _stark_file(path: Path, split: str | None) -> Path:
-    """Return the file to read. Raises `BadInput` if there is none, or one for each of several knowledge bases."""
+    """Return the file to read. Raises `BadInput` for no file, or one for each of several knowledge bases."""
     is_human = split == _HUMAN
     if path.is_file() and (split is None or _is_human(path) == is_human):
         return path
@@ -355,7 +355,20 @@ def _read_trec(path: Path, *, split: str | None, graph: Graph | None) -> Questio
     examples: list[Example] = []
     lost: list[str] = []
     for name, (queries, qrels) in chosen.items():
-        judged = _judgements(qrels)
+        judged: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        for query_id, _, document, relevance in _columns(qrels, 4):
+            try:
+                value = float(relevance)
+            except ValueError as error:
+                raise BadInput(
+                    f"{qrels}: {relevance!r} is not a relevance: the four columns are query, 0, node, relevance"
+                ) from error
+            if not math.isfinite(value):
+                raise BadInput(
+                    f"{qrels}: the relevance {relevance!r} of {document!r} for {query_id!r} is not a finite number"
+                )
+            if value > 0:
+                judged[query_id][document] = value
         several = queries in [other for label, (other, _) in pairs.items() if label != name]
         for query_id, text in _columns(queries, 2):
             if several and query_id not in judged:
@@ -381,24 +394,6 @@ def _columns(file: Path, count: int) -> Iterator[list[str]]:
             if len(columns) != count or not all(column.strip() for column in columns):
                 raise BadInput(f"{file}, line {number}: {line.strip()[:60]!r} does not have {count} columns")
             yield columns
-
-
-def _judgements(file: Path) -> dict[str, dict[str, float]]:
-    judgements: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for query_id, _, document, relevance in _columns(file, 4):
-        try:
-            value = float(relevance)
-        except ValueError as error:
-            raise BadInput(
-                f"{file}: {relevance!r} is not a relevance: the four columns are query, 0, node, relevance"
-            ) from error
-        if not math.isfinite(value):
-            raise BadInput(
-                f"{file}: the relevance {relevance!r} of {document!r} for {query_id!r} is not a finite number"
-            )
-        if value > 0:
-            judgements[query_id][document] = value
-    return judgements
 
 
 STARK = Dataset(

@@ -31,10 +31,7 @@ SUMS = "SHA256SUMS"  # as `sha256sum` writes it, beside the files of a download
 
 
 def files_in(path: Path, *, root: Path | None = None) -> list[Path]:
-    """Return the visible files of a folder, or the one file; none if there is nothing.
-
-    Links out of the folder, or out of the `root` above it, are skipped.
-    """
+    """Return the visible files of a folder, or the one file; links out of it, or of `root`, are skipped."""
     if path.is_dir():
         return listing(path, root)
     return [path] if path.is_file() else []
@@ -57,10 +54,7 @@ def keys(path: Path) -> frozenset[str]:
 
 
 def rows(path: Path) -> list[QuestionRow]:
-    """Return the rows of a table, of JSON lines, or of a JSON list of objects.
-
-    Raises `BadInput` if any row cannot be read.
-    """
+    """Return the rows of a table, of JSON lines, or of a JSON list. Raises `BadInput` for an unreadable row."""
     form = format_of(path)
     if form is None:
         return list(_json_rows(path))
@@ -77,10 +71,7 @@ def rows(path: Path) -> list[QuestionRow]:
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """Return the sha256 of one file, as `sha256sum` prints it, or of the names and hashes of several files.
-
-    Raises `BadInput` if a `SHA256SUMS` next to a file lists another hash for it.
-    """
+    """Return the sha256 of a file, or of the names and hashes of several. Raises `BadInput` by `SHA256SUMS`."""
     hashes = {}
     for path in paths:
         with path.open("rb") as raw:
@@ -190,7 +181,7 @@ def with_columns(files: Iterable[Path], columns: frozenset[str], *suffixes: str)
 
 
 def the_one(candidates: Sequence[Path], path: Path, *, of: str, or_name: str = "") -> Path:
-    """Return the one file that was found. Raises `BadInput` if there are none, or several."""
+    """Return the only file. Raises `BadInput` for no file, or several."""
     if len(candidates) != 1:
         names = ", ".join(file.name for file in candidates) or "none"
         raise BadInput(f"{path} holds {len(candidates)} files of {of} ({names}): name the file itself{or_name}")

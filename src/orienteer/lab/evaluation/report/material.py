@@ -99,7 +99,22 @@ class Material:
         self.lead = lead_of_runs(runs, chosen=measure)
         """The measure of the verdict, the first of the table and the plots, and why."""
         leading = (self.lead.measure, *self.lead.beside)
-        self.columns = _columns(runs, leading, random_seed)
+        columns: list[MethodColumn] = []
+        lines_of = [latest(run.lines) for run in runs]
+        runs_with = Counter(method for by_method in lines_of for method in by_method)
+        folders_with = Counter(
+            (run.path.name, method) for run, by_method in zip(runs, lines_of, strict=True) for method in by_method
+        )
+        for run, by_method in zip(runs, lines_of, strict=True):
+            measures = [*leading, *default_measures(run)]
+            row_of = {row.method: row for row in score_runs([run], measures=measures, random_seed=random_seed)}
+            order = {method: number for number, method in enumerate(run.manifest.methods)}
+            for method, lines in sorted(by_method.items(), key=lambda item: order.get(item[0], len(order))):
+                folder = run.path.name if folders_with[run.path.name, method] == 1 else str(run.path)
+                name = method if runs_with[method] == 1 else f"{method} [{folder}]"
+                by_id = {line.id: line for line in lines}
+                columns.append(MethodColumn(len(columns), name, run, method, by_id, row_of[method]))
+        self.columns = tuple(columns)
         self.comparison: Comparison | None = None
         self.trouble: str | None = None
         """The reason why there is no comparison: runs that cannot be compared still have a report."""
@@ -196,26 +211,6 @@ def sweeps(columns: Sequence[MethodColumn]) -> list[Sweep]:
         places = (tuple(setting.get(name, "") for name in swept) for setting in settings)
         sweeps.append(Sweep(method, family[0].run.path.name, axes, dict(zip(places, family, strict=True))))
     return sweeps
-
-
-def _columns(runs: Sequence[StoredRun], leading: Sequence[str], random_seed: int) -> tuple[MethodColumn, ...]:
-    """Return the methods of each run in the order in which they were asked for, not that of the results."""
-    columns: list[MethodColumn] = []
-    lines_of = [latest(run.lines) for run in runs]
-    runs_with = Counter(method for by_method in lines_of for method in by_method)
-    folders_with = Counter(
-        (run.path.name, method) for run, by_method in zip(runs, lines_of, strict=True) for method in by_method
-    )
-    for run, by_method in zip(runs, lines_of, strict=True):
-        measures = [*leading, *default_measures(run)]
-        row_of = {row.method: row for row in score_runs([run], measures=measures, random_seed=random_seed)}
-        order = {method: number for number, method in enumerate(run.manifest.methods)}
-        for method, lines in sorted(by_method.items(), key=lambda item: order.get(item[0], len(order))):
-            folder = run.path.name if folders_with[run.path.name, method] == 1 else str(run.path)
-            name = method if runs_with[method] == 1 else f"{method} [{folder}]"
-            by_id = {line.id: line for line in lines}
-            columns.append(MethodColumn(len(columns), name, run, method, by_id, row_of[method]))
-    return tuple(columns)
 
 
 def _graph_nearby(runs: Sequence[StoredRun]) -> Graph | None:

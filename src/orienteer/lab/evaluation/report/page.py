@@ -316,10 +316,8 @@ def _nodes(material: Material) -> Part:
 
 
 def _efforts(material: Material) -> Mapping[str, Sequence[Part]] | None:
-    """Return the work over all questions and by each field (GraphScout, paper 003: figures 5 and 6, table 5).
-
-    None if no method called a model.
-    """
+    """Return the work over all questions and by each field; None if no method called a model."""
+    # Figures 5 and 6 and table 5 of GraphScout (paper 003).
     columns = [column for column in material.chosen if column.row.usage.calls]
 
     def effort(value: str, column: MethodColumn, lines: Sequence[Line]) -> Part:
@@ -443,10 +441,8 @@ def _tables(material: Material, splits: Mapping[str, RowsByValue], measure: str)
 
 
 def _landscape(sweep: Sweep, leading: Sequence[str]) -> Part:
-    """Return three heat tables for each combination of the values of the third and further options.
-
-    ARK (paper 001), figure 2.
-    """
+    """Return three heat tables for each combination of the values of the third and further options."""
+    # Figure 2 of ARK (paper 001).
     others = list(sweep.axes)[2:]
     tables = {}
     for values in product(*(sweep.axes[name] for name in others)):

@@ -159,9 +159,6 @@ def evaluate(
         edges=graph.arrays.manifest.edges,
         dataset=questions.name,
         questions_sha256=questions.sha256,
-        split=config.split,
-        where=config.where,
-        limit=config.limit,
         count=len(examples),
         candidates=questions.candidates,
         # As it will be read again.
@@ -170,18 +167,13 @@ def evaluate(
         model=recipe.model,
         base_url=getattr(used, "base_url", None),
         dialect=None if used is None else manner_of(used).dialect,
-        k=config.k,
-        random_seed=config.random_seed,
-        answers=config.answers,
         budget={} if used is None else budget.model_dump(),
-        notes=(
-            *notes_on(questions, examples, graph),
-            *([NO_ANSWERS] if config.answers and used is None else []),
-        ),
+        notes=(*notes_on(questions, examples, graph), *([NO_ANSWERS] if config.answers and used is None else [])),
         orienteer=__version__,
         python=platform.python_version(),
         commit=commit(),
         created=now(),
+        **config.model_dump(exclude={"workers", "retry_failed"}),
     )
     _claim(path)
     with lock(path):

@@ -77,10 +77,7 @@ class Work(Record):
 
 
 def work_of(trajectories: Sequence[Trajectory]) -> Work:
-    """Count what trajectories did; calls that were refused count too, for they took a turn.
-
-    A method that leaves no trajectory makes one search.
-    """
+    """Count the work of trajectories, refused calls included; a method without one makes one search."""
     if not trajectories:
         return Work(retrievals=1)
     turns = [step for trajectory in trajectories for step in trajectory.steps if step.reply.usage.calls > 0]
@@ -209,10 +206,8 @@ class StoredRun:
     lines: tuple[Line, ...]
 
     def trajectories(self) -> Iterator[tuple[str, str, tuple[Trajectory, ...]]]:
-        """Return question id, method and trajectories of each result, in the order of completion.
-
-        A kill may have left trajectories whose result was not written: that question is asked again, they are not read.
-        """
+        """Return question id, method and trajectories of each result, in the order of completion."""
+        # A kill may have left trajectories whose result was not written: that question is asked again.
         finished = {(line.id, line.method) for line in self.lines}
         file = self.path / TRAJECTORIES
         for line in read_lines(file):
@@ -256,11 +251,8 @@ def read_manifest(path: Path) -> RunManifest:
 
 
 def lock(path: Path) -> AbstractContextManager[None]:
-    """Lock a run for writing until the process ends, however it ends.
-
-    Raises `GraphBusy` if another process has it, and `BadInput` if a file of it is a link: anyone who sent the run
-    could have the link's target overwritten.
-    """
+    """Lock a run for writing. Raises `GraphBusy`, and `BadInput` if a file of it is a link."""
+    # Anyone who sent the run could have a link's target overwritten.
     for folder in (path, path / REPLIES):
         for file in (*folder.glob("*.json"), *folder.glob("*.jsonl"), path / REPLIES):
             if file.is_symlink():
@@ -393,10 +385,8 @@ def now() -> str:
 
 
 def differences(old: RunManifest, new: RunManifest) -> list[str]:
-    """Return a sentence for each difference that keeps the results of two manifests out of one run.
-
-    More methods, more questions of the same draw, another address of the model and another commit are allowed.
-    """
+    """Return a sentence for each difference that keeps the results of two manifests out of one run."""
+    # More methods, more questions of one draw, another address or commit do not change any result.
     names = list(_FIXED)
     if old.model is not None and new.model is not None:
         names += _OF_THE_MODEL

@@ -50,10 +50,7 @@ class Variant:
         return int(self.all_options().get("agents" if over is None else f"{over.name}.agents", 1))
 
     def all_options(self) -> dict[str, Any]:
-        """Return every option with its value, defaults included.
-
-        Those of a method that it starts from have its name: `ark.agents`.
-        """
+        """Return every option with its value, defaults included; those of an inner method are `ark.agents`."""
         values = {} if self.k is None else {K: self.k}
         values |= _with_defaults(self.method, self.options)
         if (over := self.method.over) is not None:
@@ -83,10 +80,7 @@ def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, 
 
 
 def grid(texts: Sequence[str], values: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return each method with each combination of the options' values, as texts for `variants`; last option fastest.
-
-    Raises `BadOption` if there is nothing to sweep.
-    """
+    """Return each method with each combination of values, as texts for `variants`. Raises `BadOption` for none."""
     if not values:
         raise BadOption("there is nothing to sweep: give values with --set, such as --set agents=1,3,5")
     for name, those in values.items():

@@ -142,7 +142,16 @@ def compare(
     `BadInput` for runs on different questions or graphs, or if no question is left, and `BadOption` for an unknown
     measure or field.
     """
-    _require_same(runs)
+    if not any(run.lines for run in runs):
+        raise BadInput("there are no results to compare: let eval run finish a question first")
+    first, *others = runs
+    for other in others:
+        for label, field in (("graphs", "graph_sha256"), ("questions", "questions_sha256")):
+            if getattr(first.manifest, field) != getattr(other.manifest, field):
+                raise BadInput(
+                    f"{first.path} and {other.path} have different {label}, so their figures cannot be compared: "
+                    "run the methods on the same graph and question file"
+                )
     if by is not None:
         require_field(runs, by)
     lead = lead_of_runs(runs, chosen=measure)
@@ -165,20 +174,6 @@ def kind_of(method: str) -> MethodKind:
     if parts <= FLAT:
         return "flat"
     return "text agent" if parts <= FLAT | TEXT_AGENTS else "graph"
-
-
-def _require_same(runs: Sequence[StoredRun]) -> None:
-    """Raise `BadInput` unless all runs asked the same questions of the same graph."""
-    if not any(run.lines for run in runs):
-        raise BadInput("there are no results to compare: let eval run finish a question first")
-    first, *others = runs
-    for other in others:
-        for label, field in (("graphs", "graph_sha256"), ("questions", "questions_sha256")):
-            if getattr(first.manifest, field) != getattr(other.manifest, field):
-                raise BadInput(
-                    f"{first.path} and {other.path} have different {label}, so their figures cannot be compared: "
-                    "run the methods on the same graph and question file"
-                )
 
 
 class _MethodScores(NamedTuple):

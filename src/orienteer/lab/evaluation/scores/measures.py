@@ -126,10 +126,7 @@ class RankMeasure:
 
 
 def rank_measure(name: str) -> RankMeasure:
-    """Return a measure by its name, such as `Hit@1`, `Recall@20`, `Recall@all`, `MRR`, `nDCG@10` or `Hit@1 (raw)`.
-
-    Raises `BadOption` for an unknown name, with the nearest ones.
-    """
+    """Return a measure by its name, such as `Recall@20`, `MRR` or `Hit@1 (raw)`. Raises `BadOption`."""
     plain = name.removesuffix(RAW)
     parts = _NAME.fullmatch(plain)
     kind, k = (parts["kind"], parts["k"]) if parts else ("", None)

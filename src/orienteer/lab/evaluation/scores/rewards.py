@@ -172,10 +172,8 @@ def by_cases(answer: float, clues: float, *, threshold: float = THRESHOLD) -> fl
 
 
 def final_answer(trajectory: Trajectory) -> str | None:
-    r"""Return the text in the `\answer{...}` of the last reply, or None if it is missing or blank.
-
-    GraphScout (003), equation 2. An answer in an earlier reply does not count: a trajectory ends with its answer.
-    """
+    """Return the text in the `\\answer{...}` of the last reply, or None if it is missing or blank."""
+    # A trajectory ends with its answer: an earlier one does not count (GraphScout, 003, equation 2).
     text = trajectory.steps[-1].reply.message.content if trajectory.steps else None
     answer = answer_in(text or "")
     return answer.strip() or None if answer is not None else None

@@ -62,10 +62,7 @@ class LineScorer:
 
 
 def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> LineScorer:
-    """Return a measure by its name, for the lines of this run.
-
-    Raises `BadOption` for an unknown name, and for a judged measure of a run that was never judged so.
-    """
+    """Return a measure for the lines of this run. Raises `BadOption` if it is unknown, or was never judged."""
     if is_answer_measure(name):
         return LineScorer(name, _answer_score(name), is_of_answers=True)
     if name in _JUDGED_NAMES:
@@ -92,10 +89,8 @@ def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lea
 
 
 def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tuple[str, ...]:
-    """Return the measures that a table shows, the leading one first: of rankings, of answers and judgements if any.
-
-    If the data set limits the node types that may answer, the raw measures are next to the official ones.
-    """
+    """Return the measures that a table shows, the leading one first."""
+    # With a limit on the types that may answer, the raw measures are next to the official ones.
     judgements = judgements_of(run) if judgements is None else judgements
     names: list[str] = []
     if any(example.gold.nodes for example in run.examples):

@@ -73,9 +73,22 @@ def permutation_ps(columns: Columns, *, random_seed: int = 0, resamples: int = R
     ps = np.zeros(len(table))
     drawn = np.count_nonzero(table, axis=1) > EXACT
     for place in np.flatnonzero(~drawn):
-        ps[place] = _exact_p(table[place][table[place] != 0])
+        # Few enough differences that every assignment of signs can be tried.
+        gains = table[place][table[place] != 0]
+        signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)  # (assignments, questions)
+        ps[place] = float(np.mean(np.abs(signs @ gains) >= _observed(gains)))
     if drawn.any():
-        ps[drawn] = _drawn_ps(table[drawn], random_seed, resamples)
+        # Flips of signs are the same for all columns, so that their ps can be compared.
+        table = table[drawn]
+        n = table.shape[1]
+        observed = np.array([_observed(row) for row in table])  # (columns,)
+        as_large = np.zeros(len(table), np.int64)
+        generator = np.random.default_rng(random_seed)
+        for size in _batches(resamples, n):
+            bits = np.frombuffer(generator.bytes(size * ((n + 7) // 8)), np.uint8).reshape(size, -1)
+            flips = 1.0 - 2.0 * np.unpackbits(bits, axis=1, count=n)  # (flips, questions)
+            as_large += np.count_nonzero(np.abs(flips @ table.T) >= observed, axis=0)
+        ps[drawn] = (1 + as_large) / (1 + resamples)
     return [float(p) for p in ps]
 
 
@@ -136,25 +149,6 @@ def _times_drawn(generator: np.random.Generator, resamples: int, n: int) -> NDAr
     """Draw n questions for each resample, and count how often each was drawn: (resamples, questions)."""
     drawn = generator.integers(0, n, (resamples, n)) + n * np.arange(resamples)[:, None]
     return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
-
-
-def _exact_p(gains: NDArray[np.float64]) -> float:
-    """Return the exact p of differences that are not 0, (questions,): every assignment of signs is tried."""
-    signs = 1 - 2 * ((np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1)  # (assignments, questions)
-    return float(np.mean(np.abs(signs @ gains) >= _observed(gains)))
-
-
-def _drawn_ps(table: NDArray[np.float64], random_seed: int, resamples: int) -> NDArray[np.float64]:
-    """Return the p of each column, (columns,), from random flips of signs that are the same for all columns."""
-    n = table.shape[1]
-    observed = np.array([_observed(row) for row in table])  # (columns,)
-    as_large = np.zeros(len(table), np.int64)
-    generator = np.random.default_rng(random_seed)
-    for size in _batches(resamples, n):
-        bits = np.frombuffer(generator.bytes(size * ((n + 7) // 8)), np.uint8).reshape(size, -1)
-        signs = 1.0 - 2.0 * np.unpackbits(bits, axis=1, count=n)  # (flips, questions)
-        as_large += np.count_nonzero(np.abs(signs @ table.T) >= observed, axis=0)
-    return (1 + as_large) / (1 + resamples)
 
 
 def _observed(gains: NDArray[np.float64]) -> float:

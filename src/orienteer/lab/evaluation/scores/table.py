@@ -114,10 +114,7 @@ def names_of(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def values_of(line: Line, field: str) -> tuple[str, ...]:
-    """Return the values of a field of a question, as text, once each; `-` if it has none.
-
-    `answer_type` is the type of the gold if no field of the question has this name.
-    """
+    """Return the values of a field of a question, or `-`; `answer_type` is that of the gold by default."""
     value: JsonValue = line.fields.get(field, line.gold.answer_type if field == "answer_type" else None)
     values = value if isinstance(value, list) else [value]
     return tuple(dict.fromkeys(NO_VALUE if item is None else str(item) for item in values)) or (NO_VALUE,)

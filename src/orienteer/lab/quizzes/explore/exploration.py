@@ -164,7 +164,15 @@ class _Exploration:
                 return
             order = self._objectives.order(place, attempt)
             no_seed = QuizEpisode(None, (Fault("no seed", "no node to begin from"),), ())
-            if self._end(no_seed if order is None else self._episode(order), place, name):
+            episode = no_seed if order is None else self._episode(order)
+            with self._lock:
+                repeated = self._repeated(episode.item)
+                item, faults = (episode.item, episode.faults) if repeated is None else (None, (repeated,))
+                reason, details = faults[0].reason if faults else None, tuple(fault.detail for fault in faults)
+                done = EpisodeEnd(id=name, place=place, item=item, reason=reason, details=details)
+                self._episodes.add(done, episode.trajectories)
+                self._count(done)
+            if item is not None:
                 return
         with self._lock:
             self._left.append(self._objectives.cell(place))
@@ -195,17 +203,6 @@ class _Exploration:
         fault = self._ledger.fault(item) if item is not None else None
         # True and false are balanced by the orders: items come in any order here.
         return fault if fault is not None and fault.reason != "unbalanced" else None
-
-    def _end(self, episode: QuizEpisode, place: int, name: str) -> bool:
-        """Write an episode down and return whether it gave an item: another may have asked the same meanwhile."""
-        with self._lock:
-            repeated = self._repeated(episode.item)
-            item, faults = (episode.item, episode.faults) if repeated is None else (None, (repeated,))
-            reason, details = faults[0].reason if faults else None, tuple(fault.detail for fault in faults)
-            done = EpisodeEnd(id=name, place=place, item=item, reason=reason, details=details)
-            self._episodes.add(done, episode.trajectories)
-            self._count(done)
-        return item is not None
 
     def _count(self, done: EpisodeEnd) -> None:
         if done.item is None:

@@ -6,7 +6,7 @@ The guard's tree is read (cypher/parser.py), never the text: what a query is sai
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -90,17 +90,38 @@ def read_shape(text: str) -> Shape:
     wanted = [(names, path) for names, path in paths if path not in denied]
     given = _given_nodes(statement, paths)
     steps = [step for names, path in wanted for step in zip(names, names[1:], path.edges, strict=False)]
-    reached = _reached(
-        [node.variable for node in given], [*((one, other) for one, other, _ in steps), *_renamed(statement)]
-    )
+    joined_to = defaultdict[str, set[str]](set)
+    for one, other in [*((one, other) for one, other, _ in steps), *_renamed(statement)]:
+        joined_to[one].add(other)
+        joined_to[other].add(one)
+    waiting = [node.variable for node in given]
+    reached = set(waiting)
+    while waiting:
+        further = joined_to[waiting.pop()] - reached
+        reached |= further
+        waiting += further
     walked_once = {(frozenset((one, other)), edge.types, edge.hops) for one, other, edge in steps if one in reached}
     edges = tuple(edge for _, path in paths for edge in path.edges)
+    about_types = {
+        literal
+        for comparison in parts(statement, Binary)
+        if any(call.name in _OF_TYPES for call in parts(comparison, FunctionCall))
+        and not list(parts(comparison, Binary))[1:]
+        for literal in parts(comparison, Literal_)
+    }
+    values = [literal.value for literal in parts(statement, Literal_) if literal not in about_types]
+    texts = [
+        str(value)
+        for value in values
+        if (isinstance(value, str) and value.strip())
+        or (isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE)
+    ]
     return Shape(
         given=given,
         edges=edges,
         labels=tuple(dict.fromkeys(label for node in parts(statement, NodePattern) for label in node.types)),
         hops=sum(hops.most if hops is not None else 1 for _, _, hops in walked_once),
-        compared=_compared_values(statement),
+        compared=tuple(dict.fromkeys(texts)),
         is_whole=all(node in reached for names, _ in wanted for node in names),
         is_open=any(not edge.types for edge in edges),
         is_cut=any(one.limit is not None or one.skip is not None for one in parts(statement, Projection)),
@@ -123,39 +144,6 @@ def _given_nodes(
             if isinstance(side, Property) and isinstance(side.base, Variable):
                 triples += [(side.base.name, side.key, text) for text in _texts(value)]
     return tuple(GivenNode(*triple, labels[triple[0]]) for triple in dict.fromkeys(triples) if triple[1] in _NAMING)
-
-
-def _compared_values(statement: CypherStatement) -> tuple[str, ...]:
-    """Return the values that a question has to mention: texts and large numbers, but no names of types."""
-    about_types = {
-        literal
-        for comparison in parts(statement, Binary)
-        if any(call.name in _OF_TYPES for call in parts(comparison, FunctionCall))
-        and not list(parts(comparison, Binary))[1:]
-        for literal in parts(comparison, Literal_)
-    }
-    values = [literal.value for literal in parts(statement, Literal_) if literal not in about_types]
-    texts = [
-        str(value)
-        for value in values
-        if (isinstance(value, str) and value.strip())
-        or (isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE)
-    ]
-    return tuple(dict.fromkeys(texts))
-
-
-def _reached(starts: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the variables that are connected to some of them, by edges or by renaming."""
-    joined_to = defaultdict[str, set[str]](set)
-    for one, other in pairs:
-        joined_to[one].add(other)
-        joined_to[other].add(one)
-    waiting, reached = list(starts), set(starts)
-    while waiting:
-        further = joined_to[waiting.pop()] - reached
-        reached |= further
-        waiting += further
-    return reached
 
 
 def _renamed(statement: CypherStatement) -> Iterator[tuple[str, str]]:
@@ -334,11 +322,7 @@ def _walked_edges(
 def _edges_of(
     graph: Graph, pattern: EdgePattern, rows: NDArray[np.int32], *, is_turned: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Return the owners, neighbours and identities of the edges of some rows that match a pattern.
-
-    An edge is its source, target and type, and its number among parallel edges: they come together, in one order at
-    both ends.
-    """
+    """Return the owners, neighbours and identities of the edges of some rows that match a pattern."""
     if pattern.hops is not None or pattern.properties or pattern.variable is not None:
         _refused()
     arrays, names = graph.arrays, Cypher(graph).names
@@ -346,6 +330,7 @@ def _edges_of(
     edge_type, is_in = kind.astype(np.int64) >> 1, (kind & 1).astype(np.bool_)
     source, target = np.where(is_in, neighbor, owner), np.where(is_in, owner, neighbor)
     ends = np.stack([source, target, edge_type], axis=1)  # (edges, 3)
+    # Parallel edges have a number each: they come together, in one order at both ends.
     is_first = np.append(True, (ends[1:] != ends[:-1]).any(axis=1))[: len(ends)]
     starts = np.maximum.accumulate(np.where(is_first, np.arange(len(ends)), 0))
     identity = np.concatenate([ends, (np.arange(len(ends)) - starts)[:, None]], axis=1)

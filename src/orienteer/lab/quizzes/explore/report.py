@@ -81,13 +81,11 @@ class Objectives:
         return f"{self.quizzer}-{self.random_seed}-{place + 1:04}-{attempt + 1}"
 
     def _seed(self, chance: np.random.Generator) -> str | None:
-        """Draw a node type, then a node of it with edges and a usable name, neither a hub nor avoided.
-
-        Section 3.3.2: drawn evenly, rare types are begun from as often as common ones.
-        """
+        """Draw a node type, then a node of it with edges and a usable name, neither a hub nor avoided."""
         arrays = self.graph.arrays
         degrees = np.diff(arrays.adjacency.indptr)
         for _ in range(_LOOKS):
+            # Types are drawn evenly, so rare ones are begun from as often as common ones (section 3.3.2).
             rows = np.flatnonzero(arrays.node_types == int(chance.integers(len(arrays.types.nodes))))
             if not len(rows):
                 continue

@@ -339,10 +339,7 @@ def _lines(file: Path) -> list[bytes]:
 
 @contextmanager
 def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episodes]:
-    """Open the episodes of a folder, created if missing, or of a temporary one.
-
-    Raises `BadInput` if it holds those of another quiz, `GraphBusy` if another process writes there.
-    """
+    """Open the episodes of a folder, or of a temporary one. Raises `BadInput` for another quiz, `GraphBusy`."""
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="orienteer-quiz-") as place:
             yield Episodes(Path(place))
@@ -351,7 +348,18 @@ def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episo
     with lock(folder):
         file = folder / CONDITIONS
         if file.exists():
-            _check_same(file, conditions)
+            try:
+                there = Conditions.model_validate_json(file.read_bytes())
+            except ValidationError as error:
+                raise BadInput(
+                    f"{file} has no conditions of this version: remove {folder}, or write elsewhere"
+                ) from error
+            old, new = there.model_dump(), conditions.model_dump()
+            if differs := [name for name in new if old[name] != new[name]]:
+                raise BadInput(
+                    f"{folder} holds a quiz under other conditions: {', '.join(differs)}. Ask as before, remove it, "
+                    "or write elsewhere"
+                )
         elif foreign := sorted(file.name for file in folder.iterdir() if file.name != LOCK):
             raise BadInput(f"{folder} holds {foreign[0]} and no quiz: name another file with -o")
         else:
@@ -359,17 +367,3 @@ def held_episodes(folder: Path | None, conditions: Conditions) -> Iterator[Episo
         episodes = Episodes(folder)
         yield episodes
         episodes.replies.clear()
-
-
-def _check_same(file: Path, conditions: Conditions) -> None:
-    folder = file.parent
-    try:
-        there = Conditions.model_validate_json(file.read_bytes())
-    except ValidationError as error:
-        raise BadInput(f"{file} has no conditions of this version: remove {folder}, or write elsewhere") from error
-    old, new = there.model_dump(), conditions.model_dump()
-    if differs := [name for name in new if old[name] != new[name]]:
-        raise BadInput(
-            f"{folder} holds a quiz under other conditions: {', '.join(differs)}. Ask as before, remove it, or write "
-            "elsewhere"
-        )
