@@ -313,7 +313,8 @@ def _search_notes(result: Result) -> list[str]:
     comments: dict[str, None] = {}
     for trajectory in result.trajectories:
         for call in trajectory.steps[-1].reply.message.tool_calls if trajectory.steps else ():
-            with suppress(ValueError):  # a call that could not be run ended nothing
+            # A call that could not be run has not ended the search.
+            with suppress(ValueError):
                 comment = arguments_of(call, trajectory.tools).value.get("comment") if call.name == FINISH else None
                 if isinstance(comment, str) and single_spaced(comment):
                     comments[one_line(single_spaced(comment), _COMMENT)] = None

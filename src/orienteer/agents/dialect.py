@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from orienteer.llm.conversation import MOST_CALLS, Dialect, ModelRequest, Read
@@ -277,7 +278,12 @@ def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
         begin = at + len(_CALL)
         end = text.find(_CALL_END, _past_object(text, begin))  # a mark inside the JSON ends nothing
         inner = text[begin : len(text) if end < 0 else end].strip()
-        calls = calls_in(inner) or calls_in(_on_one_line(inner))
+        calls = calls_in(inner)
+        if not calls:
+            # Small models write raw line breaks in the texts of their JSON. It is written again strictly, in ASCII:
+            # half of a surrogate pair could not be written down.
+            with suppress(ValueError, RecursionError):
+                calls = calls_in(json.dumps(_LENIENT.raw_decode(inner)[0]))
         parts += [(call.name, call.arguments) for call in calls]
         if not calls:
             broken.append(_fault(inner))
@@ -294,16 +300,6 @@ def _past_object(text: str, begin: int) -> int:
         return _LENIENT.raw_decode(text, place)[1]
     except (ValueError, RecursionError):
         return begin
-
-
-def _on_one_line(inner: str) -> str:
-    """Return JSON in strict form although its texts hold raw line breaks, as small models write; empty for no JSON."""
-    try:
-        value, _ = _LENIENT.raw_decode(inner)
-        # In ASCII: half of a surrogate pair could not be written down.
-        return json.dumps(value)
-    except (ValueError, RecursionError):
-        return ""
 
 
 def _fault(inner: str) -> str:

@@ -132,7 +132,12 @@ class TypeTests(ABC):
             types = frozenset(triple.type for word in wanted for triple in names.edge_triples(str(word)))
         else:
             types = frozenset(node_type for word in wanted for node_type in names.node_types(str(word)))
-        condition = self.compares_type(self.write(_typed_argument(left)), types)
+        # The node or edge whose type it is: in `head(labels(n))` and `labels(n)[0]` too.
+        while not isinstance(left, syntax.FunctionCall) or left.name not in (*TYPE_CALLS, "labels"):
+            assert isinstance(left, syntax.Item | syntax.FunctionCall)
+            left = left.base if isinstance(left, syntax.Item) else left.arguments[0]
+        check_count(left.name, left.arguments, 1, 1)
+        condition = self.compares_type(self.write(left.arguments[0]), types)
         return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
 
     def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
@@ -189,12 +194,3 @@ def _is_type(expression: Expression) -> bool:
     if isinstance(expression, syntax.FunctionCall) and expression.name == "head" and expression.arguments:
         return isinstance(expression.arguments[0], syntax.FunctionCall) and expression.arguments[0].name == "labels"
     return isinstance(expression, syntax.FunctionCall) and expression.name in TYPE_CALLS
-
-
-def _typed_argument(expression: Expression) -> Expression:
-    """Return the node or edge in an expression for its type."""
-    while not isinstance(expression, syntax.FunctionCall) or expression.name not in (*TYPE_CALLS, "labels"):
-        assert isinstance(expression, syntax.Item | syntax.FunctionCall)
-        expression = expression.base if isinstance(expression, syntax.Item) else expression.arguments[0]
-    check_count(expression.name, expression.arguments, 1, 1)
-    return expression.arguments[0]

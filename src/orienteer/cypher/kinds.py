@@ -106,24 +106,19 @@ def common(kinds: list[ValueKind], where: str) -> ValueKind:
         raise BadQuery(f"{where} mixes {shown}: return them apart, or make all texts with toString()")
     types = frozenset[str]().union(*(kind.types for kind in definite))
     items = [kind.item for kind in definite if kind.item is not None]
+    # Maps have known entries only if all have the same keys.
+    first, *others = ({} if kind.entries is None else dict(kind.entries) for kind in definite)
+    entries: tuple[tuple[str, ValueKind], ...] | None = None
+    if first and all(other.keys() == first.keys() for other in others):
+        entries = tuple((key, common([kind, *(other[key] for other in others)], where)) for key, kind in first.items())
     return ValueKind(
         definite[0].name,
         types,
         common(items, where) if items else None,
         max(kind.deep for kind in definite),
-        _common_entries([kind.entries for kind in definite], where),
+        entries,
         any(kind.may_hold_null for kind in definite),
     )
-
-
-def _common_entries(
-    maps: Sequence[tuple[tuple[str, ValueKind], ...] | None], where: str
-) -> tuple[tuple[str, ValueKind], ...] | None:
-    """Return the common entries of maps with the same keys, or None."""
-    first, *others = ({} if entries is None else dict(entries) for entries in maps)
-    if not first or any(entries.keys() != first.keys() for entries in others):
-        return None
-    return tuple((key, common([kind, *(entries[key] for entries in others)], where)) for key, kind in first.items())
 
 
 def rendered(value: None | bool | int | float | str) -> str:

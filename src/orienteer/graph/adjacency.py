@@ -199,7 +199,8 @@ class EdgeWeights:
         assert self._extras is not None  # the callers have checked
         if self._known is None:
             self._known = np.full(len(self._extras), np.nan, np.float32)
-        weights = self._known  # two threads may each make an array: the entries that are filled in agree
+        # Without a lock: two threads may each make an array, but the entries that they fill in agree.
+        weights = self._known
         missing = np.unique(numbers[np.isnan(weights[numbers])])
         texts = self._extras.take(missing.astype(np.int64))
         values = [_last_weight(text) for text in texts]
@@ -229,7 +230,8 @@ def _last_weight(carried: bytes) -> float | None:
 
 def span(rows: NDArray[np.int32], row: int) -> tuple[int, int]:
     """Return the first and the last place (exclusive) of a row among ascending rows."""
-    wanted = np.int32(row)  # for a Python number numpy would convert all rows first
+    # For a Python number numpy would convert all rows first.
+    wanted = np.int32(row)
     low = int(rows.searchsorted(wanted))
     if low == len(rows) or rows[low] != wanted:
         return low, low
@@ -447,7 +449,8 @@ class _Circle:
     def __init__(self, adjacency: Adjacency, center: int) -> None:
         self._adjacency = adjacency
         self.rings: list[Rows] = [np.array([center], np.int32)]
-        self.seen = np.zeros(len(adjacency.indptr) - 1, np.bool_)  # pages of zeros cost nothing until they are touched
+        # Pages of zeros cost nothing until they are touched.
+        self.seen = np.zeros(len(adjacency.indptr) - 1, np.bool_)
         self.seen[center] = True
 
     def back(self, row: int, depth: int) -> Iterator[tuple[int, ...]]:

@@ -186,7 +186,8 @@ class EdgeSpool:
         if self._numbers is None or self._numbered < len(self._rows):
             self._numbered = len(self._rows)
             self._numbers = NodeNumbers(id_hashes(self._rows), np.arange(self._numbered, dtype=np.int32))
-        if self._numbers.is_exact:  # a twentieth of a dict's time: numpy fetches from many places of memory at once
+        # A twentieth of a dict's time: numpy fetches from many places of memory at once.
+        if self._numbers.is_exact:
             return self._numbers.find(ids)
         return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.int32, len(ids))
 

@@ -276,7 +276,8 @@ def no_link(folder: Path, remedy: str = ANEW) -> Path:
         message = f"{folder} is a link, and graphs are not read or written through links: replace it by its target"
         raise NotAGraph(message, paths=[folder])
     try:
-        is_folder = stat.S_ISDIR(folder.stat().st_mode)  # one call: another process may remove it between two
+        # In one call: another process may remove the folder between two.
+        is_folder = stat.S_ISDIR(folder.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return folder
     if not is_folder:

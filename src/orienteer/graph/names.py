@@ -288,7 +288,8 @@ def phrase_places(graph: IndexedNames, texts: Strings, rows: Rows, phrase: Seque
     starts = np.flatnonzero(begins)
     starts = starts[starts + len(phrase) <= split.firsts[of[starts] + 1]][::-1]
     first = np.full(len(rows), -1, np.int64)
-    first[of[starts]] = starts - split.firsts[of[starts]]  # if a text has several places, the first one stays
+    # If a text has several places, the first one stays.
+    first[of[starts]] = starts - split.firsts[of[starts]]
     return PhrasePlaces(rows[has_all], first[has_all])
 
 

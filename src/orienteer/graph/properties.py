@@ -89,7 +89,8 @@ def number_of(value: JsonValue) -> float:
     try:
         if not isinstance(value, str) or _NUMBER.fullmatch(value):
             number = float(value)
-            return number if math.isfinite(number) else math.nan  # digits beyond a float's range do not compare
+            # Digits beyond a float's range are infinite, and would equal one another.
+            return number if math.isfinite(number) else math.nan
         match = _DATE.fullmatch(value.strip())
         if not match:
             return math.nan

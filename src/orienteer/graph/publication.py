@@ -47,7 +47,8 @@ def publishing(path: Path) -> Iterator[Path]:
             yield work
         finally:
             shutil.rmtree(work, ignore_errors=True)
-            if is_new and not format.is_graph(path):  # only the process with the lock may remove the folder
+            # Only the process with the lock may remove the folder.
+            if is_new and not format.is_graph(path):
                 remove(path / format.GENERATIONS, format.GENERATION)
                 with suppress(OSError):
                     (path / format.GENERATIONS).rmdir()
@@ -65,7 +66,8 @@ def remove(folder: Path, names: re.Pattern[str], *, keep: str = "") -> None:
         if not names.fullmatch(entry.name) or entry.name == keep:
             continue
         if entry.is_dir() and not format.is_link(entry):
-            shutil.rmtree(entry, ignore_errors=True)  # readers keep the files that they have open
+            # Readers keep the files that they have open, so an old generation can go.
+            shutil.rmtree(entry, ignore_errors=True)
         else:
             with suppress(OSError):
                 entry.unlink()

@@ -392,7 +392,8 @@ class ReadWords:
         size = np.zeros(len(self._hashes), np.int64)  # (words,): the number of its words that weigh something
         for word, weight in zip(phrase, weights, strict=True):
             before, fewer = np.roll(run, 1), np.roll(size, 1)
-            before[self._begins] = fewer[self._begins] = 0  # a run does not go on from one text to the next
+            # A run does not go on from one text to the next.
+            before[self._begins] = fewer[self._begins] = 0
             is_here = self._hashes == np.uint64(words.word_hash(word.encode()))
             run, size = np.where(is_here, before + weight, 0), np.where(is_here, fewer + (weight > 0), 0)
             ends = size >= least

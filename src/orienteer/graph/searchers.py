@@ -64,7 +64,8 @@ class Searchers:
         key = (wanted, best, telling)
         if key not in self._made:
             vectors = self.vectors
-            _ = vectors.embedder  # raises, if it is missing, before a search or a model is paid for
+            # Raises for a missing embedder now, before a search or a model is paid for.
+            _ = vectors.embedder
             dense = DenseSearcher(vectors.index, vectors.encode, best=best)
             self._made.setdefault(key, self._ranked(wanted, lexical, dense))
         return self._made[key]
@@ -89,7 +90,8 @@ class Searchers:
     @property
     def vectors(self) -> GraphVectors:
         """Return the vectors, opened at the first call. Raises `BadOption` if the graph has none."""
-        with self._opening:  # two instances would each embed, and pay for, the same queries
+        # Two instances would each embed, and pay for, the same queries.
+        with self._opening:
             return self._opened
 
     @cached_property

@@ -73,7 +73,8 @@ class Graph:
                 pointer = latest
             except Exception as error:
                 tell_damage(path, pointer.generation, error)
-                if isinstance(error, ValueError):  # the files do not fit one another, but their hashes are right
+                # The files do not fit one another, but their hashes are right.
+                if isinstance(error, ValueError):
                     raise format.damaged(path, error) from error
                 raise
 

@@ -142,7 +142,8 @@ class Strings(Sequence[str]):
     def raw(self, index: int) -> bytes:
         """Return one string as UTF-8."""
         start, end = self._offsets[index], self._offsets[index + 1]
-        if not 0 <= start <= end:  # so a reader of all strings reads no byte twice, whatever the file says
+        # The file is untrusted: with this a reader of all strings reads no byte twice.
+        if not 0 <= start <= end:
             raise IndexError(f"a string from {start} to {end}")
         return self._utf8[start:end]
 

@@ -150,7 +150,8 @@ class TextIndex:
             is_cheap = len(among) <= _VERY_FEW
             return _top(among, self._sum(postings, among) if is_cheap else self._some(postings, among, k), k)
         allowed = self._scratch("allowed")
-        among = among.astype(np.intp)  # numpy would convert it at each of the two assignments
+        # Numpy would convert it at each of the two assignments below.
+        among = among.astype(np.intp)
         allowed[among] = True
         try:
             return self._pruned(postings, k, allowed)

@@ -101,7 +101,8 @@ class NamesWriter:
     def finish(self, folder: Path, place: NDArray[np.int32] | None = None) -> None:
         """Write all files; with `place`, (nodes,), row r becomes row `place[r]`."""
         self._index()
-        del self._vocabulary, self._stems  # of a large graph they are hundreds of megabytes, and no more names come
+        # No more names come, and of a large graph these are hundreds of megabytes.
+        del self._vocabulary, self._stems
         columns = [list(column) for column in zip(*self._columns, strict=True)]
         self._columns = []
         rows, kinds = np.concatenate(columns[2]), np.concatenate(columns[3])

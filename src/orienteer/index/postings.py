@@ -161,7 +161,8 @@ class PostingsWriter:
         The mean length is taken over the rows under the mask `measured`, (rows,); over all rows without it.
         """
         self.close()
-        del self._words, self._word_terms  # of a large graph they are hundreds of megabytes, and no more texts come
+        # No more texts come, and of a large graph these are hundreds of megabytes.
+        del self._words, self._word_terms
         by_row = np.concatenate(
             [np.zeros(0, np.int32), *(lengths for _, lengths in sorted(self._lengths, key=itemgetter(0)))]
         )
@@ -265,7 +266,8 @@ def _block_maxima(
         end = int(firsts[high]) if high < len(firsts) else len(rows)
         tf = frequencies[firsts[low] : end].astype(np.float64)
         share = tf / (tf + saturations[rows[firsts[low] : end]])
-        share[tf == 255] = 1  # the true frequency may be larger: no share is above 1
+        # A byte stores at most 255; the true frequency may be larger, but no share is above 1.
+        share[tf == 255] = 1
         best[low:high] = np.maximum.reduceat(share, firsts[low:high] - firsts[low])
         low = high
     return best

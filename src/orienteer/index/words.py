@@ -113,7 +113,8 @@ def hashes_of(folded: Sequence[str]) -> NDArray[np.uint64]:
 def string_hashes(strings: Strings) -> NDArray[np.uint64]:
     """Return the hash of each string, unfolded: (strings,), equal to `word_hash`'s."""
     utf8, sizes = strings.run(0, len(strings))
-    buffer = np.frombuffer(b"".join((utf8, bytes(8))), np.uint8)  # a string's last block may be read past its end
+    # A string's last block may be read past its end: eight more bytes make that safe.
+    buffer = np.frombuffer(b"".join((utf8, bytes(8))), np.uint8)
     return _hash(buffer, np.cumsum(sizes) - sizes, sizes)
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orienteer.errors import ModelError
 from orienteer.llm.abilities import Abilities, Outcome
@@ -163,20 +162,17 @@ def _context(model: OpenAIModel) -> int | None:
                 page = json.loads(server.get(url).text)
             except (ModelError, ValueError, RecursionError):  # no such page
                 continue
-            entry = _entry(page.get(member) if isinstance(page, dict) else None, model.name)
+            # Some servers list their models, with the name under one of three keys; others describe a single one.
+            entry = page.get(member) if isinstance(page, dict) else None
+            if not isinstance(entry, dict):
+                entries = [each for each in entry if isinstance(each, dict)] if isinstance(entry, list) else []
+                names = ("id", "name", "model")
+                named = [each for each in entries if model.name in map(each.get, names)]
+                entry = named[0] if named else entries[0] if len(entries) == 1 else {}
             for name in _CONTEXTS:
                 if tokens := plausible(entry.get(name)):
                     return tokens
     return None
-
-
-def _entry(page: object, name: str) -> Mapping[str, Any]:  # Any: JSON of the wire, checked where it is read
-    """Return a model's entry in a page: of a list its own, or the only one."""
-    if isinstance(page, dict):
-        return page
-    entries = [entry for entry in page if isinstance(entry, dict)] if isinstance(page, list) else []
-    named = [entry for entry in entries if name in (entry.get("id"), entry.get("name"), entry.get("model"))]
-    return named[0] if named else entries[0] if len(entries) == 1 else {}
 
 
 def _calls(reply: Answered | None, number: int) -> Outcome:

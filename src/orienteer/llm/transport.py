@@ -142,8 +142,18 @@ def pool_to(base_url: str) -> httpcore2.ConnectionPool:
 
     Raises `ModelRefused` if the environment names a wrong proxy or list of authorities.
     """
+    # Plain http to this machine checks no certificates, and to load their list takes 80 ms.
+    if urlsplit(base_url).scheme == "http" and is_loopback(base_url):
+        authorities = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    else:
+        try:
+            authorities = httpx2.create_ssl_context()
+        except OSError as error:
+            raise ModelRefused(
+                f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {error}"
+            ) from error
     return httpcore2.ConnectionPool(
-        ssl_context=_authorities(base_url),
+        ssl_context=authorities,
         proxy=_proxy_to(base_url),
         max_connections=_CONNECTIONS,
         keepalive_expiry=30.0,
@@ -236,22 +246,6 @@ def _body(parts: Iterable[bytes], headers: httpx2.Headers, url: str, on_bytes: C
     except zlib.error as error:
         raise ModelError(f"{url} answered with invalid gzip ({error})") from error
     return bytes(body)
-
-
-def _authorities(base_url: str) -> ssl.SSLContext:
-    """Return the trusted certificates.
-
-    Raises `ModelRefused` if the environment names a list that cannot be read.
-    """
-    # Plain http to this machine checks none, and to load the list takes 80 ms.
-    if urlsplit(base_url).scheme == "http" and is_loopback(base_url):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        return httpx2.create_ssl_context()
-    except OSError as error:
-        raise ModelRefused(
-            f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {error}"
-        ) from error
 
 
 def _proxy_to(base_url: str) -> httpcore2.Proxy | None:

@@ -107,10 +107,24 @@ def answer(body: object, request: ChatRequest) -> Answered:
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         raise ValueError(f"it has no choices; {body['error']}" if "error" in body else "it has no choices")
-    raw = _raw(body, choice)
+    message = choice["message"]
+    # Servers differ: thoughts have two names, token ids come in vLLM's form, log-probabilities in the protocol's.
+    detail = choice.get("logprobs")
+    listed = detail.get("content") if isinstance(detail, dict) else None
+    raw = Raw(
+        text=_text(message.get("content")),
+        reasoning=_text(message.get("reasoning_content", message.get("reasoning"))),
+        calls=json.dumps(message["tool_calls"]) if message.get("tool_calls") else None,
+        finish_reason=_text(choice.get("finish_reason")),
+        prompt_token_ids=_numbers(body.get("prompt_token_ids"), int),
+        token_ids=_numbers(choice.get("token_ids"), int),
+        logprobs=_numbers([token.get("logprob") if isinstance(token, dict) else None for token in listed], float)
+        if isinstance(listed, list)
+        else None,
+    )
     text = raw.text or ""
     turn = len(request.messages)
-    calls = _calls(choice["message"].get("tool_calls"), turn=turn)
+    calls = _calls(message.get("tool_calls"), turn=turn)
     if request.tools and not calls:
         if spoken := calls_in(text):
             text = text[: spoken[0].start].strip()
@@ -126,25 +140,6 @@ def answer(body: object, request: ChatRequest) -> Answered:
         tokens=_tokens(body.get("usage")),
         model=_text(body.get("model")),
         raw=raw,
-    )
-
-
-def _raw(body: Body, choice: Body) -> Raw:
-    """Return a reply before it is read, with token ids in vLLM's form and log-probabilities in the protocol's."""
-    message, calls = choice["message"], choice["message"].get("tool_calls")
-    reasoning = message.get("reasoning_content", message.get("reasoning"))
-    detail = choice.get("logprobs")
-    listed = detail.get("content") if isinstance(detail, dict) else None
-    return Raw(
-        text=_text(message.get("content")),
-        reasoning=_text(reasoning),
-        calls=json.dumps(calls) if calls else None,
-        finish_reason=_text(choice.get("finish_reason")),
-        prompt_token_ids=_numbers(body.get("prompt_token_ids"), int),
-        token_ids=_numbers(choice.get("token_ids"), int),
-        logprobs=_numbers([token.get("logprob") if isinstance(token, dict) else None for token in listed], float)
-        if isinstance(listed, list)
-        else None,
     )
 
 

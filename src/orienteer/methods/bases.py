@@ -65,7 +65,8 @@ class KnowledgeBaseMethod:
         error: str | None = None
         try:
             query = query.analyzed(self.analyzer, run) if self.analyzer is not None else query
-            evidence = Evidence(trajectories=query.trajectories)  # what was asked is told though what comes after fails
+            # The calls that were made are recorded even if what comes after fails.
+            evidence = Evidence(trajectories=query.trajectories)
             evidence = self.base.gather(query, run)
             reasons = (*(note for trajectory in evidence.trajectories for note in trajectory.notes), evidence.reason)
             notes = tuple(dict.fromkeys(filter(None, reasons)))

@@ -231,7 +231,8 @@ class AnswerLinker:
 
     def link(self, answer: str, shown: Collection[int] = ()) -> LinkedAnswer:
         """Return the rows that an answer names, in its order, those shown before first if a name has several."""
-        parts = _PARTS.split(answer)[: 2 * _MOST_PARTS]  # names stand at the even places, what joins them at the odd
+        # A split keeps its separators: names are at the even places.
+        parts = _PARTS.split(answer)[: 2 * _MOST_PARTS]
         rows: dict[int, None] = {}
         missing: list[str] = []
         begin = 0  # of the parts since then none is a name
@@ -264,7 +265,8 @@ class AnswerLinker:
         if bracketed is None:
             return []
         before, inner = (link(self._graph, part, self._policy, shown) for part in bracketed.groups())
-        if not before and _PARTS.search(bracketed[1]):  # several parts, of which the brackets belong to the last alone
+        # Of several parts, the brackets belong to the last alone.
+        if not before and _PARTS.search(bracketed[1]):
             return []
         return [row for row in before if row in inner] or before or inner
 

@@ -225,7 +225,13 @@ def _walk(graph: Graph) -> _Walk | None:
     triples = triples_by_size(graph)
     pairs = Counter(frozenset((triple.source, triple.target)) for triple in triples)
     for first in sorted(triples, key=lambda triple: pairs[frozenset((triple.source, triple.target))] < 2):
-        rows = _sources(graph, first)
+        # An example takes the first nodes that edges of this kind leave; a kind with too many edges to read has none.
+        rows = graph.arrays.first_of([first.source], _LOOKED_AT)
+        try:
+            entries = graph.arrays.entries(rows, [first.target], [first.type], "out")
+        except TooManyEdges:
+            continue
+        rows = np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
         if len(rows):
             # The first node with few neighbours, else the first node.
             few = (row for row in rows.tolist() if len(graph.arrays.adjacency.neighbors(row)) <= _FEW)
@@ -268,16 +274,6 @@ def _next(
             if len(reached) and len(entries.neighbor) <= _MANY:
                 return _Step(triple, direction, int(reached[0])), reached
     return None
-
-
-def _sources(graph: Graph, triple: Triple) -> Rows:
-    """Return the first nodes that edges of a kind leave: (n,), ascending."""
-    rows = graph.arrays.first_of([triple.source], _LOOKED_AT)
-    try:
-        entries = graph.arrays.entries(rows, [triple.target], [triple.type], "out")
-    except TooManyEdges:
-        return rows[:0]
-    return np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
 
 
 def _node_types(wording: Wording) -> Iterator[str]:

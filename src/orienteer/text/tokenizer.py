@@ -38,7 +38,8 @@ def _unicode_word() -> re.Pattern[str]:
         else:
             spans.append([code, code])
     ranges = "".join(f"{chr(low)}-{chr(high)}" for low, high in spans)
-    return re.compile(f"[^\\W_](?:[^\\W_]|[{ranges}])*")  # a mark with no letter before it belongs to no word
+    # A mark with no letter before it belongs to no word.
+    return re.compile(f"[^\\W_](?:[^\\W_]|[{ranges}])*")
 
 
 class Tokenizer:

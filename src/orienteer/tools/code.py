@@ -225,7 +225,17 @@ class ServedCypher:
         table = Cypher(self._graph).query(
             query, params or {}, limit=wanted, seconds=min(rest * _SHARE, SECONDS), view=self._view
         )
-        self._note(table, wanted, is_own=limit is not None and wanted < self._rows)
+        notes = list(table.notes)
+        # A cut at the limit that the code itself has set is no news to it.
+        is_own = limit is not None and len(table.rows) == wanted < self._rows
+        if table.truncated and not is_own:
+            most = f"{self._rows:,} rows" if len(table.rows) == wanted else "the size that a result may have"
+            notes.append(
+                f"the result was cut at {most}: {len(table.rows):,} of {table.total:,} rows were returned; "
+                "aggregate in the query, or page with ORDER BY, SKIP and LIMIT"
+            )
+        room = _MOST_NOTES - len(self.notes)
+        self.notes += [f"query {self._number}: {note}" for note in notes[: max(room, 0)]]
         # An answer is kept if there is room: a run may ask for the largest one hundreds of times.
         self._characters += len(json.dumps(table.rows))
         if self._characters <= _MOST_KEPT:
@@ -238,17 +248,6 @@ class ServedCypher:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
             raise BadOption(f"limit is {str(limit)[:40]}: it must be a whole number from 0, or None")
         return min(limit, self._rows)
-
-    def _note(self, table: QueryTable, wanted: int, *, is_own: bool) -> None:
-        notes = list(table.notes)
-        if table.truncated and not (is_own and len(table.rows) == wanted):
-            most = f"{self._rows:,} rows" if len(table.rows) == wanted else "the size that a result may have"
-            notes.append(
-                f"the result was cut at {most}: {len(table.rows):,} of {table.total:,} rows were returned; "
-                "aggregate in the query, or page with ORDER BY, SKIP and LIMIT"
-            )
-        room = _MOST_NOTES - len(self.notes)
-        self.notes += [f"query {self._number}: {note}" for note in notes[: max(room, 0)]]
 
 
 class ServedFind:
@@ -285,7 +284,8 @@ def _flat(value: JsonValue) -> JsonValue:
     if not isinstance(value, dict):
         return value
     properties = value.get("properties")
-    if value.keys() in (_NODE, _EDGE) and isinstance(properties, dict):  # a map of the query may have these keys too
+    # A map of the query may have these keys too: the type of `properties` decides.
+    if value.keys() in (_NODE, _EDGE) and isinstance(properties, dict):
         bare = {name: item for name, item in value.items() if name != "properties"}
         return {**bare, **{name: item for name, item in properties.items() if name not in bare}}
     return {name: _flat(item) for name, item in value.items()}
@@ -325,7 +325,8 @@ class ShownNodes:
         others: dict[str, None] = {}
         for value in values:
             others.update(dict.fromkeys(self._named(value)))
-            if len(others) > _MOST:  # nobody has seen them all: none of them was shown
+            # Nobody has seen them all: none of them counts as shown.
+            if len(others) > _MOST:
                 others.clear()
                 break
         return tuple({**printed_nodes, **others})[:_MOST]

@@ -158,7 +158,13 @@ class NodeIdRetriever:
             firsts = [hits[:places] for hits in shown]
             if self._identifiers is not None:
                 return repr({"topk": topk, "results": firsts})
-            return repr(dict(zip(_keys(queries), firsts, strict=True)))
+            # Two queries may share their first characters: the key of the later one then has its number.
+            taken: dict[str, str] = {}
+            keys = []
+            for place, query in enumerate(queries, 1):
+                key = one_line(query, _LONGEST_KEY)
+                keys.append(key if taken.setdefault(key, query) == query else f"{key} ({place})")
+            return repr(dict(zip(keys, firsts, strict=True)))
 
         room = self._session.reply_characters - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)
@@ -181,16 +187,6 @@ class NodeIdRetriever:
             "score": round(hit.score, 2),
             "name": one_line(graph.arrays.names[hit.row]),
         }
-
-
-def _keys(queries: Sequence[str]) -> list[str]:
-    """Return the keys of the reply: each query in one line, numbered if another query has the same line."""
-    taken: dict[str, str] = {}
-    keys = []
-    for place, query in enumerate(queries, 1):
-        key = one_line(query, _LONGEST_KEY)
-        keys.append(key if taken.setdefault(key, query) == query else f"{key} ({place})")
-    return keys
 
 
 def _exact_alone(query: str, hits: list[ScoredNode], notes: list[str]) -> list[ScoredNode]:
@@ -224,4 +220,5 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
         return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)
 
     hits = [ScoredNode(row, min((shares.get(row, 0.0) + alike(row)) / 2, _UNSURE)) for row in rows.tolist()]
-    return sorted(hits, key=lambda hit: -hit.score)[:k]  # stable: what is alike stays in BM25's order
+    # A stable sort: equal scores stay in BM25's order.
+    return sorted(hits, key=lambda hit: -hit.score)[:k]

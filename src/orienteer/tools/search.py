@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from orienteer.graph.adjacency import Entries, distinct
-from orienteer.graph.listing import ListedGroup, grouped, matching, ordered
+from orienteer.graph.listing import grouped, matching, ordered
 from orienteer.graph.search import NameSearch, QueryWords, ValueMatch, ValueSearch, coverage_note
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -70,7 +70,8 @@ class SearchInGraph:
         notes: list[str] = []
         query = texts.text(arguments, "query") or ""
         k, offset = texts.number(arguments, "k", texts.SEARCH_K), texts.number(arguments, "offset", 0)
-        until = offset + k + session.offers_offset  # one row too many tells whether there are more
+        # One row too many shows whether there are more.
+        until = offset + k + session.offers_offset
         types = texts.texts(arguments, "node_types")
         node_types = session.node_types(types, notes) if types else None
         mask = graph.arrays.mask(node_types, texts.texts(arguments, "where") or ())
@@ -90,7 +91,13 @@ class SearchInGraph:
         else:
             rows = self._best(words, until, within, mask)
         reply = ReplyLines(session, notes)
-        self._say_values(reply, words, values)
+        # A word that some property has as its value is not missing.
+        of_values = {word for value in values for word in graph.arrays.tokenizer.words(value.value)}
+        if unknown := [word for word in words.absent if word not in of_values]:
+            reply.say(f"Not in this graph: {', '.join(unknown)}.")
+        sentence = ValueSearch(graph.arrays).sentence
+        whole = [value for value in values if value.is_whole]
+        reply.say_all(f"{value.value}: {sentence(value)} (where: {value.condition})." for value in whole)
         if len(rows) <= offset:
             nothing = "No node has any of these words. Try other words, or fewer filters."
             reply.say(shown_range(offset, 0, len(rows)) if len(rows) else nothing)
@@ -113,17 +120,6 @@ class SearchInGraph:
             return
         reply.say(f"{head}{left_out}")
         reply.list(rows.tolist(), lines)
-
-    def _say_values(self, reply: ReplyLines, words: QueryWords, values: Sequence[ValueMatch]) -> None:
-        """Report the words that the graph lacks, and the properties that have the query as a value."""
-        arrays = self._session.graph.arrays
-        of_values = {word for value in values for word in arrays.tokenizer.words(value.value)}
-        if unknown := [word for word in words.absent if word not in of_values]:
-            reply.say(f"Not in this graph: {', '.join(unknown)}.")
-        whole = [value for value in values if value.is_whole]
-        reply.say_all(
-            f"{value.value}: {ValueSearch(arrays).sentence(value)} (where: {value.condition})." for value in whole
-        )
 
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
         """Return the best rows by words. All tools but the paper's put those with all words first."""
@@ -319,7 +315,18 @@ class ListNodes:
         if group_by is not None:
             groups = grouped(graph.arrays, rows, group_by, sort=sort, descending=descending)
             session.save(rows)
-            self._say_groups(reply, groups, total=len(rows), k=k, offset=offset)
+            # The set has been saved whole: its groups are only a view of it, and are no nodes of the reply.
+            saved = f"@{len(session.sets)}: " if session.saves_sets else ""
+            what = f"{saved}{counted(len(rows), 'node')}, {counted(len(groups), 'value')}"
+            few = groups[offset : offset + k]
+            values = (
+                "(no value)" if group.value is None else one_line(value_text(group.value), _VALUE) for group in few
+            )
+            reply.page(
+                range(len(few)),
+                (f"{value}: {group.count}" for value, group in zip(values, few, strict=True)),
+                lambda shown: f"{what}{_page_range(shown, offset, len(groups))}",
+            )
             return Observation(reply.text())
         order = ordered(graph.arrays, rows, sort, descending=descending)
         page = order.rows[offset : offset + k]
@@ -332,19 +339,6 @@ class ListNodes:
             lambda shown: f"{what}{_page_range(shown, offset, len(rows))}",
         )
         return reply.observation()
-
-    def _say_groups(self, reply: ReplyLines, groups: Sequence[ListedGroup], *, total: int, k: int, offset: int) -> None:
-        page = groups[offset : offset + k]
-        saved = f"@{len(self._session.sets)}: " if self._session.saves_sets else ""
-        what = f"{saved}{counted(total, 'node')}, {counted(len(groups), 'value')}"
-        reply.page(
-            range(len(page)),
-            (
-                f"{'(no value)' if group.value is None else one_line(value_text(group.value), _VALUE)}: {group.count}"
-                for group in page
-            ),
-            lambda shown: f"{what}{_page_range(shown, offset, len(groups))}",
-        )
 
     def _value(self, row: int, sort: str | None) -> str:
         """Return the sort property of a node as text, empty if it has none."""

@@ -90,7 +90,8 @@ class ReadNode:
             size = left
         page = text[offset : offset + size]
         rest = left - len(page)
-        if self._session.offers_offset:  # a server's reply: no line of a text can pass for one of ours
+        # In a server's reply no line of a text may pass for one of ours.
+        if self._session.offers_offset:
             page = page.replace("\n", "\n  ")
         return f"{page or 'none'}{f' ... {rest} more; offset={offset + len(page)}' if rest > 0 else ''}"
 

@@ -72,7 +72,8 @@ def step(
     if mask is not None:
         entries = entries.where(mask[entries.neighbor])
     owner, neighbor = entries.owner, entries.neighbor
-    if len(rows) == 1:  # its neighbours are sorted, those of parallel edges side by side
+    # The neighbours of a single node are sorted, those of parallel edges next to one another.
+    if len(rows) == 1:
         reached, edges = runs(neighbor)
         return StepResult(reached, np.ones(len(reached), np.int64), edges * paths[0])
     pairs = neighbor.astype(np.int64) << 32 | owner
@@ -133,7 +134,13 @@ class Follow:
             is_last = place == len(walked)
             name = self._session.save(rows, first=best if is_last else None)
             members = "" if is_last else self._members(rows)  # those of the last are listed
-            why = f": {_nothing(before, hop)}" if len(before) and not len(rows) else ""
+            why = ""
+            if len(before) and not len(rows):
+                # The filters say which to leave out: `none of the 3 has any film neighbour by directed (out)`.
+                whose = "it has no" if len(before) == 1 else f"none of the {len(before)} has any"
+                by = f" by {hop['edge']}" if hop.get("edge") else ""
+                way = f" ({hop['direction']})" if hop.get("direction") else ""
+                why = f": {whose} {hop.get('type') or ''} neighbour{by}{way}".replace("  ", " ")
             size = f"{len(rows)} {hop['type']}" if hop.get("type") else counted(len(rows), "node")
             yield f"{f'{name} ' if name else ''}{size}{members}{why}"
 
@@ -186,14 +193,6 @@ class WalkedStep(NamedTuple):
     """(m,): the set that it reached, ascending."""
     hop: Mapping[str, str]
     """Its filters: edge, type, direction."""
-
-
-def _nothing(before: Rows, hop: Mapping[str, str]) -> str:
-    """Describe the neighbours that a step did not find."""
-    whose = "it has no" if len(before) == 1 else f"none of the {len(before)} has any"
-    by = f" by {hop['edge']}" if hop.get("edge") else ""
-    way = f" ({hop['direction']})" if hop.get("direction") else ""
-    return f"{whose} {hop.get('type') or ''} neighbour{by}{way}".replace("  ", " ")
 
 
 class IntersectNodes:

@@ -69,7 +69,8 @@ def lists_of(things: Numbers, members: Numbers, size: int) -> Lists:
 
 def distinct_lists(things: NDArray[np.int64], members: NDArray[np.int64], size: int, width: int) -> Lists:
     """Return the distinct members of each of `size` owners, ascending; members are below `width`."""
-    keys, _ = runs(np.sort(things * width + members))  # np.unique hashes first, which takes several times as long
+    # `np.unique` hashes first, which takes several times as long as to sort.
+    keys, _ = runs(np.sort(things * width + members))
     return lists_of((keys // width).astype(np.int32), (keys % width).astype(np.int32), size)
 
 

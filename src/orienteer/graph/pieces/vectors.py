@@ -138,7 +138,8 @@ class GraphVectors:
     @property
     def embedder(self) -> Embedder:
         """Return the embedder of queries, opened once. Raises `BadOption`, `MissingExtra`."""
-        with self._opening:  # loading a model takes time and memory: once is enough
+        # Loading a model takes time and memory: threads wait for the first that does.
+        with self._opening:
             return self._opened
 
     @cached_property

@@ -123,7 +123,8 @@ class OnnxEmbedder:
             text = text[cut:]
 
     def _encode(self, text: str) -> Any:  # Any: tokenizers has no name for it in its interface
-        return self._tokenizer.encode(without_surrogates(text))  # one by one: a whole list would take all cores
+        # Texts come one by one: for a list the tokenizer would take all cores.
+        return self._tokenizer.encode(without_surrogates(text))
 
     def _output(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Return the model's output for the marked tokens of texts: (texts, tokens, dimension), or (texts, dimension)

@@ -251,7 +251,8 @@ def _connections(ranking: QuestionRanking, graph: Graph, at: int, rows: NDArray[
             # The edges between the start and each row, for all rows at once.
             entries = arrays.adjacency.entries(reason.start)
             neighbor, kind = entries.neighbor, entries.kind
-            if len(reason.start) > 1:  # the edges of a single node are sorted by their other ends
+            # The edges of a single node are sorted by their other ends already.
+            if len(reason.start) > 1:
                 order = np.argsort(neighbor, kind="stable")
                 neighbor, kind = neighbor[order], kind[order]
             lows, highs = neighbor.searchsorted(rows).tolist(), neighbor.searchsorted(rows, side="right").tolist()

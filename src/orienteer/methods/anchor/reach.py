@@ -343,7 +343,8 @@ class AnchorWalker:
                 value[self._code(hop.kind, target)] = likeness
         edges = self._edges_of(start)
         neighbor, code = edges.neighbor, edges.code
-        if len(start) > 1:  # the edges of a single node are sorted by their other ends
+        # The edges of a single node are sorted by their other ends already.
+        if len(start) > 1:
             order = np.argsort(neighbor, kind="stable")
             neighbor, code = neighbor[order], code[order]
         firsts = np.flatnonzero(np.diff(neighbor, prepend=-1))

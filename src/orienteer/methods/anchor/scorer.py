@@ -82,7 +82,8 @@ class NodeScorer:
     def anchor_weights(self) -> NDArray[np.float64]:
         """Return the weight of each anchor: half its own words', half the mean of all anchors."""
         index = self._graph.arrays.text_index
-        usual = self.whole / max(1, len(self.weights))  # a name of stop words weighs as a usual word does
+        # A name of stop words has no weight of its own: it gets that of a usual word.
+        usual = self.whole / max(1, len(self.weights))
         own = np.array(
             [
                 anchor.quality * max(usual, sum(posting.idf for posting in index.postings(anchor.terms)))

@@ -86,7 +86,8 @@ class Sources:
         wanted = most if without is None else max(most + len(read), flow.question.k)
         query = replace(query, k=max(most, min(wanted, LARGEST_K)))
         if self._analyzer is not None and not (query.low or query.high):
-            query = query.analyzed(self._analyzer, run)  # before the call is recorded, which then replays as it was
+            # Analyzed before the call is recorded: a replay needs no model.
+            query = query.analyzed(self._analyzer, run)
         whole = self.base.gather(query, run)
         evidence, limit = part_of(whole, part), None
         if without is not None:

@@ -107,7 +107,13 @@ class OneHop:
         wanted = config.edge_types or None
         has_layer = SIMILAR not in graph.arrays.types.edges and (wanted is None or SIMILAR in wanted)
         self._layer = open_layer(graph) if has_layer else None
-        self.edge_types = self._own_types(config)
+        own = list(config.edge_types) or None
+        if own is not None and self._layer is not None:
+            own = [name for name in own if name != SIMILAR]
+        if config.faithful:
+            # The paper does not have these edges of a chunk graph.
+            own = [name for name in (graph.arrays.types.edges if own is None else own) if name not in NAME_EDGES]
+        self.edge_types = own
         """The edge types of the graph that are walked; None for all."""
         self._kinds: KindMask | None = graph.arrays.kind_mask(self.edge_types, None)
         self._weight = EdgeWeight(graph, config)
@@ -148,16 +154,6 @@ class OneHop:
         entries = self._graph.arrays.adjacency.entries(rows, self._kinds)
         return entries if self._read is None else entries.where(self._read[entries.neighbor])
 
-    def _own_types(self, config: SageConfig) -> list[str] | None:
-        wanted = list(config.edge_types) or None
-        if wanted is not None and self._layer is not None:
-            wanted = [name for name in wanted if name != SIMILAR]
-        if not config.faithful:
-            return wanted
-        return [
-            name for name in (self._graph.arrays.types.edges if wanted is None else wanted) if name not in NAME_EDGES
-        ]
-
     def _edges(self, seeds: NDArray[np.int32], query: str) -> SeedEdges:
         entries = self._entries(seeds)
         kinds, counted = entries.kind.astype(np.int64), self._weight.of(entries, query)
@@ -197,7 +193,8 @@ class LinkingRows:
         terms, posting_of = arrays.tokenizer.query(query), arrays.text_index.posting
         weights = {term: posting.idf for term in terms if (posting := posting_of(term)) is not None}
         total = sum(weights.values())
-        known = self._known(query, lambda _: {})  # two threads that read the same row come to the same
+        # Without a lock: two threads that read the same row get the same.
+        known = self._known(query, lambda _: {})
 
         def share_of(table: int, row: int) -> float:
             if (table, row) not in known:
@@ -468,7 +465,8 @@ class Expansion:
         scores = self.scores(rows)
         if self.config.pruning == "weighed":
             reached = hop.reached
-            evidence = np.full(len(rows), _JOINT)  # what a seed has that no other seed leads to
+            # A seed that no other seed leads to still has some evidence.
+            evidence = np.full(len(rows), _JOINT)
             at = reached.rows.searchsorted(rows).clip(max=max(0, len(reached.rows) - 1))
             if len(reached.rows):
                 is_reached = reached.rows[at] == rows

@@ -100,7 +100,8 @@ class Execution:
         rows = tuple(self._session.ranked(name, []))
         is_ordered = self._ordered[plan.answer]
         faults: tuple[PlanFault, ...] = ()
-        if len(rows) > OVER_RETRIEVAL and not is_ordered:  # the first of an order are a selection, however many follow
+        # The first of an order are a selection, however many follow.
+        if len(rows) > OVER_RETRIEVAL and not is_ordered:
             text = f"the plan's answer holds {len(rows):,} nodes, more than {OVER_RETRIEVAL}"
             faults = (PlanFault("over-retrieval", text),)
         return PlanOutcome(name, rows, is_ordered, has_edges, trail, faults, self._joins)

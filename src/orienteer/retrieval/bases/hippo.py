@@ -194,7 +194,13 @@ class Hippo(Gatherer[HippoConfig]):
         elif self._incidence is not None:
             reached = self._over_names(self._incidence, starts, named)
         else:
-            reached = self._over_graph(starts, named)
+            # Without passages the walk is over the graph itself, whose names are nodes: rare ones have few edges.
+            share, own = self._shares(named)
+            restart = np.zeros(len(self.graph), np.float32)
+            restart[starts.rows] = share * _in_all(starts.scores**self.config.sharpness)
+            degree = self.graph.arrays.adjacency.degree(named)
+            restart[named] += own * _in_all(np.log1p(len(self.graph) / (1 + degree)))
+            reached = _Reached(self._walk(restart))
         return self._evidence(query, starts, named, reached, run)
 
     # ------------------------------------------------------------------------------------------------- where it begins
@@ -234,14 +240,6 @@ class Hippo(Gatherer[HippoConfig]):
             return _Reached(restart, facts=seeds, reason="no fact fits the query: passages are ranked by themselves")
         restart[seeds.entities] = seeds.weights
         return _Reached(self._walk(_in_all(restart)), facts=seeds)
-
-    def _over_graph(self, starts: _Starts, named: Numbers) -> _Reached:
-        share, own = self._shares(named)
-        restart = np.zeros(len(self.graph), np.float32)
-        restart[starts.rows] = share * _in_all(starts.scores**self.config.sharpness)
-        degree = self.graph.arrays.adjacency.degree(named)
-        restart[named] += own * _in_all(np.log1p(len(self.graph) / (1 + degree)))
-        return _Reached(self._walk(restart))
 
     def _walk(self, restart: Floats) -> Floats:
         return self._graph_walk(restart, damping=self.config.graph_damping, rounds=self.config.graph_rounds)

@@ -9,7 +9,7 @@ type, text and keywords have; all times the share of the node that led to it and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
@@ -166,7 +166,12 @@ class Relations:
         extra = np.zeros(len(source), np.int64) if numbers is None else numbers
         same = np.unique(np.stack([source, target, entries.kind >> 1, extra]), axis=1, return_inverse=True)[1].ravel()
         first = order[np.sort(np.unique(same[order], return_index=True)[1])][: _READ * k]
-        scores = weights[first] * (fitting[first] + self._coverage(entries, first, words))
+        # The words of the question in the type, text and keywords of each edge, as a share.
+        pairs = zip(entries.kind[first].tolist(), entries.at[first].tolist(), strict=True)
+        coverage = [
+            sum(words.get(term, 0.0) for term in self._types[kind >> 1] | self._words(at)) for kind, at in pairs
+        ]
+        scores = weights[first] * (fitting[first] + np.array(coverage))
         again = np.argsort(-scores, kind="stable")[:k]
         return [self._relation(entries, int(first[at]), float(scores[at])) for at in again]
 
@@ -200,13 +205,6 @@ class Relations:
         }
         whole = sum(weights.values())
         return {term: weight / whole for term, weight in weights.items()}
-
-    def _coverage(self, entries: Entries, places: NDArray[np.int64], words: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return the share of the words in the type, text and keywords of edges."""
-        pairs = zip(entries.kind[places].tolist(), entries.at[places].tolist(), strict=True)
-        return np.array(
-            [sum(words.get(term, 0.0) for term in self._types[kind >> 1] | self._words(at)) for kind, at in pairs]
-        )
 
     def _words(self, at: int) -> frozenset[str]:
         carried = self._graph.arrays.extras(at)
