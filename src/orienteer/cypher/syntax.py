@@ -91,6 +91,8 @@ class Subquery(Tree):
     kind: Literal["EXISTS", "COUNT"]
     paths: tuple[PathPattern, ...]
     where: Expression | None
+    clauses: tuple[Clause, ...] = ()
+    """The clauses after its first MATCH."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,8 @@ class Hops:
     """`*least..most`."""
 
     least: int
-    most: int
-    """0 for any number."""
+    most: int | None
+    """None for any number."""
 
 
 @dataclass(frozen=True, slots=True)

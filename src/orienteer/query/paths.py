@@ -13,17 +13,17 @@ from orienteer.query.store import Store
 
 
 def shortest_paths(
-    store: Store, ends: tuple[int, int], hop: Hop, most: int, budget: Budget, *, every: bool
+    store: Store, ends: tuple[int, int], hop: Hop, most: int | None, budget: Budget, *, every: bool
 ) -> Numbers | None:
     """Return the shortest paths from one node to another as edge numbers: (paths, edges); one path, or every one.
 
-    None if both ends are one node, or no path has at most `most` edges; `most` 0 is any number. Raises `QueryStopped`.
+    None if both ends are one node, or no path has at most `most` edges; of `most`, None is any number. Raises `QueryStopped`.
     """
     start, end = ends
     near, far = _Circle(store, start, hop, budget), _Circle(store, end, turned(hop), budget)
     meeting = np.zeros(0, np.int64)
     while not len(meeting):
-        if start == end or (most and near.steps + far.steps >= most) or not len(near.rim) or not len(far.rim):
+        if start == end or near.steps + far.steps == most or not len(near.rim) or not len(far.rim):
             return None
         (near if near.cost <= far.cost else far).grow()
         meeting = np.flatnonzero((near.distance >= 0) & (far.distance >= 0))

@@ -39,7 +39,7 @@ from orienteer.cypher.kinds import (
 from orienteer.cypher.patterns import MOST_PARAMETER_ITEMS, Scope, checked_parameter, is_domain
 from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery, UnknownProperty
-from orienteer.query.plan import Inner, IsOf, Reduce
+from orienteer.query.plan import Inner, IsOf, Reduce, Table
 from orienteer.query.store import Store
 from orienteer.records import JsonValue
 
@@ -70,6 +70,8 @@ class Expressions:
     edge_numbers: Mapping[str, int]
     rows_with_id: Callable[[str], Iterable[int]]
     """Returns the nodes with an id, as the statement's view writes it."""
+    clauses: Callable[[Table, tuple[syntax.Clause, ...]], Table]
+    """Compiles the clauses of a subquery over the table before them."""
 
     def tree(self, expression: Expression) -> Expression:
         """Return an expression of the algebra. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -154,7 +156,8 @@ class Expressions:
         left, right = self.compiled(expression.left), self.compiled(expression.right)
         tree = syntax.Binary(operator, left.tree, right.tree)
         if operator in _COMPARISONS:
-            check_compared(operator, left.value, right.value)
+            if not left.kind.name == right.kind.name == "list":  # lists are compared item by item
+                check_compared(operator, left.value, right.value)
             return _boolean(tree)
         if operator == "IN":
             check_kind("IN", right.value, "list")
@@ -259,7 +262,10 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.Subquery) -> Compiled:
         with self.scope.inner({}), self.scope.aggregating(False):
-            match = inner_match(self, expression.paths, expression.where, is_set=expression.kind == "EXISTS")
+            is_set, has_more = expression.kind == "EXISTS", bool(expression.clauses)
+            match: Table = inner_match(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
+            if has_more:
+                match = self.clauses(match, expression.clauses)
         if expression.kind == "EXISTS":
             return _boolean(Inner("exists", match))
         return Compiled(Inner("count", match), Value("", INTEGER))
@@ -291,6 +297,8 @@ class Expressions:
             kind = NULL if values[0].kind == NULL else kind_of_graph_call(name, values[0], self.scope)
         else:
             kind = kind_of_call(name, values)
+            if name in ("startnode", "endnode"):
+                kind = ValueKind("node", frozenset(self.scope.names.schema.node_types))
         return Compiled(tree, Value("", kind))
 
     def _type_call(self, expression: syntax.FunctionCall) -> Compiled:

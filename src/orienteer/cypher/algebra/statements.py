@@ -20,6 +20,11 @@ from orienteer.query.plan import Call, Table, Unit
 from orienteer.query.tables import names_in
 
 
+def inner_clauses(compiler: Expressions, table: Table, clauses: tuple[syntax.Clause, ...]) -> Table:
+    """Return the table of the clauses of a subquery over the table before them."""
+    return _Query(compiler, is_inner=True).table(table, clauses)
+
+
 class CompiledStatement(NamedTuple):
     """The table of a statement."""
 
@@ -43,7 +48,7 @@ def _compiled(statement: CypherStatement, compiler: Expressions) -> CompiledStat
     columns = tuple[str, ...]()
     for query in statement.queries:
         compiler.scope.variables = {}
-        table = _Query(compiler).table(query)
+        table = _Query(compiler).table(Unit(), query)
         names = tuple(compiler.scope.variables)
         own = [value.text for value in compiler.scope.variables.values()]
         columns = tuple(f"c{number}" for number in range(len(own)))  # in a table of several parts all are called alike
@@ -57,12 +62,13 @@ def _compiled(statement: CypherStatement, compiler: Expressions) -> CompiledStat
 
 @dataclass(slots=True)
 class _Query:
-    """Compiles one query of a UNION."""
+    """Compiles one query of a UNION, or the clauses of a subquery."""
 
     compiler: Expressions
+    is_inner: bool = False
 
-    def table(self, clauses: tuple[syntax.Clause, ...]) -> Table:
-        table: Table = Unit()
+    def table(self, table: Table, clauses: tuple[syntax.Clause, ...]) -> Table:
+        """Return the table of some clauses over the table before them. Raises `BadQuery`, `UnknownType`."""
         scope = self.compiler.scope
         for place, clause in enumerate(clauses):
             rest = clauses[place + 1 :]
@@ -96,6 +102,8 @@ class _Query:
 
     def _projection(self, table: Table, clause: Projection) -> Table:
         scope = self.compiler.scope
+        if self.is_inner and (clause.skip is not None or clause.limit is not None):
+            raise BadQuery("SKIP and LIMIT are not supported inside { }: they would count the rows of all patterns")
         items = items_of(clause, list(scope.variables))
         visible, columns = dict(scope.variables), dict[Expression, str]()
         is_grouped = any(aggregates(item.expression) for item in items)
@@ -176,7 +184,8 @@ class _Query:
             return Call(name, "count"), Value(name, INTEGER)
         aggregate_signature(call)
         arguments = [self.compiler.compiled(part) for part in call.arguments]
-        kind = kind_of_aggregate(call.name, arguments[0].value)
+        is_list = call.name in ("min", "max") and arguments[0].kind.name == "list"
+        kind = arguments[0].kind if is_list else kind_of_aggregate(call.name, arguments[0].value)
         fraction = arguments[1].tree if len(arguments) > 1 else None
         return Call(name, call.name, arguments[0].tree, call.distinct, fraction), Value(name, kind)
 
