@@ -27,8 +27,8 @@ DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 """A regular expression."""
 SPELLED = {
     "percentilecont": "percentileCont", "percentiledisc": "percentileDisc", "startnode": "startNode",
-    "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString", "toboolean": "toBoolean",
-    "isempty": "isEmpty",
+    "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString",
+    "toboolean": "toBoolean", "isempty": "isEmpty",
 }  # fmt: skip
 """The usual spelling of functions, by their names in lower case."""
 _WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory

@@ -17,7 +17,8 @@ def shortest_paths(
 ) -> Numbers | None:
     """Return the shortest paths from one node to another as edge numbers: (paths, edges); one path, or every one.
 
-    None if both ends are one node, or no path has at most `most` edges; of `most`, None is any number. Raises `QueryStopped`.
+    None if both ends are one node, or no path has at most `most` edges; `most` None is any number. Raises
+    `QueryStopped`.
     """
     start, end = ends
     near, far = _Circle(store, start, hop, budget), _Circle(store, end, turned(hop), budget)

@@ -108,7 +108,7 @@ class _Query:
         visible, columns = dict(scope.variables), dict[Expression, str]()
         is_grouped = any(aggregates(item.expression) for item in items)
         if is_grouped:
-            table, visible, columns = self._grouped(table, clause, items)
+            table, visible, columns = self._grouped(table, items)
         made, after = list[tuple[str, Expression]](), dict[str, Value]()
         scope.variables = visible
         for item in items:
@@ -147,7 +147,7 @@ class _Query:
         return plan.Paged(table, skip, limit) if skip or limit is not None else table
 
     def _grouped(
-        self, table: Table, clause: Projection, items: Sequence[ProjectionItem]
+        self, table: Table, items: Sequence[ProjectionItem]
     ) -> tuple[Table, dict[str, Value], dict[Expression, str]]:
         """Return a table of groups, its variables, and the names of the expressions that are its columns."""
         scope, compiler = self.compiler.scope, self.compiler
@@ -158,6 +158,9 @@ class _Query:
                     f"{item.name[:60]} mixes count(), collect() and the like with values of one row: "
                     "gather first by WITH"
                 )
+            for part in syntax.parts(item.expression, syntax.Comprehension | syntax.Quantifier):  # type: ignore[arg-type]
+                if aggregates(part.where) or aggregates(getattr(part, "result", None)):
+                    raise BadQuery("count(), collect() and the like are not allowed for the items of a list")
         made, visible, columns = list[tuple[str, Expression]](), dict[str, Value](), dict[Expression, str]()
         for place, key in enumerate(dict.fromkeys(keys)):
             value = compiler.compiled(key)
@@ -169,8 +172,7 @@ class _Query:
             visible[columns[key]] = Value(scope.fresh(), value.kind)
             made.append((visible[columns[key]].text, value.tree))
         calls = list[Call]()
-        order = [part.expression for part in clause.order]
-        for call in _aggregations([*(item.expression for item in items), *order]):
+        for call in _aggregations(item.expression for item in items):
             if call in columns:
                 continue
             columns[call] = syntax.made_up("call", len(calls))
@@ -183,6 +185,8 @@ class _Query:
         if call.star:
             return Call(name, "count"), Value(name, INTEGER)
         aggregate_signature(call)
+        if any(inner.name == "rand" for inner in syntax.parts(call.arguments, syntax.FunctionCall)):
+            raise BadQuery(f"{call.name}() takes values of the graph, not rand()")
         arguments = [self.compiler.compiled(part) for part in call.arguments]
         is_list = call.name in ("min", "max") and arguments[0].kind.name == "list"
         kind = arguments[0].kind if is_list else kind_of_aggregate(call.name, arguments[0].value)
@@ -209,8 +213,7 @@ def _ignores_repeats(clauses: Sequence[syntax.Clause]) -> bool:
         if isinstance(clause, Projection):
             calls = list(_aggregations(item.expression for item in clause.items))
             if calls:
-                order = list(_aggregations(part.expression for part in clause.order))
-                return all(call.distinct or call.name in ("min", "max") for call in [*calls, *order])
+                return all(call.distinct or call.name in ("min", "max") for call in calls)
             if clause.distinct:
                 return True
             if clause.limit is not None or clause.skip is not None:
