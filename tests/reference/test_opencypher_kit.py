@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from cypher_engines import ENGINES
 from opencypher_kit import SPELLINGS, Worlds, asked, scenarios, spelled, typed
 
 pytest.importorskip("ladybug")
@@ -22,10 +23,10 @@ def kit(data_folder):
     return scenarios(folder)
 
 
-def verdicts(chosen, scratch):
+def verdicts(chosen, scratch, engine):
     """Return for each way to call the variables the verdicts by scenario; None where no typed graph means the same."""
     found = {spelling: {} for spelling in SPELLINGS}
-    worlds = Worlds(scratch)
+    worlds = Worlds(scratch, ENGINES[engine])
     cases = [case for scenario in chosen if (case := typed(scenario)) is not None]
     for case in sorted(cases, key=lambda case: case.key):
         world = worlds.of(case)
@@ -55,18 +56,20 @@ def check(found):
 
 
 @pytest.mark.data
-def test_a_tenth_of_the_kit(kit, scratch):
-    found = verdicts([scenario for scenario in kit if scenario.is_drawn(SHARE)], scratch)
+@pytest.mark.parametrize(("engine", "right"), [("ladybug", 82), ("arrays", 110)])
+def test_a_tenth_of_the_kit(kit, scratch, engine, right):
+    found = verdicts([scenario for scenario in kit if scenario.is_drawn(SHARE)], scratch, engine)
     kinds = check(found)
-    assert kinds["right"] >= 82
+    assert kinds["right"] >= right
     assert len(found["numbered"]) > 150
 
 
 @pytest.mark.data
 @pytest.mark.thorough
 @pytest.mark.timeout(600)
-def test_the_rest_of_the_kit(kit, scratch):
-    found = verdicts([scenario for scenario in kit if not scenario.is_drawn(SHARE)], scratch)
+@pytest.mark.parametrize(("engine", "right"), [("ladybug", 590), ("arrays", 1_000)])
+def test_the_rest_of_the_kit(kit, scratch, engine, right):
+    found = verdicts([scenario for scenario in kit if not scenario.is_drawn(SHARE)], scratch, engine)
     kinds = check(found)
-    assert kinds["right"] >= 590
+    assert kinds["right"] >= right
     assert len(found["numbered"]) > 1_200

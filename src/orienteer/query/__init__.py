@@ -13,4 +13,6 @@ from __future__ import annotations
 
 from orienteer.faces import face
 
-__getattr__, __dir__, __all__ = face(__name__, {"expressions": "Literal_, MOST_DEEP, Variable", "regular": "TextPattern"})
+__getattr__, __dir__, __all__ = face(
+    __name__, {"expressions": "Literal_, MOST_DEEP, Variable", "regular": "TextPattern"}
+)

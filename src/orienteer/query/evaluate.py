@@ -6,7 +6,6 @@ import operator as op
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,7 +33,8 @@ from orienteer.query.values import (
 )
 from orienteer.records import JsonValue
 
-_PIECE = 256  # values that are made between two looks at the budget: each may have a million characters
+_PIECE = 256  # values that are made between two looks at the budget
+_SEEN = 1 << 20  # bytes of such values
 _NUMBERS = ("int", "float")
 _COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
     "=": equal,
@@ -98,11 +98,14 @@ class Evaluator:
         if size and all(part.is_constant for part in columns):
             return constant(function(*(part.take([0]).values()[0] for part in columns)), size)
         rows = zip(*(part.values() for part in columns), strict=True)
-        values, held = list[Any](), 0
-        while piece := [function(*row) for row in islice(rows, _PIECE)]:
-            values += piece
-            held += sum(map(_weight, piece))
-            self._budget.hold(len(values), held)
+        values, held, seen = list[Any](), 0, 0
+        for number, row in enumerate(rows):
+            value = function(*row)
+            values.append(value)
+            held += _weight(value)
+            if held - seen > _SEEN or number % _PIECE == 0:
+                self._budget.hold(number, held)
+                seen = held
         return column(values)
 
     # Leaves.
@@ -161,6 +164,8 @@ class Evaluator:
         operator = expression.operator
         if operator in ("AND", "OR", "XOR"):
             return self._logical(expression, batch)
+        if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH") and (tested := self._of_strings(expression, batch)):
+            return tested
         left, right = self.column(expression.left, batch), self.column(expression.right, batch)
         if operator in _OF_ARRAYS:
             return self._compared(operator, left, right, batch.size)
@@ -183,6 +188,23 @@ class Evaluator:
                 data = {"+": np.add, "-": np.subtract, "*": np.multiply}[operator](left.data, right.data, dtype=float)
             return Col("float", data, _or_none(left.nulls | right.nulls))
         return self._mapped(lambda a, b: calculated(operator, a, b), [left, right], batch.size)
+
+    def _of_strings(self, expression: ex.Binary, batch: Batch) -> Col | None:
+        """Return the test of the names or ids of nodes for a text; None for another condition.
+
+        UTF-8 has the same parts as the text that it encodes, so nothing is decoded.
+        """
+        left, right = expression.left, expression.right
+        if not isinstance(left, ex.Property) or left.key not in ("id", "name"):
+            return None
+        value: JsonValue = right.value if isinstance(right, ex.Literal_) else None
+        if isinstance(right, ex.Parameter):
+            value = self._parameters[right.name]
+        base = self.column(left.base, batch)
+        if base.kind != "node" or not isinstance(value, str) or (left.key == "id" and self._shown.identifier):
+            return None
+        met = self._store.having(left.key, np.maximum(base.data, 0), expression.operator, value)
+        return Col("bool", met, _or_none(base.nulls))
 
     def _logical(self, expression: ex.Binary, batch: Batch) -> Col:
         operator = expression.operator
@@ -472,7 +494,7 @@ def _weight(value: Any) -> int:  # Any: Cypher's values
     """Return the bytes that a new value takes, without those that it shares with others."""
     if isinstance(value, str):
         return len(value)
-    return 8 * len(value) if isinstance(value, list | dict) else 0
+    return 56 * len(value) if isinstance(value, list | dict) else 0
 
 
 def _or_none(null: NDArray[np.bool_]) -> NDArray[np.bool_] | None:

@@ -432,6 +432,8 @@ class Pattern:
         self._budget.hold(batch.size, 100 * batch.size * (1 + len(edges)))
         paths = []
         for row, first in enumerate(firsts):
+            if row % 4096 == 0:
+                self._budget.check()
             along = [at for walk in walks for at in walk[row] if at >= 0]
             passed = [first]
             for at in along:

@@ -76,7 +76,8 @@ class Sets:
 
     def keep(self, rows: Numbers, nodes: NodeSet) -> Numbers:
         """Return the rows that are in a set, by the cheaper way: from these rows, or from the set."""
-        if nodes in self._rows or len(rows) * 4 > self.store.size:
+        is_costly = isinstance(nodes, Meeting)  # an expression costs as much for a node as all edges around it
+        if nodes in self._rows or (len(rows) * 4 > self.store.size and not is_costly):
             return rows[self.mask(nodes)[rows]]
         match nodes:
             case Every(types=types):

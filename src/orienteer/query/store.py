@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from functools import cached_property
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.properties import Condition, ValueColumn
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Strings, encode
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import Col, Numbers, column, constant, groups_of
 from orienteer.query.plan import Compared, Hop
@@ -307,6 +309,34 @@ class Store:
             return Col("any", np.where(is_there, taken.data, _NULL))
         null = ~is_there if taken.null is None else ~is_there | taken.null
         return Col(taken.kind, taken.data, null if null.any() else None)
+
+    def having(self, what: str, rows: Numbers, test: str, part: str) -> NDArray[np.bool_]:
+        """Mark the nodes whose id or name begins with, ends with, or contains a text: (n,)."""
+        strings, wanted = self.ids if what == "id" else self.names, encode(part)
+        if test == "CONTAINS" and wanted and len(rows) * 8 > self.size:
+            return self._containing(strings, wanted)[rows]
+        texts = strings.take(rows)
+        if test == "CONTAINS":
+            return np.array([wanted in text for text in texts], np.bool_)
+        if test == "STARTS WITH":
+            return np.array([text.startswith(wanted) for text in texts], np.bool_)
+        return np.array([text.endswith(wanted) for text in texts], np.bool_)
+
+    def _containing(self, strings: Strings, wanted: bytes) -> NDArray[np.bool_]:
+        """Mark the strings that contain a text, looked for in all of them at once: (nodes,)."""
+        met = np.zeros(self.size, np.bool_)
+        for low in range(0, self.size, BATCH):
+            text, sizes = strings.run(low, min(low + BATCH, self.size))
+            ends = np.cumsum(sizes).tolist()
+            place = text.find(wanted)
+            while place >= 0:
+                row = bisect_right(ends, place)
+                if place + len(wanted) <= ends[row]:
+                    met[low + row] = True
+                    place = text.find(wanted, ends[row])
+                else:  # it runs into the next string
+                    place = text.find(wanted, place + 1)
+        return met
 
     def texts(self, what: str, rows: Numbers) -> Col:
         """Return the ids, or names, of nodes: (n,). Each distinct node is read once, and -1 is null."""

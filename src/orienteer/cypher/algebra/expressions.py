@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import singledispatchmethod
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from orienteer.cypher import syntax
 from orienteer.cypher.algebra.patterns import inner_match
@@ -136,6 +136,14 @@ class Expressions:
                 raise error from None  # no node or edge of the graph has it
             self.scope.note(f"{error} It is null here.")
         return Compiled(syntax.Property(base.tree, column.column), Value("", column.value_kind))
+
+    def is_id(self, expression: Expression) -> TypeGuard[syntax.Property]:
+        """Return whether an expression is the id of a node in a variable; a view may show one id for several nodes."""
+        if not isinstance(expression, syntax.Property) or not isinstance(expression.base, syntax.Variable):
+            return False
+        base, names = self.scope.variables.get(expression.base.name), self.scope.names
+        is_own = expression.key.casefold() == "id" and expression.key not in names.catalog.node_columns
+        return is_own and base is not None and base.kind.name == "node" and names.view is None
 
     # Operators.
 

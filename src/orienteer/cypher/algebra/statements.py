@@ -163,6 +163,8 @@ class _Query:
                     raise BadQuery("count(), collect() and the like are not allowed for the items of a list")
         made, visible, columns = list[tuple[str, Expression]](), dict[str, Value](), dict[Expression, str]()
         for place, key in enumerate(dict.fromkeys(keys)):
+            if compiler.is_id(key):  # groups by id are groups by node, and only the ids of groups are read
+                key = key.base
             value = compiler.compiled(key)
             if isinstance(key, syntax.Variable):
                 visible[key.name] = value.value
