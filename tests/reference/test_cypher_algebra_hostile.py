@@ -1,5 +1,6 @@
-"""Hostile statements against the algebra: each is answered or stopped within its time and memory, and nothing changes."""
+"""Hostile statements against the algebra: each ends within its time and memory, and nothing changes."""
 
+import contextlib
 import json
 import resource
 import sys
@@ -15,8 +16,8 @@ from orienteer.ingest import demo_records
 
 CORPUS = Path(__file__).parents[1] / "cypher"
 SECONDS = 1.0
-LATE = 2.5
-"""Seconds beyond its time that a statement may take on a busy machine."""
+LATE = 1.0
+"""Seconds beyond its time that a statement may take."""
 MOST_MEMORY = 1_500 << 20
 """Bytes that the process may have at its largest."""
 STATEMENTS = [
@@ -49,13 +50,11 @@ def test_every_hostile_statement_ends_in_time(demo, line, tmp_path):
     before = files(demo)
     parameters = {name: given(value) for name, value in line.get("parameters", {}).items()}
     started = time.process_time()
-    try:
+    with contextlib.suppress(Error):
         found = Cypher(demo, ArraysEngine).query(
             line["query"].replace("{folder}", str(tmp_path)), parameters, limit=None, seconds=SECONDS
         )
         assert len(json.dumps(found.rows, ensure_ascii=False)) < 600_000
-    except Error as error:
-        assert str(error)
     assert time.process_time() - started < SECONDS + LATE
     assert files(demo) == before
     assert not list(tmp_path.iterdir())
