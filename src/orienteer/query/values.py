@@ -213,9 +213,9 @@ def _rounded(value: Any, places: int = 0) -> float:
     if not math.isfinite(number) or abs(number) >= _EXACT / 10**places:
         return number
     if not places:
-        return float(math.floor(number) + (number - math.floor(number) >= 0.5))
+        return math.floor(number) + float(number - math.floor(number) >= 0.5)
     scaled = number * 10**places
-    return math.copysign(math.floor(abs(scaled) + 0.5), scaled) / 10**places
+    return math.copysign(math.floor(abs(scaled) + 0.5), scaled) / float(10**places)
 
 
 def _substring(text: str, start: int, length: int | None = None) -> str:
