@@ -205,3 +205,5 @@ class CypherStatement:
     parameters: frozenset[str]
     view: View | None = None
     """The view that gives the names; None for the graph's own."""
+    text: str = ""
+    """The statement as it was written; empty if our own code made the tree."""

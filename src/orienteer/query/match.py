@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import BATCH
 from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, Path, column, stacked
 from orienteer.query.evaluate import Evaluator
@@ -83,7 +84,7 @@ class Pattern:
                 if int(self._store.adjacency.degree(rows).sum()) > _NARROWING:
                     continue
                 parts = [walked.far for walked in self._store.around(rows, Hop(kinds), self._budget, loops=True)]
-                reached = np.unique(np.concatenate(parts)) if parts else rows[:0]
+                reached = distinct(np.concatenate(parts)) if parts else rows[:0]
                 kept = self._sets.keep(reached, self._domains[end])
                 self._domains[end] = Among(tuple(kept.tolist()))
                 if len(kept) <= _SMALL:
@@ -266,7 +267,7 @@ class Pattern:
         keep = None
         if far not in batch.columns and (domain := self._domains[far]) != Every():
             if len(neighbor) * 8 < self._store.size:
-                kept = self._sets.keep(np.unique(neighbor), domain)
+                kept = self._sets.keep(distinct(neighbor), domain)
                 keep = kept.take(kept.searchsorted(neighbor), mode="clip") == neighbor if len(kept) else neighbor < 0
             else:
                 keep = self._sets.mask(domain)[neighbor]
