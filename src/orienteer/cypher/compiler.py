@@ -248,13 +248,29 @@ class _Compiler:
         }
         return replace(expression, **changed)
 
-    def _subquery(self, expression: Subquery) -> Inner:
+    def _subquery(self, expression: Subquery) -> Expression:
         before = dict(self.scope)
         is_exists = expression.kind == "EXISTS"
-        read = frozenset[str]()
-        table = self._pattern(Unit(), expression.paths, expression.where, read, is_distinct=is_exists)
+        table = self._pattern(Unit(), expression.paths, expression.where, frozenset(), is_distinct=is_exists)
         self.scope = before
-        return Inner("exists" if is_exists else "count", table)
+        as_set = self._as_set(table) if is_exists else None
+        return as_set or Inner("exists" if is_exists else "count", table)
+
+    def _as_set(self, match: Match) -> Expression | None:
+        """Return `EXISTS { (n)-[:TYPE]->(:Type) }` as a membership of a set, which makes no rows; None for others.
+
+        One step from one outer name alone: of several steps no two may take one edge, which sets do not keep apart.
+        """
+        if len(match.steps) != 1 or match.conditions or match.paths or self._store.has_loops:
+            return None
+        [step], domains = match.steps, dict(match.nodes)
+        outer = [name for name in domains if name in self.scope]
+        if step.is_long or step.ends is not None or len(outer) != 1 or len(domains) != 2:
+            return None
+        far = step.end if step.start == outer[0] else step.start
+        kinds = step.kinds if step.start == outer[0] else frozenset(kind ^ 1 for kind in step.kinds)
+        nodes = both(domains[outer[0]], plan.Leads(plan.Hop(kinds), domains[far]))
+        return plan.IsIn(Variable(outer[0]), nodes)
 
     def _has_type(self, expression: syntax.HasType) -> Expression:
         variable = self._written(Variable(expression.variable))

@@ -34,6 +34,7 @@ _TEXTS: Mapping[str, Callable[[str, str], bool]] = {
     "STARTS WITH": str.startswith,
     "ENDS WITH": str.endswith,
 }
+_FEW = 1_000  # rows: fewer names are read one by one
 _EXACT = 2**53  # whole numbers below are exact as floats
 Matcher = Callable[[str, str], bool]
 """Whether a text matches a regular expression as a whole."""
@@ -157,6 +158,8 @@ class Evaluator:
         sign = expression.operator
         if sign in ("AND", "OR", "XOR"):
             return self._logical(sign, expression, batch)
+        if sign in _TEXTS and (found := self._names_with(sign, expression, batch)) is not None:
+            return found
         left, right = self.column(expression.left, batch), self.column(expression.right, batch)
         if sign in _COMPARISONS:
             return _compared(sign, left, right)
@@ -177,6 +180,18 @@ class Evaluator:
                 data = {"+": np.add, "-": np.subtract, "*": np.multiply}[sign](left.data, right.data, dtype=float)
             return Col("float", data, _or_none(left.nulls | right.nulls))
         return column([calculated(sign, a, b) for a, b in pairs])
+
+    def _names_with(self, sign: str, expression: forms.Binary, batch: Batch) -> Col | None:
+        """Return `n.name CONTAINS 'text'` for nodes, found in all names at once; None for any other condition."""
+        left = expression.left
+        if not isinstance(left, forms.Property) or left.key.casefold() != "name" or batch.size < _FEW:
+            return None
+        base, part = self.column(left.base, batch), self.column(expression.right, batch)
+        text = part.data[0] if part.kind == "any" and part.is_constant else None
+        if base.kind != "node" or not isinstance(text, str) or not text:
+            return None
+        mask = self._store.names_with(sign, text)
+        return Col("bool", mask[np.maximum(base.data, 0)], _or_none(base.nulls))
 
     def _logical(self, sign: str, expression: forms.Binary, batch: Batch) -> Col:
         true, false = self._truth(self.column(expression.left, batch))
@@ -322,7 +337,11 @@ class Evaluator:
 
     def _is_in(self, expression: plan.IsIn, batch: Batch) -> Col:
         base = self.column(expression.base, batch)
-        return Col("bool", self.sets.mask(expression.nodes)[np.maximum(base.data, 0)], _or_none(base.nulls))
+        base = base if base.kind == "node" else column(base.values())
+        if base.kind != "node":  # null, or no node at all
+            return Col("bool", np.zeros(batch.size, np.bool_))
+        # EXISTS is false for a null, and never null.
+        return Col("bool", (base.data >= 0) & self.sets.mask(expression.nodes)[np.maximum(base.data, 0)])
 
     def _inner(self, expression: plan.Inner, batch: Batch) -> Col:
         return self.tables.inner(expression, batch)

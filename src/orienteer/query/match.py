@@ -14,11 +14,12 @@ from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import BATCH
 from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, Path, column, stacked
 from orienteer.query.evaluate import Evaluator
-from orienteer.query.paths import shortest
+from orienteer.query.paths import reached, shortest
 from orienteer.query.plan import Among, Both, Compared, Every, Has, Hop, Match, Meeting, NodeSet, Step
 from orienteer.query.sets import Sets
 
 _SMALL = 2_000  # nodes of a set that may narrow what edges lead to
+_FEW_STARTS = 64  # rows from which the ends of walks are found ring by ring
 _NARROWING = 200_000  # edge ends that one narrowing may read
 Names = frozenset[str]
 
@@ -225,10 +226,12 @@ class Pattern:
         if step.shortest:
             yield from self._shortest(batch, step)
             return
-        if step.is_long:
-            yield from self._walked(batch, step, bound)
-            return
         later = self._read_later(after)
+        if step.is_long:
+            ends_alone = self._match.distinct and later is not None and step.edge not in later and not bound
+            parts = self._reached(batch, step) if ends_alone and step.least <= 1 else None
+            yield from self._walked(batch, step, bound) if parts is None else parts
+            return
         is_forward = step.start in batch.columns
         near, far = (step.start, step.end) if is_forward else (step.end, step.start)
         rows = batch.columns[near].data
@@ -318,6 +321,22 @@ class Pattern:
                     yield from onward(index[before], walked.far[keep], longer)
 
         yield from onward(np.arange(batch.size), batch.columns[near].data, np.zeros((batch.size, 0), np.int64))
+
+    def _reached(self, batch: Batch, step: Step) -> list[Batch] | None:
+        """Return each row with each node that a walk ends at, if no row asks by which edges; None if that is dearer."""
+        near, far = (step.start, step.end) if step.start in batch.columns else (step.end, step.start)
+        if batch.size > _FEW_STARTS or far in batch.columns:
+            return None
+        hop = Hop(step.kinds if near == step.start else _turned(step.kinds))
+        mask, parts = self._sets.mask(self._domains[far]), list[Batch]()
+        for place, start in enumerate(batch.columns[near].data.tolist()):
+            ends = reached(self._store, start, hop, step.least, step.most, self._budget)
+            if ends is None:
+                return None
+            ends = ends[mask[ends]]
+            made = batch.take(np.full(len(ends), place)).beside({far: Col("node", ends)})
+            parts.append(made.only(name for name in made.columns if name != step.edge))
+        return parts
 
     def _shortest(self, batch: Batch, step: Step) -> Iterator[Batch]:
         starts, ends = batch.columns[step.start].data.tolist(), batch.columns[step.end].data.tolist()

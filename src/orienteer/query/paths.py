@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.plan import Hop
@@ -46,6 +47,46 @@ def shortest(
         if not every:
             ends, trails = ends[:1], trails[:1]
     return trails
+
+
+def reached(store: Store, start: int, hop: Hop, least: int, most: int, budget: Budget) -> Numbers | None:
+    """Return the ends of all walks of `least` (0 or 1) to `most` edges that take no edge twice: (n,), ascending.
+
+    None if hops lead both ways along some types and one way along others: then walks must be laid one by one. Every
+    node within `most` edges is the end of a shortest walk, which takes no edge twice. The start itself is the end of
+    one if it is on a cycle that is short enough: the shortest is found by the first edge of each node's walk.
+    """
+    mask = store.kind_mask(hop.kinds)
+    turned_mask = mask.reshape(-1, 2)[:, ::-1].ravel()
+    goes_both = bool((mask == turned_mask).all())
+    if not goes_both and (mask & turned_mask).any():
+        return None
+    distance, first = np.full(store.size, -1, np.int64), np.full(store.size, -1, np.int64)
+    distance[start], ring, cycle = 0, np.array([start]), most + 1
+    for step in range(most):
+        following = [ring[:0]]
+        for walked in store.around(ring, hop, budget, loops=True):
+            near = ring[walked.near]
+            edges = store.edge_numbers(near, walked.far, walked.at)
+            branch = edges if step == 0 else first[near]
+            back = walked.far == start
+            if (back & ((branch != edges) | (near == start))).any():
+                cycle = min(cycle, step + 1)
+            known = distance[walked.far] > 0
+            if goes_both and (across := known & (first[walked.far] != branch)).any():
+                cycle = min(cycle, step + 1 + int(distance[walked.far[across]].min()))
+            new = np.flatnonzero(distance[walked.far] < 0)
+            first[walked.far[new]] = branch[new]
+            # Of several edges to one node the last has written its branch; another one closes a cycle with it.
+            other = new[first[walked.far[new]] != branch[new]]
+            if goes_both and len(other):
+                cycle = min(cycle, 2 * (step + 1))
+            distance[walked.far[new]] = step + 1
+            following.append(distinct(walked.far[new]))
+        ring = distinct(np.concatenate(following))
+    if least and cycle > most:
+        distance[start] = -1
+    return np.flatnonzero(distance >= 0)
 
 
 class _Circle:

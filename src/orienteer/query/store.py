@@ -230,6 +230,17 @@ class Store:
         """Return the nodes with exactly this name."""
         return self._rows_by_name.get(name, [])
 
+    def names_with(self, where: str, text: str) -> NDArray[np.bool_]:
+        """Mark the nodes whose name CONTAINS, STARTS WITH or ENDS WITH a text: (nodes,)."""
+        begins, ends = self.names.places(text)
+        mask = np.zeros(self.size, np.bool_)
+        starts, stops = self.names.bounds
+        rows = np.searchsorted(stops, begins, "right")
+        fits = (starts[rows] == begins) if where == "STARTS WITH" else (starts[rows] <= begins)
+        fits &= (stops[rows] == ends) if where == "ENDS WITH" else (stops[rows] >= ends)
+        mask[rows[fits]] = True
+        return mask
+
     # Properties.
 
     @property
