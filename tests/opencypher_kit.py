@@ -1,14 +1,20 @@
 """openCypher's own test kit over our graphs: its scenarios, their graphs with typed nodes, and a verdict on an answer.
 
+    python tests/opencypher_kit.py ../shared/data/tck [CATEGORY]    how many are right, refused and wrong, by category
+
 `../shared/data/tck` has the scenarios that only read, and says how a graph of labels may become a graph of types. A
 statement may be asked with its variables renamed: that changes nothing but the names of columns.
 """
+
+# ruff: noqa: T201
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -16,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.cypher import (
+    ArraysEngine,
     Cypher,
     CypherStatement,
     CypherToken,
@@ -91,8 +98,8 @@ class World(NamedTuple):
 class Worlds:
     """Makes one graph for all scenarios with the same set-up; each is closed when the next set-up is asked for."""
 
-    def __init__(self, scratch: Callable[[], Path]) -> None:
-        self._scratch, self._key, self._world = scratch, "", None
+    def __init__(self, scratch: Callable[[], Path], engine: Any = None) -> None:
+        self._scratch, self._engine, self._key, self._world = scratch, engine, "", None
 
     def close(self) -> None:
         if self._world is not None:
@@ -108,7 +115,7 @@ class Worlds:
                 for node in typed.nodes
             }
             called = {here: key for key, here in typed.renamed.items()}
-            self._key, self._world = typed.key, World(Cypher(graph), typed.written, shown, called)
+            self._key, self._world = typed.key, World(Cypher(graph, self._engine), typed.written, shown, called)
         return self._world
 
 
@@ -390,3 +397,38 @@ def _found_path(nodes: Sequence[Any], edges: Sequence[Any], world: World) -> Any
         direction = "out" if edge["source"] == before["id"] else "in"
         parts += [(*_found(edge, world), direction), _found(node, world)]
     return ("path", *parts)
+
+
+# ----------------------------------------------------------------------------------------------------------- command
+
+
+def main(folder: Path, category: str = "") -> None:
+    """Ask all scenarios of the new engine, plain and with their variables renamed, and print what became of them."""
+    chosen = [scenario for scenario in scenarios(folder) if scenario.category.startswith(category)]
+    cases = [case for scenario in chosen if (case := typed(scenario)) is not None]
+    worlds = Worlds(lambda: Path(tempfile.mkdtemp(dir=scratch)), ArraysEngine)
+    kinds: dict[str, Counter[str]] = {}
+    reasons: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        for case in sorted(cases, key=lambda case: case.key):
+            world = worlds.of(case)
+            verdict = asked(world, case, case.query, {})
+            kinds.setdefault(case.scenario.category, Counter())[verdict.kind] += 1
+            if verdict.kind not in ("right", "due"):
+                reasons[f"{verdict.kind}: {re.sub(r'[0-9]+', '0', verdict.told)[:70]}"] += 1
+                if category or verdict.kind in ("wrong", "crashed", "late"):
+                    print(verdict.kind, case.scenario.source, case.query, verdict.told[:300], sep="\n    ")
+            statement = spelled(case.query, SPELLINGS["numbered"])
+            renamed = verdict if statement is None else asked(world, case, *statement)
+            if (renamed.kind, renamed.rows) != (verdict.kind, verdict.rows) and "rand(" not in case.query:
+                print("other when renamed", case.query, verdict, renamed, sep="\n    ")
+        worlds.close()
+    for name, counts in sorted(kinds.items()):
+        print(f"{name:42} {'  '.join(f'{kind} {count}' for kind, count in sorted(counts.items()))}")
+    total = sum((counts for name, counts in kinds.items() if name != "temporal"), Counter[str]())
+    print(f"{'all but temporal':42} {'  '.join(f'{kind} {count}' for kind, count in sorted(total.items()))}")
+    print(*(f"{count:5} {reason}" for reason, count in reasons.most_common(60)), sep="\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *sys.argv[2:3])

@@ -22,7 +22,7 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "arrays": "ArrayEngine",
+        "algebra.engine": "Arrays as ArraysEngine",
         "confined": "ConfinedEngine",
         "kinds": "rendered as constant_text",
         "ladybug.database": "CATALOG as COPY_CATALOG, DATABASE as COPY_DATABASE, is_copy_new",

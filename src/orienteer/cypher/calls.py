@@ -38,18 +38,23 @@ def aggregated(call: FunctionCall, scope: Scope, write: Write) -> tuple[Value, V
 
 
 def of_graph(call: FunctionCall, scope: Scope, write: Write) -> tuple[Value, ValueKind]:
-    """Return the argument of nodes(), edges(), length() or id(), and the kind of the result. Raises `BadQuery`.
+    """Return the argument of nodes(), edges(), length() or id(), and the kind of the result. Raises `BadQuery`."""
+    check_count(call.name, call.arguments, 1, 1)
+    value = write(call.arguments[0])
+    return value, kind_of_graph_call(call.name, value, scope)
+
+
+def kind_of_graph_call(name: str, value: Value, scope: Scope) -> ValueKind:
+    """Return the kind of nodes(), edges(), length() or id() of a value. Raises `BadQuery`.
 
     The length of a list or a text is its size.
     """
-    name, schema = call.name, scope.names.schema
-    check_count(name, call.arguments, 1, 1)
-    value = write(call.arguments[0])
+    schema = scope.names.schema
     if name == "id" and value.kind.name == "node":
         scope.note("id(n) is the node's id, a text: n.id")
-        return value, TEXT
+        return TEXT
     if name == "length" and value.kind.name in ("list", "text"):
-        return value, INTEGER
+        return INTEGER
     check_graph_kind(f"{name}()", value, "edge" if name == "id" else "path")
     kinds = {
         "id": TEXT,
@@ -57,7 +62,7 @@ def of_graph(call: FunctionCall, scope: Scope, write: Write) -> tuple[Value, Val
         "nodes": list_of(ValueKind("node", frozenset(schema.node_types))),
         "edges": list_of(ValueKind("edge", frozenset(schema.edge_types))),
     }
-    return value, kinds[name]
+    return kinds[name]
 
 
 # Types in expressions, by any name of a type: `n:Gene`, `type(r)`, `labels(n)` and conditions on them.

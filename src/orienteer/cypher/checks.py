@@ -50,6 +50,17 @@ def check_place(source: Value, at: Value) -> None:
     check_kind("a place in a list", at, "integer")
 
 
+def plain_bounds(expression: syntax.Slice) -> tuple[int | None, int | None]:
+    """Return the bounds of a slice. Raises `BadQuery` for others than whole numbers of 0 or more."""
+    bounds: list[int | None] = []
+    for bound in (expression.begin, expression.end):
+        value = bound.value if isinstance(bound, syntax.Literal_) else None
+        if bound is not None and (type(value) is not int or value < 0):
+            raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
+        bounds.append(value if type(value) is int else None)
+    return bounds[0], bounds[1]
+
+
 def condition_of(value: Value) -> str:
     """Return the text of a condition. Raises `BadQuery` for a value that cannot be true or false."""
     if value.kind.name not in ("boolean", "", "null"):

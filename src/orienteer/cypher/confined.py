@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer import errors
-from orienteer.cypher.arrays import ArrayEngine
+from orienteer.cypher.algebra.engine import Arrays
 from orienteer.cypher.names import Bounds, QueryTable
 from orienteer.cypher.syntax import CypherStatement
 from orienteer.errors import Error, QueryStopped
@@ -36,7 +36,7 @@ class ConfinedEngine:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._own = ArrayEngine(graph)
+        self._own = Arrays(graph)
         self.names = self._own.names
         self._turns = _Turns([_Process(graph.path, graph.arrays.generation) for _ in range(WORKERS)])
         weakref.finalize(self, _end, self._turns.processes)

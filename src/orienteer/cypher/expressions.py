@@ -122,13 +122,7 @@ def _item(reader: TokenReader, base: Expression) -> Expression:
         return syntax.Item(base, begin)
     end = None if reader.is_sign("]") else read_expression(reader)
     reader.expect("]", "after a slice")
-    bounds: list[int | None] = []
-    for bound in (begin, end):
-        value = bound.value if isinstance(bound, syntax.Literal_) else None
-        if bound is not None and (type(value) is not int or value < 0):
-            raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
-        bounds.append(value if type(value) is int else None)
-    return syntax.Slice(base, bounds[0], bounds[1])
+    return syntax.Slice(base, begin, end)
 
 
 def _map(reader: TokenReader, base: syntax.Variable | None = None) -> Expression:

@@ -21,6 +21,7 @@ from orienteer.cypher.kinds import (
     list_of,
 )
 from orienteer.errors import BadQuery, nearest
+from orienteer.query.expressions import FunctionCall
 
 DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 """A regular expression."""
@@ -116,6 +117,12 @@ def kind_of_aggregate(name: str, value: Value) -> ValueKind:
     elif value.kind.name in ("list", "map", "node", "edge", "path"):
         raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.description}")
     return FLOAT if name == "avg" else value.kind
+
+
+def aggregate_signature(call: FunctionCall) -> None:
+    """Raise `BadQuery` for a wrong number of arguments of an aggregation."""
+    count = 2 if call.name.startswith("percentile") else 1
+    check_count(SPELLED.get(call.name, call.name), call.arguments, count, count)
 
 
 def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:

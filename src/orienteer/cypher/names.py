@@ -17,7 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, constant, list_of, quoted, rendered
+from orienteer.cypher.kinds import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    TEXT,
+    UNKNOWN,
+    Value,
+    ValueKind,
+    constant,
+    list_of,
+    quoted,
+    rendered,
+)
 from orienteer.errors import BadOption, BadQuery, UnknownProperty, UnknownType, nearest
 from orienteer.graph.arrays import GraphArrays
 from orienteer.query.store import Store
@@ -192,14 +204,15 @@ class PropertyColumn(Record):
     column: str
     """Its name in the copy."""
     kind: str
-    """text, integer, float or boolean, or a list of these: `text[]`."""
+    """text, integer, float or boolean, or a list of these: `text[]`; empty if the values are of several kinds."""
     types: tuple[str, ...]
     """The node types, or edge types, with a node or edge that has it."""
 
     @property
     def value_kind(self) -> ValueKind:
         """The kind of its values."""
-        return list_of(_KINDS[self.kind[:-2]]) if self.kind.endswith("[]") else _KINDS[self.kind]
+        kind = _KINDS.get(self.kind.removesuffix("[]"), UNKNOWN)
+        return list_of(kind) if self.kind.endswith("[]") else kind
 
 
 class Catalog(Record):
@@ -283,7 +296,7 @@ class NameMap:
         own = key.casefold()
         if kind.name == "node" and own in _OWN and key not in self.catalog.node_columns:
             return Value(self.identifier(owner) if own == "id" else self.name(owner), TEXT)
-        column = self._column(kind.name, key, kind.types)
+        column = self.column(kind.name, key, kind.types)
         return Value(self.property_text(owner.text, column.column), column.value_kind)
 
     # ---------------------------------------------------------------------------------------------------- types
@@ -353,23 +366,22 @@ class NameMap:
 
     # ----------------------------------------------------------------------------------------------- properties
 
-    def _column(self, what: str, key: str, types: frozenset[str]) -> PropertyColumn:
+    def column(self, what: str, key: str, types: frozenset[str]) -> PropertyColumn:
         """Return the column of a property of a node or an edge of some types. Raises `UnknownProperty`."""
         catalog = self.catalog
         columns = catalog.node_columns if what == "node" else catalog.edge_columns
         left_out = catalog.left_out if what == "node" else catalog.edge_left_out
+        own = _matching(key, columns)
+        if own is not None and types & set(columns[own].types):
+            return columns[own]
         properties = [*_OWN] if what == "node" else []
         properties += [name for name, column in columns.items() if types & set(column.types) and name not in properties]
         has = f"{self._list(types)} has: {', '.join(properties[:_MOST_SHOWN]) or 'none'}."
-        own = _matching(key, columns)
         if own is not None:
-            column = columns[own]
-            if not types & set(column.types):
-                raise UnknownProperty(
-                    f"No {what} of {self._list(types)} has the property {key!r}: "
-                    f"it belongs to {self._list(column.types)}. {has}"
-                )
-            return column
+            raise UnknownProperty(
+                f"No {what} of {self._list(types)} has the property {key!r}: "
+                f"it belongs to {self._list(columns[own].types)}. {has}"
+            )
         missing = _matching(key, left_out)
         if missing is not None:
             raise UnknownProperty(

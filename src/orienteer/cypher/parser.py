@@ -286,7 +286,7 @@ class PatternReader(ABC):
             )
         types = frozenset(triple.type for triple in triples)
         self._note_partial(types if pattern.types else ())
-        direction = self._direction(pattern, set(types))
+        direction = self.direction(pattern, set(types))
         value = self.scope.fresh()
         edge = PatternEdge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
         self.edges.append(edge)
@@ -306,8 +306,8 @@ class PatternReader(ABC):
         for name in sorted(schema.partial.intersection(types)):
             self.scope.note(f"{schema.label(name)} is incomplete here: a count of it is too low")
 
-    def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
-        """Return the direction of an edge in the engine's text: a symmetric edge is stored once and has none."""
+    def direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
+        """Return the direction of an edge for the engine: a symmetric edge is stored once and has none."""
         scope, names, schema = self.scope, self.scope.names, self.scope.names.schema
         for edge_type in sorted(types & set(scope.names.catalog.loops)):
             scope.note(f"{schema.label(edge_type)}: edges from a node to itself are left out")

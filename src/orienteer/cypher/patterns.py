@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -18,6 +18,7 @@ from orienteer.records import JsonValue
 
 MOST_HOPS = 4  # edges of a variable-length pattern: at a larger distance, everything is connected to everything
 MOST_EDGES = 8  # in a clause, a variable-length one counted with its most hops: planning more takes an engine seconds
+_MOST_PARTS = 20  # edges, or paths, in a clause
 _SHORTEST: dict[str, Literal["SHORTEST", "ALL SHORTEST"]] = {
     "shortestpath": "SHORTEST",
     "allshortestpaths": "ALL SHORTEST",
@@ -26,14 +27,33 @@ _ReadExpression = Callable[[TokenReader], Expression]
 
 
 def read_paths(reader: TokenReader, read: _ReadExpression) -> tuple[PathPattern, ...]:
-    """Return the paths of a clause. Raises `BadQuery`, also for more edges than an engine plans in time."""
+    """Return the paths of a clause. Raises `BadQuery`."""
     paths = [read_path(reader, read)]
     while reader.takes(","):
         paths.append(read_path(reader, read))
-    edges = sum(edge.hops.most if edge.hops else 1 for path in paths for edge in path.edges)
-    if edges > MOST_EDGES or len(paths) > MOST_EDGES:
-        raise BadQuery(f"a pattern has {edges} edges: {MOST_EDGES} are allowed; put WITH between two MATCH")
+    edges = sum(len(path.edges) for path in paths)
+    if edges > _MOST_PARTS or len(paths) > _MOST_PARTS:
+        raise BadQuery(f"a pattern has {edges} edges: {_MOST_PARTS} are allowed; put WITH between two MATCH")
     return tuple(paths)
+
+
+def check_lengths(paths: Iterable[PathPattern]) -> None:
+    """Raise `BadQuery` for more edges than an engine plans in time, and for lengths that it cannot follow."""
+    edges = [edge for path in paths for edge in path.edges]
+    for hops in (edge.hops for edge in edges if edge.hops):
+        if not hops.most:
+            raise BadQuery(f"a pattern of any length is not supported: give the most hops, as in *1..{MOST_HOPS}")
+        if not hops.least:  # an engine loses nodes that no edge of the pattern's types could reach
+            raise BadQuery(
+                f"no hop at all, *0..{hops.most}, is not supported: write *1..{hops.most}, and UNION the start"
+            )
+        if hops.most > MOST_HOPS:
+            raise BadQuery(
+                f"*{hops.least}..{hops.most} is not supported: hops go from 1 to {MOST_HOPS}; for paths use `paths`"
+            )
+    total = sum(edge.hops.most if edge.hops else 1 for edge in edges)
+    if total > MOST_EDGES:
+        raise BadQuery(f"a pattern has {total} edges: {MOST_EDGES} are allowed; put WITH between two MATCH")
 
 
 def read_path(reader: TokenReader, read: _ReadExpression) -> PathPattern:
@@ -145,15 +165,10 @@ def _hops(reader: TokenReader) -> Hops:
     most = int(reader.next().value) if has_range and reader.peek().kind == "integer" else None
     if not has_range:
         most = least
-    if most is None:
-        raise BadQuery(f"a pattern of any length is not supported: give the most hops, as in *1..{MOST_HOPS}")
     least = 1 if least is None else least
-    # With *0 the engine loses nodes that no edge of the pattern's types could reach.
-    if not least:
-        raise BadQuery(f"no hop at all, *0..{most}, is not supported: write *1..{max(most, 1)}, and UNION the start")
-    if most > MOST_HOPS or least > most:
-        raise BadQuery(f"*{least}..{most} is not supported: hops go from 1 to {MOST_HOPS}; for paths use `paths`")
-    return Hops(least, most)
+    if most is not None and (most == 0 or least > most):
+        raise BadQuery(f"*{least}..{most} is not supported: write *1..{max(least, 1)}")
+    return Hops(least, most or 0)
 
 
 def _properties(reader: TokenReader, read: _ReadExpression) -> tuple[tuple[str, Expression], ...]:
@@ -172,7 +187,7 @@ def _properties(reader: TokenReader, read: _ReadExpression) -> tuple[tuple[str, 
 # The scope of an expression: its variables, parameters and names, and the notes for the caller.
 
 Constant: TypeAlias = None | bool | int | float | str
-_MOST_PARAMETER_ITEMS = 100_000  # of a list: a bound on a request to the worker
+MOST_PARAMETER_ITEMS = 100_000  # of a list: a bound on a request to the worker
 _LARGEST = 2**63
 _LONGEST_PARAMETER = 1_000_000  # characters
 
@@ -242,7 +257,7 @@ class Scope:
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):
             return self._list(name, value)
-        return constant(_checked(name, value))._replace(text=self._used(name, value))
+        return constant(checked_parameter(name, value))._replace(text=self._used(name, value))
 
     def constant(self, expression: syntax.Expression) -> JsonValue:
         """Return the value of a literal or a parameter; None for any other expression."""
@@ -253,11 +268,11 @@ class Scope:
     def _list(self, name: str, items: list[JsonValue]) -> Value:
         if not items:
             return Value("[]", list_of(UNKNOWN))
-        if len(items) > _MOST_PARAMETER_ITEMS:
-            raise BadQuery(f"The parameter ${name} has {len(items):,} items: {_MOST_PARAMETER_ITEMS:,} are allowed.")
+        if len(items) > MOST_PARAMETER_ITEMS:
+            raise BadQuery(f"The parameter ${name} has {len(items):,} items: {MOST_PARAMETER_ITEMS:,} are allowed.")
         if any(item is None or isinstance(item, list | dict) for item in items):
             raise BadQuery(f"The parameter ${name} holds null, a list or a map: its items must be texts or numbers.")
-        kind = common([constant(_checked(name, item)).kind for item in items], f"the parameter ${name}")
+        kind = common([constant(checked_parameter(name, item)).kind for item in items], f"the parameter ${name}")
         if kind.name == "float":
             items = [float(item) for item in items if isinstance(item, int | float)]
         return Value(self._used(name, items), list_of(kind))
@@ -297,7 +312,8 @@ class Scope:
             self.variables, self.local = before, before_local
 
 
-def _checked(name: str, value: JsonValue) -> Constant:
+def checked_parameter(name: str, value: JsonValue) -> Constant:
+    """Return a parameter, or an item of one. Raises `BadQuery` for a value that statements cannot use."""
     if isinstance(value, str):
         if "\0" in value or any(0xD800 <= ord(character) < 0xE000 for character in value):
             raise BadQuery(f"The parameter ${name} contains U+0000 or half a surrogate pair, which is not allowed.")

@@ -29,13 +29,14 @@ def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.Projec
 
 def page_of(scope: Scope, clause: Projection, most: int | None = None) -> str:
     """Return SKIP and LIMIT, at most `most`. Raises `BadQuery` for a parameter that is not a number."""
-    skip, limit = _rows(scope, clause.skip, "SKIP"), _rows(scope, clause.limit, "LIMIT")
+    skip, limit = page_number(scope, clause.skip, "SKIP"), page_number(scope, clause.limit, "LIMIT")
     if most is not None:
         limit = most if limit is None else min(limit, most)
     return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
 
 
-def _rows(scope: Scope, count: int | syntax.Parameter | None, what: str) -> int | None:
+def page_number(scope: Scope, count: int | syntax.Parameter | None, what: str) -> int | None:
+    """Return the number of SKIP or LIMIT. Raises `BadQuery` for a parameter that is not a number."""
     if count is None or isinstance(count, int):
         return count
     value = scope.value(count.name)

@@ -55,6 +55,7 @@ __all__ = [
     "ProjectionItem",
     "Property",
     "Quantifier",
+    "Reduction",
     "Slice",
     "Subquery",
     "Tree",
@@ -93,6 +94,17 @@ class Subquery(Tree):
 
 
 @dataclass(frozen=True, slots=True)
+class Reduction(Tree):
+    """`reduce(total = initial, x IN list | value)`."""
+
+    total: str
+    initial: Expression
+    variable: str
+    source: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class HasType(Tree):
     """`n:Gene` as a condition."""
 
@@ -116,6 +128,7 @@ class Hops:
 
     least: int
     most: int
+    """0 for any number."""
 
 
 @dataclass(frozen=True, slots=True)

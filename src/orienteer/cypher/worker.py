@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from orienteer.cypher.arrays import ArrayEngine
+from orienteer.cypher.algebra.engine import Arrays
 from orienteer.cypher.names import Bounds, View
 from orienteer.cypher.parser import parse
 from orienteer.errors import Error
@@ -35,7 +35,7 @@ def main() -> None:
         # The graph was published again: the parent has the old one mapped, and answers by itself.
         frames.send(answers, b'{"extra": "generation"}')
         return
-    engine = ArrayEngine(graph)
+    engine = Arrays(graph)
     walls = {"file size": confinement.limit_writing()}
     # numpy loads some of its modules at their first use.
     own = [
@@ -49,7 +49,7 @@ def main() -> None:
         frames.send(answers, answer.encode("utf-8", "surrogatepass"))
 
 
-def _answered(engine: ArrayEngine, request: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
+def _answered(engine: Arrays, request: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
     """Return the answer to a request, or the error by its class."""
     view = None if request["view"] is None else View.model_validate(request["view"])
     try:

@@ -161,7 +161,7 @@ class Strings(Sequence[str]):
     def places(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where a text begins and ends (exclusive) in the run of bytes, wherever it occurs, also over two."""
         wanted = encode(text)
-        # Occurrences overlap only if the text ends as it begins: then every place is tried, which takes ten times as long.
+        # Occurrences overlap only if the text ends as it begins. Then every place is tried, in ten times the time.
         overlaps = any(wanted.startswith(wanted[at:]) for at in range(1, len(wanted)))
         pattern = b"(?=%b)" % re.escape(wanted) if overlaps else re.escape(wanted)
         begins = [match.start() for match in re.finditer(pattern, self._utf8)]

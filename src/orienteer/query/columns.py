@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 ColumnKind: TypeAlias = Literal["node", "edge", "trail", "int", "float", "bool", "any"]
 Numbers = NDArray[np.int64]
+MARK = "#"
 _FITS = 1 << 62  # codes of pairs stay below this, inside 64 bits
 
 
@@ -214,7 +215,7 @@ def joined(columns: Sequence[Col]) -> Col:
 class Batch(NamedTuple):
     """Rows that are held at once: columns by name.
 
-    A name that begins with `#` is no variable: it has the number of the row outside, for a table inside a table.
+    A name that begins with `MARK` is no variable: it has the number of the row outside, for a table inside a table.
     """
 
     size: int
@@ -259,3 +260,8 @@ def stacked(batches: Sequence[Batch]) -> Batch:
         sum(batch.size for batch in batches),
         {name: joined([batch.columns[name] for batch in batches]) for name in names},
     )
+
+
+def marks(batch: Batch) -> list[str]:
+    """Return the names of the columns that say which row outside a row belongs to."""
+    return [name for name in batch.columns if name.startswith(MARK)]

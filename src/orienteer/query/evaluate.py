@@ -1,407 +1,514 @@
-"""Expressions over a batch of rows, by the logic of three values: true, false, null."""
+"""Expressions over a batch of rows, with the logic of three truth values."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
+import operator as op
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, Protocol
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import BadQuery, UnknownProperty, nearest
-from orienteer.query import expressions as forms
+from orienteer.errors import BadQuery
+from orienteer.query import expressions as ex
 from orienteer.query import plan
-from orienteer.query.budget import Budget
-from orienteer.query.columns import Batch, Col, ColumnKind, EdgeRef, NodeRef, Numbers, column, constant, objects
-from orienteer.query.sets import Sets
+from orienteer.query.budget import BATCH, Budget
+from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, column, constant, objects
+from orienteer.query.plan import NodeSet
+from orienteer.query.regular import TextPattern
 from orienteer.query.store import Store
-from orienteer.query.values import calculated, called, contained, ordered, shown, whole
+from orienteer.query.values import (
+    FUNCTIONS,
+    calculated,
+    contained,
+    equal,
+    item_of,
+    less,
+    less_or_equal,
+    slice_of,
+    text_of,
+    whole,
+)
 from orienteer.records import JsonValue
 
-_NUMBERS: tuple[ColumnKind, ...] = ("int", "float")
-_COMPARISONS = {
-    "=": operator.eq,
-    "<>": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
-    "CONTAINS": lambda text, part: part in text,
-    "STARTS WITH": str.startswith,
-    "ENDS WITH": str.endswith,
+_PIECE = 256  # values that are made between two looks at the budget: each may have a million characters
+_NUMBERS = ("int", "float")
+_COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
+    "=": equal,
+    "<>": lambda a, b: None if (same := equal(a, b)) is None else not same,
+    "<": less,
+    "<=": less_or_equal,
+    ">": lambda a, b: less(b, a),
+    ">=": lambda a, b: less_or_equal(b, a),
 }
 _FEW = 1_000  # rows: fewer names are read one by one
-_EXACT = 2**53  # whole numbers below are exact as floats
-Matcher = Callable[[str, str], bool]
-"""Whether a text matches a regular expression as a whole."""
+_OF_ARRAYS = {"=": op.eq, "<>": op.ne, "<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge}
+_OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
+    "CONTAINS": lambda a, b: b in a,
+    "STARTS WITH": str.startswith,
+    "ENDS WITH": str.endswith,
+    "=~": lambda a, b: TextPattern.of(b).matches(a),
+}
+_SPELLED = {"edges": "relationships", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString"}
 
 
-class Tables(Protocol):
-    """What expressions need of the tables: subqueries."""
+class Shown(NamedTuple):
+    """The names of a graph in answers: its own, or those of a view."""
+
+    node_types: Sequence[str]
+    edge_types: Sequence[str]
+    label: str | None = None
+    """A label of every node, after its type; None for no such label."""
+    identifier: Callable[[int], str] | None = None
+    """The id of the node at a row; None for the graph's own ids."""
+
+
+class Inside(Protocol):
+    """Evaluates the parts of expressions that need a table or a set."""
 
     def inner(self, expression: plan.Inner, batch: Batch) -> Col:
-        """Return an inner table's answer for each row."""
+        """Return the value of an inner table for each row."""
+
+    def mask(self, nodes: NodeSet) -> NDArray[np.bool_]:
+        """Mark the nodes of a set: (nodes,)."""
 
 
 class Evaluator:
-    """Evaluates the expressions of one query."""
+    """Evaluates the expressions of one query. All columns have a row for each row of the batch."""
 
     def __init__(
-        self,
-        store: Store,
-        parameters: Mapping[str, JsonValue],
-        budget: Budget,
-        matches: Matcher | None,
-        view: Mapping[str, Any],
+        self, store: Store, budget: Budget, parameters: Mapping[str, JsonValue], inside: Inside, shown: Shown | None
     ) -> None:
-        """`matches` answers `=~`, if the caller allows it. `view` names ids and types otherwise than the store."""
-        self._store, self._parameters, self._budget, self._matches = store, parameters, budget, matches
-        self._view = view
-        self.tables: Tables
-        self.sets: Sets
+        self._store, self._budget, self._parameters, self._inside = store, budget, parameters, inside
+        self._shown = Shown(store.types.nodes, store.types.edges) if shown is None else shown
 
-    def true(self, expression: forms.Expression, batch: Batch) -> NDArray[np.bool_]:
-        """Mark the rows for which a condition is true: (rows,)."""
-        return self._truth(self.column(expression, batch))[0]
+    def true(self, condition: ex.Expression, batch: Batch) -> NDArray[np.bool_]:
+        """Mark the rows for which a condition is true."""
+        return _truth(self.column(condition, batch))[0]
 
-    def column(self, expression: forms.Expression, batch: Batch) -> Col:
-        """Return the values of an expression: (rows,). Raises `BadQuery`, and what `Budget.check` raises."""
+    def column(self, expression: ex.Expression, batch: Batch) -> Col:
+        """Return the values of an expression. Raises `BadQuery` for values of a wrong kind, `QueryStopped`."""
         self._budget.check()
-        values: Col = _EVALUATE[type(expression)](self, expression, batch)
-        return values
+        return _EVALUATE[type(expression)](self, expression, batch)
 
-    def _truth(self, values: Col) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Mark where a condition is true, and where it is false."""
-        if values.kind == "bool":
-            nulls = values.nulls
-            return values.data & ~nulls, ~values.data & ~nulls
-        items = values.values()
-        for item in items:
-            if item is not None and not isinstance(item, bool):
-                raise BadQuery(
-                    f"a condition must be true or false, and {shown(item)} is not: compare it with something"
-                )
-        return np.array([item is True for item in items], np.bool_), np.array(
-            [item is False for item in items], np.bool_
-        )
+    def _mapped(self, function: Callable[..., Any], columns: Sequence[Col], size: int) -> Col:
+        """Return the results of a function for each row; of constants it is called once."""
+        if size and all(part.is_constant for part in columns):
+            return constant(function(*(part.take([0]).values()[0] for part in columns)), size)
+        rows = zip(*(part.values() for part in columns), strict=True)
+        values, held = list[Any](), 0
+        while piece := [function(*row) for row in islice(rows, _PIECE)]:
+            values += piece
+            held += sum(map(_weight, piece))
+            self._budget.hold(len(values), held)
+        return column(values)
 
     # Leaves.
 
-    def _literal(self, expression: forms.Literal_, batch: Batch) -> Col:
+    def _literal(self, expression: ex.Literal_, batch: Batch) -> Col:
         return constant(expression.value, batch.size)
 
-    def _parameter(self, expression: forms.Parameter, batch: Batch) -> Col:
-        if expression.name not in self._parameters:
-            names = ", ".join(self._parameters) or "none"
-            raise BadQuery(f"The parameter ${expression.name} was not given. Given: {names}.")
+    def _parameter(self, expression: ex.Parameter, batch: Batch) -> Col:
         return constant(self._parameters[expression.name], batch.size)
 
-    def _variable(self, expression: forms.Variable, batch: Batch) -> Col:
-        if expression.name in batch.columns:
-            return batch.columns[expression.name]
-        # Without rows a subquery may not have bound its names.
-        assert not batch.size, f"{expression.name!r} is bound by no clause"
-        return objects([])
+    def _variable(self, expression: ex.Variable, batch: Batch) -> Col:
+        return batch.columns[expression.name] if batch.size else _NOTHING
 
-    def _property(self, expression: forms.Property, batch: Batch) -> Col:
-        base, key = self.column(expression.base, batch), expression.key
-        if base.kind in ("node", "edge"):
-            return self._of_entity(base, key)
-        return column([self._of_value(value, key) for value in base.values()])
+    def _property(self, expression: ex.Property, batch: Batch) -> Col:
+        return self._entry(self.column(expression.base, batch), expression.key, batch.size)
 
-    def _of_entity(self, base: Col, key: str) -> Col:
-        if base.kind == "node" and key.casefold() in ("id", "name"):
-            return self.identity(base.data) if key.casefold() == "id" else self._store.texts("name", base.data)
-        names = self._store.properties.names if base.kind == "node" else self._store.edge_properties
-        if key in names:
-            return self._store.read(base.kind, key, base.data)
-        same = [name for name in names if name.casefold() == key.casefold()]
-        if len(same) == 1:
-            return self._store.read(base.kind, same[0], base.data)
-        near = nearest(key, names, most=3)
-        hint = f" Near: {', '.join(near)}." if near else ""
-        raise UnknownProperty(f"No {base.kind} has a property {key!r}.{hint}", near)
+    def _entry(self, base: Col, key: str, size: int) -> Col:
+        """Return a property of nodes or edges, a part of dates, or the value of a key of maps."""
+        base = _narrowed(base)
+        if base.kind == "node":
+            return self._texts(key, base.data) if key in ("id", "name") else self._store.read("node", key, base.data)
+        if base.kind == "edge":
+            return self._store.read("edge", key, base.data)
+        return self._mapped(lambda value: self._entry_of(value, key), [base], size)
 
-    def identity(self, rows: Numbers) -> Col:
-        """Return the ids of nodes as the query names them: (rows,)."""
-        identifiers = self._view.get("id")
-        return self._store.texts("id", rows) if identifiers is None else identifiers(rows)
-
-    def _of_value(self, value: Any, key: str) -> Any:
-        if value is None:
-            return None
+    def _entry_of(self, value: Any, key: str) -> Any:  # Any: Cypher's values
         if isinstance(value, NodeRef | EdgeRef):
-            return self._of_entity(column([value]), key).values()[0]
+            return self._entry(column([value]), key, 1).values()[0]
         if isinstance(value, date) and key in ("year", "month", "day"):
             return getattr(value, key)
-        if isinstance(value, dict):
-            return value.get(key)
-        raise BadQuery(f"{shown(value)} has no property {key!r}: nodes, edges and maps have")
+        if value is None or isinstance(value, dict):
+            return None if value is None else value.get(key)
+        raise BadQuery(f"{text_of(value)[:40]!r} has no property {key!r}: only nodes, edges, maps and dates have any")
+
+    def _texts(self, what: str, rows: Numbers) -> Col:
+        identifier = self._shown.identifier
+        if what == "name" or identifier is None:
+            return self._store.texts(what, rows)
+        return objects([None if row < 0 else identifier(row) for row in rows.tolist()])
 
     # Operators.
 
-    def _unary(self, expression: forms.Unary, batch: Batch) -> Col:
+    def _unary(self, expression: ex.Unary, batch: Batch) -> Col:
         values = self.column(expression.operand, batch)
         if expression.operator == "NOT":
-            true, false = self._truth(values)
+            true, false = _truth(values)
             return Col("bool", false, _or_none(~true & ~false))
         if expression.operator == "-":
-            return column([None if value is None else _negative(value) for value in values.values()])
+            if values.kind == "float":
+                return Col("float", -values.data, values.null)
+            return self._mapped(_negative, [values], batch.size)
         nulls = values.nulls
         return Col("bool", nulls if expression.operator == "IS NULL" else ~nulls)
 
-    def _binary(self, expression: forms.Binary, batch: Batch) -> Col:
-        sign = expression.operator
-        if sign in ("AND", "OR", "XOR"):
-            return self._logical(sign, expression, batch)
-        if sign in _TEXTS and (found := self._names_with(sign, expression, batch)) is not None:
+    def _binary(self, expression: ex.Binary, batch: Batch) -> Col:
+        operator = expression.operator
+        if operator in ("AND", "OR", "XOR"):
+            return self._logical(expression, batch)
+        if operator in _OF_TEXTS and (found := self._names_with(expression, batch)) is not None:
             return found
         left, right = self.column(expression.left, batch), self.column(expression.right, batch)
-        if sign in _COMPARISONS:
-            return _compared(sign, left, right)
-        if sign == "IN":
-            return _contained(left, right)
-        pairs = zip(left.values(), right.values(), strict=True)
-        if sign in _TEXTS:
-            test = _TEXTS[sign]
-            # As openCypher has it, what is not a text contains nothing.
-            return column([test(a, b) if isinstance(a, str) and isinstance(b, str) else None for a, b in pairs])
-        if sign == "=~":
-            matches = self._matches
-            if matches is None:
-                raise BadQuery("=~ is not answered here: use CONTAINS, STARTS WITH or ENDS WITH")
-            return column([matches(a, b) if isinstance(a, str) and isinstance(b, str) else None for a, b in pairs])
-        if left.kind in _NUMBERS and right.kind in _NUMBERS and sign in "+-*" and "float" in (left.kind, right.kind):
+        if operator in _OF_ARRAYS:
+            return self._compared(operator, left, right, batch.size)
+        if operator == "IN":
+            return self._in(left, right, batch.size)
+        if operator in _OF_TEXTS:
+            test = _OF_TEXTS[operator]
+            return self._mapped(
+                lambda a, b: test(a, b) if isinstance(a, str) and isinstance(b, str) else None,
+                [left, right],
+                batch.size,
+            )
+        if (
+            left.kind in _NUMBERS
+            and right.kind in _NUMBERS
+            and operator in "+-*"
+            and "float" in (left.kind, right.kind)
+        ):
             with np.errstate(all="ignore"):
-                data = {"+": np.add, "-": np.subtract, "*": np.multiply}[sign](left.data, right.data, dtype=float)
+                data = {"+": np.add, "-": np.subtract, "*": np.multiply}[operator](left.data, right.data, dtype=float)
             return Col("float", data, _or_none(left.nulls | right.nulls))
-        return column([calculated(sign, a, b) for a, b in pairs])
+        return self._mapped(lambda a, b: calculated(operator, a, b), [left, right], batch.size)
 
-    def _names_with(self, sign: str, expression: forms.Binary, batch: Batch) -> Col | None:
-        """Return `n.name CONTAINS 'text'` for nodes, found in all names at once; None for any other condition."""
+    def _names_with(self, expression: ex.Binary, batch: Batch) -> Col | None:
+        """Return `n.name CONTAINS 'text'` for many nodes, found in all names at once; None for other conditions."""
         left = expression.left
-        if not isinstance(left, forms.Property) or left.key.casefold() != "name" or batch.size < _FEW:
+        if batch.size < _FEW or expression.operator == "=~" or not isinstance(left, ex.Property) or left.key != "name":
             return None
         base, part = self.column(left.base, batch), self.column(expression.right, batch)
         text = part.data[0] if part.kind == "any" and part.is_constant else None
         if base.kind != "node" or not isinstance(text, str) or not text:
             return None
-        mask = self._store.names_with(sign, text)
+        mask = self._store.names_with(expression.operator, text)
         return Col("bool", mask[np.maximum(base.data, 0)], _or_none(base.nulls))
 
-    def _logical(self, sign: str, expression: forms.Binary, batch: Batch) -> Col:
-        true, false = self._truth(self.column(expression.left, batch))
-        undecided = np.ones(batch.size, np.bool_) if sign == "XOR" else ~false if sign == "AND" else ~true
-        # The right side is asked only where the left decides nothing: `n.x <> 0 AND 1 / n.x > 2`.
-        at = np.flatnonzero(undecided)
-        other_true, other_false = np.zeros((2, batch.size), np.bool_)
-        part = batch if len(at) == batch.size else batch.take(at)
-        other_true[at], other_false[at] = self._truth(self.column(expression.right, part))
-        if sign == "AND":
-            true, false = true & other_true, false | other_false
-        elif sign == "OR":
-            true, false = true | other_true, false & other_false
-        else:
+    def _logical(self, expression: ex.Binary, batch: Batch) -> Col:
+        operator = expression.operator
+        true, false = _truth(self.column(expression.left, batch))
+        if operator == "XOR":
+            other_true, other_false = _truth(self.column(expression.right, batch))
             true, false = (true & other_false) | (false & other_true), (true & other_true) | (false & other_false)
+            return Col("bool", true, _or_none(~true & ~false))
+        # What the first operand decides, the second is not asked.
+        at = np.flatnonzero(~false if operator == "AND" else ~true)
+        other_true, other_false = np.zeros((2, batch.size), np.bool_)
+        if len(at):
+            other_true[at], other_false[at] = _truth(self.column(expression.right, batch.take(at)))
+        if operator == "AND":
+            true, false = true & other_true, false | other_false
+        else:
+            true, false = true | other_true, false & other_false
         return Col("bool", true, _or_none(~true & ~false))
 
-    # Lists, maps and CASE.
+    def _compared(self, operator: str, left: Col, right: Col, size: int) -> Col:
+        are_numbers = left.kind in _NUMBERS and right.kind in _NUMBERS
+        are_alike = left.kind == right.kind and left.kind in ("bool", "int", "float")
+        are_one = left.kind == right.kind and left.kind in ("node", "edge") and operator in ("=", "<>")
+        if are_alike or are_one or (are_numbers and _is_exact(left, right)):
+            data = _OF_ARRAYS[operator](left.data, right.data)
+            return Col("bool", data, _or_none(left.nulls | right.nulls))
+        if operator == "=" and right.is_constant and isinstance(text := right.data[0], str) and left.kind == "any":
+            return column([None if value is None else value == text for value in left.data.tolist()])
+        return self._mapped(_COMPARED[operator], [left, right], size)
 
-    def _list(self, expression: forms.ListOf, batch: Batch) -> Col:
-        if all(isinstance(item, forms.Literal_) for item in expression.items):
-            return constant([item.value for item in expression.items if isinstance(item, forms.Literal_)], batch.size)
-        columns = [self.column(item, batch).values() for item in expression.items]
-        return objects([list(row) for row in zip(*columns, strict=True)])
+    def _in(self, left: Col, right: Col, size: int) -> Col:
+        items = right.data[0] if right.kind == "any" and right.is_constant else None
+        if items and isinstance(items, list) and all(isinstance(item, str) for item in items):
+            known = frozenset(items)
+            return column([None if value is None else value in known for value in left.values()])
+        return self._mapped(contained, [left, right], size)
 
-    def _map(self, expression: forms.MapOf, batch: Batch) -> Col:
-        columns = [self.column(item, batch).values() for _, item in expression.items]
+    # Lists, maps, CASE.
+
+    def _list(self, expression: ex.ListOf, batch: Batch) -> Col:
+        if not expression.items:
+            return constant([], batch.size)
+        return self._mapped(lambda *row: list(row), self._columns(expression.items, batch), batch.size)
+
+    def _map(self, expression: ex.MapOf, batch: Batch) -> Col:
+        if not expression.items:
+            return constant({}, batch.size)
         keys = [key for key, _ in expression.items]
-        rows = zip(*columns, strict=True) if columns else [()] * batch.size
-        return objects([dict(zip(keys, row, strict=True)) for row in rows])
+        columns = self._columns([part for _, part in expression.items], batch)
+        return self._mapped(lambda *row: dict(zip(keys, row, strict=True)), columns, batch.size)
 
-    def _item(self, expression: forms.Item, batch: Batch) -> Col:
-        bases, places = self.column(expression.base, batch), self.column(expression.at, batch)
-        return column([self._item_at(a, b) for a, b in zip(bases.values(), places.values(), strict=True)])
+    def _columns(self, parts: Sequence[ex.Expression], batch: Batch) -> list[Col]:
+        return [self.column(part, batch) for part in parts]
 
-    def _item_at(self, items: Any, at: Any) -> Any:
-        if items is None or at is None:
-            return None
-        if isinstance(at, str):
-            return self._of_value(items, at)
-        if not isinstance(items, list) or not isinstance(at, int) or isinstance(at, bool):
-            raise BadQuery(f"list[n] takes a list and a whole number, and not {shown(items)} and {shown(at)}")
-        return items[at] if -len(items) <= at < len(items) else None
+    def _item(self, expression: ex.Item, batch: Batch) -> Col:
+        base, at = self._columns([expression.base, expression.at], batch)
+        base = _narrowed(base)
+        if base.kind in ("node", "edge"):
+            if at.is_constant and isinstance(key := at.data[0], str):
+                return self._entry(base, key, batch.size)
+            return self._mapped(
+                lambda value, key: None if key is None else self._entry_of(value, text_of(key)), [base, at], batch.size
+            )
+        return self._mapped(item_of, [base, at], batch.size)
 
-    def _slice(self, expression: forms.Slice, batch: Batch) -> Col:
-        part = slice(expression.begin, expression.end)
-        return objects(
-            [None if items is None else items[part] for items in self.column(expression.base, batch).values()]
+    def _slice(self, expression: ex.Slice, batch: Batch) -> Col:
+        begin, end = (
+            constant(default, batch.size) if bound is None else self.column(bound, batch)
+            for bound, default in ((expression.begin, 0), (expression.end, 1 << 62))
         )
 
-    def _case(self, expression: forms.CaseExpression, batch: Batch) -> Col:
+        def sliced(items: Any, first: Any, last: Any) -> Any:  # Any: Cypher's values
+            return None if first is None or last is None else slice_of(items, first, last)
+
+        return self._mapped(sliced, [self.column(expression.base, batch), begin, end], batch.size)
+
+    def _case(self, expression: ex.CaseExpression, batch: Batch) -> Col:
         values: list[Any] = [None] * batch.size
         rest = np.arange(batch.size)
-        for condition, result in (*expression.whens, (None, expression.otherwise)):
-            here = batch.take(rest)
-            true = np.ones(len(rest), np.bool_) if condition is None else self.true(condition, here)
-            if true.any() and result is not None:
-                made = self.column(result, here.take(true)).values()
-                for place, value in zip(rest[true].tolist(), made, strict=True):
-                    values[place] = value
+        for condition, result in expression.whens:
+            true = self.true(condition, batch.take(rest))
+            self._put(values, rest[true], result, batch)
             rest = rest[~true]
+        if expression.otherwise is not None:
+            self._put(values, rest, expression.otherwise, batch)
         return column(values)
 
-    def _each(self, variable: str, source: forms.Expression, batch: Batch) -> tuple[Batch, list[int | None]]:
-        """Return a row for each item of a list of each row, and how many items each row has; None for a null."""
+    def _put(self, values: list[Any], at: Numbers, result: ex.Expression, batch: Batch) -> None:
+        if len(at):
+            made = self.column(result, batch.take(at)).values()
+            for place, value in zip(at.tolist(), made, strict=True):
+                values[place] = value
+
+    def _each(self, variable: str, source: ex.Expression, batch: Batch) -> Iterator[tuple[Batch, list[int | None]]]:
+        """Yield a row for each item of the list of each row, in parts of about a batch, and the number of items of
+        each row of the part; None for a null. Raises `BadQuery` for a value that is not a list."""
         lists = self.column(source, batch).values()
+        if any(items is not None and not isinstance(items, list) for items in lists):
+            raise BadQuery("a condition on the items of a list takes a list")
         sizes = [None if items is None else len(items) for items in lists]
-        index = np.repeat(np.arange(batch.size), [size or 0 for size in sizes])
-        self._budget.walk(len(index))
-        items = column([item for items in lists if items is not None for item in items])
-        return batch.take(index).beside({variable: items}), sizes
+        ends = np.cumsum([size or 0 for size in sizes])
+        low = 0
+        while low < batch.size:
+            before = int(ends[low - 1]) if low else 0
+            high = max(int(np.searchsorted(ends, before + BATCH, "right")), low + 1)
+            index = np.repeat(np.arange(low, high), [size or 0 for size in sizes[low:high]])
+            items = column([item for part in lists[low:high] if part is not None for item in part])
+            self._budget.hold(len(index), 8 * len(index))
+            yield batch.take(index).beside({variable: items}), sizes[low:high]
+            low = high
 
-    def _comprehension(self, expression: forms.Comprehension, batch: Batch) -> Col:
-        inner, sizes = self._each(expression.variable, expression.source, batch)
-        keep = self.true(expression.where, inner) if expression.where is not None else np.ones(inner.size, np.bool_)
-        result = expression.result if expression.result is not None else forms.Variable(expression.variable)
-        values, keeps = iter(self.column(result, inner.take(keep)).values()), iter(keep.tolist())
-        return objects([None if size is None else [next(values) for _ in range(size) if next(keeps)] for size in sizes])
+    def _comprehension(self, expression: ex.Comprehension, batch: Batch) -> Col:
+        made, held = list[list[Any] | None](), 0
+        shown = ex.Variable(expression.variable) if expression.result is None else expression.result
+        for inner, sizes in self._each(expression.variable, expression.source, batch):
+            keep = np.ones(inner.size, np.bool_)
+            if expression.where is not None:
+                keep = self.true(expression.where, inner)
+            values, keeps = iter(self.column(shown, inner.take(keep)).values()), iter(keep.tolist())
+            made += [None if size is None else [next(values) for _ in range(size) if next(keeps)] for size in sizes]
+            held += 8 * inner.size
+            self._budget.hold(len(made), held)
+        return objects(made)
 
-    def _quantifier(self, expression: forms.Quantifier, batch: Batch) -> Col:
-        inner, sizes = self._each(expression.variable, expression.source, batch)
-        true, false = self._truth(self.column(expression.where, inner))
-        answers = iter(np.where(true, 1, np.where(false, 0, -1)).tolist())
-        return column(
-            [
-                None if size is None else _quantified(expression.kind, [next(answers) for _ in range(size)])
-                for size in sizes
-            ]
-        )
+    def _quantifier(self, expression: ex.Quantifier, batch: Batch) -> Col:
+        made = list[bool | None]()
+        for inner, sizes in self._each(expression.variable, expression.source, batch):
+            true, false = _truth(self.column(expression.where, inner))
+            answers = iter(np.where(true, 1, np.where(false, 0, -1)).tolist())
+            for size in sizes:
+                of_row = None if size is None else [next(answers) for _ in range(size)]
+                made.append(None if of_row is None else _quantified(expression.kind, of_row))
+        return column(made)
 
-    # Functions, types, sets and tables.
+    def _reduce(self, expression: plan.Reduce, batch: Batch) -> Col:
+        total, lists = self._columns([expression.initial, expression.source], batch)
+        items = lists.values()
+        sizes = np.array([-1 if part is None else len(part) for part in items], np.int64)
+        values = [None if size < 0 else value for size, value in zip(sizes.tolist(), total.values(), strict=True)]
+        for step in range(int(sizes.max(initial=0))):
+            at = np.flatnonzero(sizes > step)
+            inner = batch.take(at).beside(
+                {
+                    expression.total: column([values[place] for place in at.tolist()]),
+                    expression.item: column([items[place][step] for place in at.tolist()]),
+                }
+            )
+            for place, value in zip(at.tolist(), self.column(expression.value, inner).values(), strict=True):
+                values[place] = value
+        return column(values)
 
-    def _call(self, expression: forms.FunctionCall, batch: Batch) -> Col:
-        name = expression.name
-        columns = [self.column(argument, batch) for argument in expression.arguments]
+    # Functions.
+
+    def _call(self, expression: ex.FunctionCall, batch: Batch) -> Col:
+        name, size = expression.name, batch.size
+        if name == "rand":
+            return Col("float", np.array([random.random() for _ in range(size)]))  # not for secrets
+        columns = self._columns(expression.arguments, batch)
         if name == "coalesce":
-            rows = zip(*(part.values() for part in columns), strict=True)
-            return column([next((value for value in row if value is not None), None) for row in rows])
-        if name in ("type", "nodetype", "labels", "id"):
-            return self._of_graph(name, columns[0])
+            return self._mapped(lambda *row: next((v for v in row if v is not None), None), columns, size)
+        if name in _OF_GRAPH:
+            return self._of_graph(name, _narrowed(columns[0]), size)
         if name == "size" and columns[0].kind == "trail":
             return Col("int", (columns[0].data >= 0).sum(axis=1), _or_none(columns[0].nulls))
-        # A function of constants is called once.
-        if batch.size and all(part.is_constant for part in columns):
-            return constant(called(name, tuple(part.take(slice(1)).values()[0] for part in columns)), batch.size)
-        return column([called(name, row) for row in zip(*(part.values() for part in columns), strict=True)])
+        function = FUNCTIONS[name]
 
-    def _of_graph(self, name: str, values: Col) -> Col:
-        """Return the id, the type or the labels of nodes or edges."""
+        def called(*row: Any) -> Any:  # Any: Cypher's values
+            if None in row:
+                return None
+            try:
+                return function(*row)
+            except (TypeError, AttributeError, ValueError, IndexError):
+                shown = ", ".join(text_of(value)[:40] for value in row)
+                raise BadQuery(
+                    f"{_SPELLED.get(name, name)}({shown}) is not possible: check the kind of value"
+                ) from None
+
+        return self._mapped(called, columns, size)
+
+    def _of_graph(self, name: str, values: Col, size: int) -> Col:
+        """Return what a function tells of nodes, edges and maps."""
         if values.kind not in ("node", "edge"):
-            return column(
-                [
-                    None if value is None else self._of_graph(name, _entity(value, name)).values()[0]
-                    for value in values.values()
-                ]
-            )
-        if name == "id":
-            if values.kind == "node":
-                return self.identity(values.data)
-            return column([None if at < 0 else f"e{at}" for at in values.data.tolist()])
-        safe = np.maximum(values.data, 0)
-        if values.kind == "edge":
-            numbers, names = self._store.adjacency.kind[safe].astype(np.int64) >> 1, self._store.types.edges
-        else:
-            numbers, names = self._store.node_types[safe].astype(np.int64), self._store.types.nodes
-        written = self._view.get("type", str)
-        told = np.array([written(name) for name in names], object)[numbers]
-        if name == "labels":
-            labels = self._view.get("labels", lambda label: [label])
-            return objects(
-                [None if is_null else labels(label) for label, is_null in zip(told, values.nulls.tolist(), strict=True)]
-            )
-        return Col("any", np.where(values.nulls, np.array(None, object), told))
+            return self._mapped(lambda value: self._of_value(name, value), [values], size)
+        if name == "id" and values.kind == "node":
+            return self._texts("id", values.data)
+        if name == "type" and values.kind == "edge":
+            return self._named(self._shown.edge_types, self._store.adjacency.kind, values, 1)
+        if name in ("nodetype", "labels") and values.kind == "node":
+            types = self._named(self._shown.node_types, self._store.node_types, values, 0)
+            if name == "nodetype":
+                return types
+            more = [] if self._shown.label is None else [self._shown.label]
+            return objects([None if name is None else [name, *more] for name in types.values()])
+        return self._mapped(lambda value: self._of_value(name, value), [values], size)
+
+    @staticmethod
+    def _named(names: Sequence[str], numbers: Any, values: Col, shift: int) -> Col:  # Any: an array that is mapped
+        shown = np.array([*map(str, names)], object)[numbers[np.maximum(values.data, 0)].astype(np.int64) >> shift]
+        return Col("any", np.where(values.nulls, _NULL, shown))
+
+    def _of_value(self, name: str, value: Any) -> Any:  # Any: Cypher's values
+        if value is None:
+            return None
+        if name == "keys":
+            return sorted(self.properties_of(value))
+        if name == "properties":
+            return self.properties_of(value)
+        if isinstance(value, NodeRef) and name in ("id", "nodetype", "labels"):
+            return self._of_graph(name, column([value]), 1).values()[0]
+        if isinstance(value, EdgeRef):
+            if name == "id":
+                return f"e{value.at}"
+            if name in ("startnode", "endnode"):
+                source, target, _ = self._store.ends_of(np.array([value.at]))
+                return NodeRef(int((source if name == "startnode" else target)[0]))
+            if name == "type":
+                return self._of_graph(name, column([value]), 1).values()[0]
+        raise BadQuery(f"{name}() does not take {text_of(value)[:40]!r}")
+
+    def properties_of(self, value: Any) -> dict[str, Any]:  # Any: Cypher's values
+        """Return the properties of a node or an edge, or a map itself; those that are null are left out."""
+        if isinstance(value, dict):
+            return value
+        if not isinstance(value, NodeRef | EdgeRef):
+            raise BadQuery("keys() and properties() take a node, an edge or a map")
+        if isinstance(value, NodeRef):
+            own = {
+                "id": self._texts("id", np.array([value.row])),
+                "name": self._store.texts("name", np.array([value.row])),
+            }
+            read = {
+                name: self._store.read("node", name, np.array([value.row])) for name in self._store.properties.names
+            }
+            return {name: part.values()[0] for name, part in {**own, **read}.items() if not part.nulls[0]}
+        read = {name: self._store.read("edge", name, np.array([value.at])) for name in self._store.edge_properties}
+        return {name: part.values()[0] for name, part in read.items() if not part.nulls[0]}
+
+    # Types, sets, tables.
 
     def _is_of(self, expression: plan.IsOf, batch: Batch) -> Col:
-        base = self.column(expression.base, batch)
-        base = base if base.kind in ("node", "edge") else column(base.values())
+        base = _narrowed(self.column(expression.base, batch))
         if base.kind not in ("node", "edge"):
-            return Col("bool", np.zeros(batch.size, np.bool_), np.ones(batch.size, np.bool_))
+            return constant(None, batch.size)
         safe, wanted = np.maximum(base.data, 0), list(expression.types)
-        numbers = self._store.node_types[safe] if base.kind == "node" else self._store.adjacency.kind[safe] >> 1
+        is_node = base.kind == "node"
+        numbers = self._store.node_types[safe] if is_node else self._store.adjacency.kind[safe] >> 1
         return Col("bool", np.isin(numbers, wanted), _or_none(base.nulls))
 
     def _is_in(self, expression: plan.IsIn, batch: Batch) -> Col:
-        base = self.column(expression.base, batch)
-        base = base if base.kind == "node" else column(base.values())
-        if base.kind != "node":  # null, or no node at all
+        base = _narrowed(self.column(expression.base, batch))
+        if base.kind != "node":  # nulls alone
             return Col("bool", np.zeros(batch.size, np.bool_))
         # EXISTS is false for a null, and never null.
-        return Col("bool", (base.data >= 0) & self.sets.mask(expression.nodes)[np.maximum(base.data, 0)])
+        return Col("bool", (base.data >= 0) & self._inside.mask(expression.nodes)[np.maximum(base.data, 0)])
 
     def _inner(self, expression: plan.Inner, batch: Batch) -> Col:
-        return self.tables.inner(expression, batch)
+        return self._inside.inner(expression, batch)
 
 
-def _compared(sign: str, left: Col, right: Col) -> Col:
-    """Return a comparison: over arrays if both sides have one kind of numbers, nodes or edges, else value by value."""
-    is_same = left.kind == right.kind and left.kind in ("node", "edge") and sign in ("=", "<>")
-    are_numbers = left.kind in _NUMBERS and right.kind in _NUMBERS
-    if (
-        is_same
-        or left.kind == right.kind == "bool"
-        or (are_numbers and (left.kind == right.kind or _is_exact(left, right)))
-    ):
-        return Col("bool", _COMPARISONS[sign](left.data, right.data), _or_none(left.nulls | right.nulls))
-    if (
-        sign == "="
-        and left.kind == "any"
-        and right.kind == "any"
-        and right.is_constant
-        and isinstance(right.data[0], str)
-    ):
-        text, known = right.data[0], left.data
-        return Col("bool", known == text, _or_none(left.nulls))
-    return column([ordered(sign, a, b) for a, b in zip(left.values(), right.values(), strict=True)])
+_OF_GRAPH = frozenset({"type", "nodetype", "labels", "id", "keys", "properties", "startnode", "endnode"})
+_NULL = np.array(None, object)
+_NOTHING = Col("any", np.zeros(0, object))
 
 
-def _contained(left: Col, right: Col) -> Col:
-    items = right.data[0] if right.kind == "any" and right.is_constant else None
-    if isinstance(items, list) and items and all(isinstance(item, str) for item in items):
-        known = frozenset(items)
-        return column([None if value is None else isinstance(value, str) and value in known for value in left.values()])
-    return column([contained(a, b) for a, b in zip(left.values(), right.values(), strict=True)])
+def _truth(values: Col) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return where a condition is true, and where it is false. Raises `BadQuery` for other values."""
+    if values.kind == "bool":
+        nulls = values.nulls
+        return values.data & ~nulls, ~values.data & ~nulls
+    items = values.values()
+    if any(item is not None and not isinstance(item, bool) for item in items):
+        raise BadQuery("a condition must be true or false: compare the value with something")
+    return np.array([item is True for item in items], np.bool_), np.array([item is False for item in items], np.bool_)
 
 
-def _is_exact(left: Col, right: Col) -> bool:
-    """Return whether the whole numbers of one side compare exactly as floats."""
-    numbers = (left if left.kind == "int" else right).data
-    return not len(numbers) or int(np.abs(numbers).max()) < _EXACT
+def _narrowed(values: Col) -> Col:
+    """Return the values as a column of nodes, or of edges, if they are."""
+    return column(values.values()) if values.kind == "any" and isinstance(_first(values), NodeRef | EdgeRef) else values
 
 
-def _negative(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadQuery(f"- takes a number and not {shown(value)}")
+def _first(values: Col) -> Any:  # Any: Cypher's values
+    return next((value for value in values.data.tolist() if value is not None), None)
+
+
+def _negative(value: Any) -> Any:  # Any: Cypher's values
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise BadQuery("a minus sign takes a number")
     return whole(-value) if isinstance(value, int) else -value
 
 
-def _entity(value: Any, name: str) -> Col:
-    made = column([value])
-    if made.kind not in ("node", "edge"):
-        raise BadQuery(f"{name}() takes a node or an edge and not {shown(value)}")
-    return made
+def _weight(value: Any) -> int:  # Any: Cypher's values
+    """Return the bytes that a new value takes, without those that it shares with others."""
+    if isinstance(value, str):
+        return len(value)
+    return 8 * len(value) if isinstance(value, list | dict) else 0
 
 
 def _or_none(null: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     return null if null.any() else None
 
 
+def _is_exact(left: Col, right: Col) -> bool:
+    """Return whether whole numbers can be compared as floats."""
+    numbers = left if left.kind == "int" else right
+    return not len(numbers) or int(np.abs(numbers.data).max()) < 2**53
+
+
 def _quantified(kind: str, answers: list[int]) -> bool | None:
-    """Return any, all, none or single of answers: 1 for true, 0 for false, -1 for null."""
+    """Return whether a condition holds for the items of a list; the answers are 1, 0 for false, -1 for null."""
     true, unsure = answers.count(1), answers.count(-1)
     if kind == "any":
         return True if true else None if unsure else False
@@ -413,20 +520,21 @@ def _quantified(kind: str, answers: list[int]) -> bool | None:
 
 
 _EVALUATE: Mapping[type, Callable[[Evaluator, Any, Batch], Col]] = {
-    forms.Literal_: Evaluator._literal,
-    forms.Parameter: Evaluator._parameter,
-    forms.Variable: Evaluator._variable,
-    forms.Property: Evaluator._property,
-    forms.Unary: Evaluator._unary,
-    forms.Binary: Evaluator._binary,
-    forms.ListOf: Evaluator._list,
-    forms.MapOf: Evaluator._map,
-    forms.Item: Evaluator._item,
-    forms.Slice: Evaluator._slice,
-    forms.CaseExpression: Evaluator._case,
-    forms.Comprehension: Evaluator._comprehension,
-    forms.Quantifier: Evaluator._quantifier,
-    forms.FunctionCall: Evaluator._call,
+    ex.Literal_: Evaluator._literal,
+    ex.Parameter: Evaluator._parameter,
+    ex.Variable: Evaluator._variable,
+    ex.Property: Evaluator._property,
+    ex.Unary: Evaluator._unary,
+    ex.Binary: Evaluator._binary,
+    ex.ListOf: Evaluator._list,
+    ex.MapOf: Evaluator._map,
+    ex.Item: Evaluator._item,
+    ex.Slice: Evaluator._slice,
+    ex.CaseExpression: Evaluator._case,
+    ex.Comprehension: Evaluator._comprehension,
+    ex.Quantifier: Evaluator._quantifier,
+    ex.FunctionCall: Evaluator._call,
+    plan.Reduce: Evaluator._reduce,
     plan.IsOf: Evaluator._is_of,
     plan.IsIn: Evaluator._is_in,
     plan.Inner: Evaluator._inner,

@@ -145,11 +145,11 @@ class Item(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Slice(Tree):
-    """`list[begin..end]`: from 0, without the end."""
+    """`list[begin..end]`: from 0, or from the end if negative, without the end."""
 
     base: Expression
-    begin: int | None
-    end: int | None
+    begin: Expression | None
+    end: Expression | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,3 +323,14 @@ class IsIn(Tree):
 
     base: Expression
     nodes: NodeSet
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Tree):
+    """The last total of a list: a value of the total so far and the next item, item by item."""
+
+    total: str
+    initial: Expression
+    item: str
+    source: Expression
+    value: Expression

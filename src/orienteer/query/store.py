@@ -279,6 +279,20 @@ class Store:
             self._node_columns[name] = rows.astype(np.int64), column(json.loads(b"[%b]" % b",".join(texts)))
         return self._node_columns[name]
 
+    def types_with(self, owner: str, name: str) -> tuple[str, ...]:
+        """Return the types of the nodes, or edges, with a property, sorted."""
+        having, _ = self.property(owner, name)
+        if owner == "node":
+            return tuple(sorted(self.types.nodes[number] for number in np.unique(self.node_types[having])))
+        mask, found = np.zeros(1 + len(self.extras or ()), np.bool_), set[int]()
+        mask[having] = True
+        for low in range(0, len(self.adjacency.kind), 8 * BATCH):
+            part = slice(low, low + 8 * BATCH)
+            extras = self.adjacency.extras(part)
+            if extras is not None:
+                found.update(np.unique(self.adjacency.kind[part][mask[extras]] >> 1).tolist())
+        return tuple(sorted(self.types.edges[number] for number in found))
+
     def read(self, owner: str, name: str, rows: Numbers) -> Col:
         """Return a property of some nodes, or of the edges at some places, null for none: (n,). -1 is null."""
         if owner == "edge":

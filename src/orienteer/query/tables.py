@@ -1,4 +1,4 @@
-"""Tables, executed batch by batch through generators: no more rows are held than one step makes of one batch."""
+"""Tables, executed batch by batch: a step holds no more rows than one batch makes, and pays before it makes them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.query import plan
 from orienteer.query.budget import BATCH, Budget
-from orienteer.query.columns import Batch, Col, Numbers, column, constant, objects, stacked
-from orienteer.query.evaluate import Evaluator, Matcher
+from orienteer.query.columns import MARK, Batch, Col, Numbers, column, marks, stacked
+from orienteer.query.evaluate import Evaluator, Shown
 from orienteer.query.expressions import Expression, Variable
 from orienteer.query.groups import Groups
 from orienteer.query.match import Pattern
+from orienteer.query.plan import NodeSet, Table
 from orienteer.query.sets import Sets
 from orienteer.query.store import Store
 from orienteer.query.values import rank
 from orienteer.records import JsonValue
 
 _ONE_ROW = Batch(1, {})
+_HELD = 4 * BATCH  # rows that are held before those that are not needed are dropped
 
 
 class Tables:
@@ -32,86 +35,79 @@ class Tables:
         store: Store,
         budget: Budget,
         parameters: Mapping[str, JsonValue] | None = None,
-        *,
-        matches: Matcher | None = None,
-        view: Mapping[str, Any] | None = None,
+        shown: Shown | None = None,
     ) -> None:
-        """Execute over a store; see `Evaluator` for the rest."""
         self.store, self.budget = store, budget
-        self.evaluator = Evaluator(store, parameters or {}, budget, matches, view or {})
-        self.sets = Sets(store, budget, self._column, self._meeting)
-        self.evaluator.tables, self.evaluator.sets = self, self.sets
+        self.sets = Sets(store, budget, self._bound, self._meeting)
+        self.evaluator = Evaluator(store, budget, parameters or {}, self, shown)
         self._depth = 0
 
-    def batches(self, table: plan.Table, given: Batch = _ONE_ROW) -> Iterator[Batch]:  # noqa: C901 (a case for each)
-        """Yield the rows of a table, batch by batch. `given` are the rows of the table outside."""
+    def batches(  # noqa: C901 (a case for each kind of table)
+        self, table: Table, given: Batch = _ONE_ROW
+    ) -> Iterator[Batch]:
+        """Yield the rows of a table, batch by batch; `given` are the rows of the table outside.
+
+        Raises `BadQuery` for values that an expression does not take, and `QueryStopped`.
+        """
         match table:
             case plan.Unit():
                 yield given
-            case plan.Match(source=source):
-                for batch in self.batches(source, given):
-                    yield from Pattern(self.sets, self.evaluator, table, batch).ways()
-            case plan.Filtered(source=source, condition=condition):
-                for batch in self.batches(source, given):
-                    yield batch.take(self.evaluator.true(condition, batch)) if batch.size else batch
-            case plan.Optionally(source=source):
-                for batch in self.batches(source, given):
-                    yield from self._optionally(table, batch)
-            case plan.Unwound(source=source):
-                for batch in self.batches(source, given):
-                    yield from self._unwound(table, batch)
-            case plan.Projected(source=source, items=items, keeps=keeps):
-                for batch in self.batches(source, given):
-                    yield self._projected(batch, items, keeps=keeps)
             case plan.Distinct(source=source, names=names):
                 yield self._once(self.batches(source, given), names)
             case plan.Grouped(source=source):
-                groups = Groups(table, _marks(given), self.budget)
+                groups = Groups(table, self.budget)
                 for batch in self.batches(source, given):
                     groups.add(self._projected(batch, groups.items))
-                yield groups.result()
+                yield groups.result(marks(given))
             case plan.Sorted(source=source):
                 yield self._sorted(table, self.batches(source, given))
             case plan.Paged(source=source, skip=skip, limit=limit):
-                if _marks(given):
-                    yield self._paged_each(self.batches(source, given), skip, limit)
-                else:
-                    yield from _paged(self.batches(source, given), skip, limit)
+                yield from _paged(self.batches(source, given), skip, limit)
             case plan.United(parts=parts):
                 for part in parts:
                     yield from self.batches(part, given)
+            case _:
+                for batch in self.batches(table.source, given):
+                    if batch.size:
+                        yield from self._each(table, batch)
+
+    def _each(
+        self, table: plan.Match | plan.Filtered | plan.Optionally | plan.Unwound | plan.Projected, batch: Batch
+    ) -> Iterator[Batch]:
+        """Yield the rows that a table makes of one batch of its source."""
+        match table:
+            case plan.Match():
+                yield from Pattern(self, table, batch).rows()
+            case plan.Filtered(condition=condition):
+                yield batch.take(self.evaluator.true(condition, batch))
+            case plan.Optionally():
+                yield from self._optionally(table, batch)
+            case plan.Unwound():
+                yield from self._unwound(table, batch)
+            case plan.Projected(items=items, keeps=keeps):
+                yield self._projected(batch, items, keeps=keeps)
 
     def _projected(self, batch: Batch, items: Iterable[tuple[str, Expression]], *, keeps: bool = False) -> Batch:
-        """Return the values of some expressions. The marks of rows outside stay."""
+        """Return the values of some expressions; the marks of rows outside stay."""
         made = {name: self.evaluator.column(expression, batch) for name, expression in items}
-        kept = batch.columns if keeps else {name: batch.columns[name] for name in _marks(batch)}
+        kept = batch.columns if keeps else batch.only(marks(batch)).columns
         return Batch(batch.size, {**kept, **made})
 
-    def _held(self, batches: Iterable[Batch]) -> Batch:
+    def _once(self, batches: Iterable[Batch], names: tuple[str, ...]) -> Batch:
         parts, size = list[Batch](), 0
         for batch in batches:
-            parts.append(batch)
-            size += batch.size
-            self.budget.hold(size)
-        return _joined(parts)
-
-    def _once(self, batches: Iterable[Batch], names: tuple[str, ...]) -> Batch:
-        parts, size, every = list[Batch](), 0, list(names)
-        for batch in batches:
-            every = [*names, *_marks(batch)]
-            parts.append(batch.once(every) if batch.size else batch)
-            size += parts[-1].size
-            if size > 4 * BATCH:
-                parts = [_joined(parts).once(every)]
-                size = parts[0].size
-            self.budget.hold(size)
-        found = _joined(parts)
-        return found.once(every) if found.size else found
+            if batch.size:
+                parts.append(batch.once([*names, *marks(batch)]))
+                size += parts[-1].size
+                if size > _HELD:
+                    parts = [stacked(parts).once([*names, *marks(batch)])]
+                    size = parts[0].size
+                self.budget.hold(size)
+        return stacked(parts).once([*names, *marks(parts[0])]) if parts else Batch(0, {})
 
     def _unwound(self, table: plan.Unwound, batch: Batch) -> Iterator[Batch]:
         values = self.evaluator.column(table.items, batch).values()
-        # A single value is a list of itself, and null an empty list.
-        lists = [[] if value is None else value if isinstance(value, list) else [value] for value in values]
+        lists = [[] if items is None else items if isinstance(items, list) else [items] for items in values]
         sizes = np.fromiter(map(len, lists), np.int64, batch.size)
         self.budget.walk(int(sizes.sum()))
         ends = np.cumsum(sizes)
@@ -119,96 +115,102 @@ class Tables:
         while low < batch.size:
             before = int(ends[low - 1]) if low else 0
             high = max(int(np.searchsorted(ends, before + BATCH, "right")), low + 1)
-            items = [item for some in lists[low:high] for item in some]
-            yield batch.take(np.repeat(np.arange(low, high), sizes[low:high])).beside({table.name: column(items)})
             self.budget.check()
+            items = column([item for part in lists[low:high] for item in part])
+            index = np.repeat(np.arange(low, high), sizes[low:high])
+            yield batch.take(index).beside({table.name: items})
             low = high
 
-    # Tables inside of a table: each row outside has a mark, and what comes out says whose row it is.
+    # Tables inside a table.
 
-    def _inside(self, batch: Batch, table: plan.Table) -> tuple[str, Batch]:
-        """Return the name of the marks, and what an inner table is given: the columns that it reads, with marks."""
+    def _given(self, batch: Batch, table: Table) -> tuple[str, Batch]:
+        """Return the rows that an inner table begins with: the columns that it reads, and a mark for each row."""
         self._depth += 1
-        mark = f"#{self._depth}"
-        read = mentioned(table)
-        given = batch.only(name for name in batch.columns if name in read or name.startswith("#"))
+        mark = f"{MARK}{self._depth}"
+        read = names_in(table)
+        given = batch.only(name for name in batch.columns if name in read or name.startswith(MARK))
         return mark, given.beside({mark: Col("int", np.arange(batch.size))})
 
     def _optionally(self, table: plan.Optionally, batch: Batch) -> Iterator[Batch]:
-        mark, given = self._inside(batch, table.inner)
-        parts = [part for part in self.batches(table.inner, given) if part.size] if batch.size else []
-        missing = np.ones(batch.size, np.bool_)
-        added: dict[str, Col] = {}
+        mark, given = self._given(batch, table.inner)
+        missing, like = np.ones(batch.size, np.bool_), dict[str, Col]()
+        try:
+            parts, size = list[Batch](), 0
+            for part in self.batches(table.inner, given):
+                if part.size:
+                    parts.append(part)
+                    size += part.size
+                    self.budget.hold(size)
+        finally:
+            self._depth -= 1
         if parts:
-            found = stacked(parts)
-            self.budget.hold(found.size)
-            at = found.columns[mark].data
+            inner = stacked(parts)
+            order = np.argsort(inner.columns[mark].data, kind="stable")
+            at = inner.columns[mark].data[order]
             missing[at] = False
-            added = {name: found.columns[name] for name in table.names}
-            yield batch.take(at).beside(added)
-        rest = batch.take(missing)
-        yield rest.beside({name: _nulls(added.get(name), rest.size) for name in table.names})
+            like = {name: inner.columns[name] for name in table.names}
+            yield batch.take(at).beside({name: part.take(order) for name, part in like.items()})
+        if missing.any():
+            rest = batch.take(missing)
+            yield rest.beside({name: _nulls(like.get(name), rest.size) for name in table.names})
 
     def inner(self, expression: plan.Inner, batch: Batch) -> Col:
-        """Return whether an inner table has rows for each row, how many, or a list of a value of them: (rows,)."""
-        mark, given = self._inside(batch, expression.table)
+        """Return whether an inner table has rows for each row, how many, or the list of a value of them."""
+        mark, given = self._given(batch, expression.table)
         counts = np.zeros(batch.size, np.int64)
         lists: list[list[Any]] = [[] for _ in range(batch.size if expression.kind == "list" else 0)]
-        for part in self.batches(expression.table, given) if batch.size else ():
-            if not part.size:
-                continue
-            at = part.columns[mark].data
-            counts += np.bincount(at, minlength=batch.size)
-            if expression.value is not None:
-                values = self.evaluator.column(expression.value, part).values()
-                for place, value in zip(at.tolist(), values, strict=True):
-                    lists[place].append(value)
-                self.budget.hold(int(counts.sum()))
-            if expression.kind == "exists" and counts.all():
-                break
+        held = 0
+        try:
+            for part in self.batches(expression.table, given) if batch.size else ():
+                if not part.size:
+                    continue
+                at = part.columns[mark].data
+                counts += np.bincount(at, minlength=batch.size)
+                if expression.value is not None:
+                    values = self.evaluator.column(expression.value, part).values()
+                    held += 8 * part.size
+                    self.budget.hold(batch.size, held)
+                    for place, value in zip(at.tolist(), values, strict=True):
+                        lists[place].append(value)
+                if expression.kind == "exists" and counts.all():
+                    break
+        finally:
+            self._depth -= 1
         if expression.kind == "list":
-            return objects(lists)
+            return column(lists)
         return Col("bool", counts > 0) if expression.kind == "exists" else Col("int", counts)
 
-    # Order, and what sets need of tables.
+    # Order.
 
     def _sorted(self, table: plan.Sorted, batches: Iterable[Batch]) -> Batch:
-        """Return rows in order; of many, those in front are all that is held."""
+        """Return rows in order. If only the first are read, no more than these are held, and some batches."""
         parts, size = list[Batch](), 0
         for batch in batches:
-            parts.append(batch)
-            size += batch.size
-            if table.first is not None and size > 4 * BATCH + table.first:
-                parts = [self._ordered(table, _joined(parts))]
-                size = parts[0].size
-            self.budget.hold(size)
-        return self._ordered(table, _joined(parts))
+            if batch.size:
+                parts.append(batch)
+                size += batch.size
+                if table.first is not None and size > _HELD + table.first:
+                    parts = [self._ordered(table, stacked(parts))]
+                    size = parts[0].size
+                self.budget.hold(size)
+        return self._ordered(table, stacked(parts)) if parts else Batch(0, {})
 
     def _ordered(self, table: plan.Sorted, batch: Batch) -> Batch:
-        if not batch.size:
-            return batch
         keys = []
         for expression, descends in table.keys:
             codes = _ranks(self.evaluator.column(expression, batch))
             keys.append(-codes if descends else codes)
         order = np.lexsort(keys[::-1])
-        # In an inner table each row outside has an order of its own: there all are kept.
-        return batch.take(order if table.first is None or _marks(batch) else order[: table.first])
+        return batch.take(order if table.first is None else order[: table.first])
 
-    def _paged_each(self, batches: Iterable[Batch], skip: int, limit: int | None) -> Batch:
-        """Return the page of each row outside."""
-        batch = self._held(batches)
-        if not batch.size:
-            return batch
-        marks = _marks(batch)
-        _, group = batch.groups([marks[-1]])
-        order = np.argsort(group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        place = np.arange(batch.size) - np.repeat(starts, np.diff([*starts, batch.size]))
-        keep = (place >= skip) if limit is None else (place >= skip) & (place < skip + limit)
-        return batch.take(np.sort(order[keep]))
+    # Sets that need tables.
 
-    def _column(self, nodes: plan.Column) -> Numbers:
+    def mask(self, nodes: NodeSet) -> NDArray[np.bool_]:
+        """Mark the nodes of a set: (nodes,)."""
+        return self.sets.mask(nodes)
+
+    def _bound(self, nodes: plan.Column) -> Numbers:
+        """Return the nodes that a name is bound to in a table: (n,), ascending."""
         mask = np.zeros(self.store.size, np.bool_)
         for batch in self.batches(nodes.table):
             if batch.size:
@@ -217,67 +219,58 @@ class Tables:
         return np.flatnonzero(mask)
 
     def _meeting(self, nodes: plan.Meeting, rows: Numbers) -> Numbers:
-        kept = [rows[:0]]
+        kept = []
         for low in range(0, len(rows), BATCH):
             part = rows[low : low + BATCH]
             kept.append(part[self.evaluator.true(nodes.condition, Batch(len(part), {nodes.name: Col("node", part)}))])
-        return np.concatenate(kept)
+        return np.concatenate(kept) if kept else rows
 
 
 @lru_cache(maxsize=4096)
-def mentioned(tree: Any) -> frozenset[str]:  # Any: a table, an expression, or a part of one
-    """Return every name that a table or an expression mentions, whatever for."""
+def names_in(tree: Any) -> frozenset[str]:  # Any: a part of a plan
+    """Return every text in a table or an expression: all names that it reads, and perhaps more."""
     if isinstance(tree, str):
         return frozenset([tree])
     if isinstance(tree, Variable):
         return frozenset([tree.name])
     if isinstance(tree, tuple | frozenset):
-        return frozenset[str]().union(*map(mentioned, tree))
+        return frozenset[str]().union(*map(names_in, tree))
     if is_dataclass(tree):
-        return frozenset[str]().union(*(mentioned(getattr(tree, field.name)) for field in fields(tree)))
+        return frozenset[str]().union(*(names_in(getattr(tree, field.name)) for field in fields(tree)))
     return frozenset()
 
 
-def _marks(batch: Batch) -> list[str]:
-    return [name for name in batch.columns if name.startswith("#")]
-
-
-def _joined(parts: list[Batch]) -> Batch:
-    filled = [part for part in parts if part.size] or parts[:1]
-    return stacked(filled) if filled else Batch(0, {})
-
-
 def _nulls(like: Col | None, size: int) -> Col:
+    """Return a column of nulls, of the kind of another if that can be."""
     if like is not None and like.kind in ("node", "edge"):
         return Col(like.kind, np.full(size, -1, np.int64))
     if like is not None and like.kind == "trail":
         return Col("trail", np.full((size, 1), -2, np.int64))
-    return constant(None, size)
+    return Col("any", np.full(size, None, object))
 
 
 def _ranks(values: Col) -> Numbers:
-    """Return whole numbers, (rows,), in the order of values; nulls are last."""
+    """Return whole numbers in the order of values, (n,), those of nulls last."""
     if values.kind in ("int", "float", "bool"):
-        # NaN is the largest number.
         unique, codes = np.unique(values.data, return_inverse=True)
         return np.where(values.nulls, len(unique), codes)
-    items = values.values()
-    if all(item is None or isinstance(item, str) for item in items):
-        texts = {text: place for place, text in enumerate(sorted({item for item in items if item is not None}))}
-        return np.fromiter((len(texts) if item is None else texts[item] for item in items), np.int64, len(items))
-    keys = [rank(item) for item in items]
-    places = {repr(key): place for place, key in enumerate(sorted(keys))}
-    return np.fromiter((places[repr(key)] for key in keys), np.int64, len(keys))
+    keys = [rank(value) for value in values.values()]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    codes = np.zeros(len(keys), np.int64)
+    for place, (before, at) in enumerate(zip(order, order[1:], strict=False)):
+        codes[at] = codes[before] if keys[at] == keys[before] else place + 1
+    return codes
 
 
 def _paged(batches: Iterable[Batch], skip: int, limit: int | None) -> Iterator[Batch]:
-    left = limit
+    if limit == 0:
+        return
     for batch in batches:
-        if skip:
-            dropped = min(skip, batch.size)
-            batch, skip = batch.take(np.arange(dropped, batch.size)), skip - dropped
-        if left is not None and batch.size >= left:
-            yield batch.take(np.arange(left))
-            return
-        left = None if left is None else left - batch.size
-        yield batch
+        dropped = min(skip, batch.size)
+        skip -= dropped
+        end = batch.size if limit is None else min(batch.size, dropped + limit)
+        yield batch if not dropped and end == batch.size else batch.take(np.arange(dropped, end))
+        if limit is not None:
+            limit -= end - dropped
+            if not limit:
+                return

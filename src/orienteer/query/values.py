@@ -1,4 +1,7 @@
-"""Cypher's rules for single values: equality, order, arithmetic and functions. Null is None."""
+"""The meaning of single values in Cypher: equality, order, arithmetic and functions. Null is None.
+
+openCypher 9 defines equality, comparability and orderability; docs/query.md repeats them.
+"""
 
 from __future__ import annotations
 
@@ -9,81 +12,71 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from orienteer.errors import BadQuery
+from orienteer.errors import BadQuery, QueryStopped
 from orienteer.query.columns import EdgeRef, NodeRef, Path
 
+LONGEST = 1_000_000
+"""Characters of a text, or items of a list, that an expression may make."""
 _LARGEST = 2**63
-_EXACT = 2**52  # from here on, a float has no decimals
-_LONGEST = 1_000_000  # characters, or items, of one value
-_WIDEST_RANGE = 10_000  # numbers of a range()
-_MOST_SHOWN = 60  # characters of a value in an error
-_MOST_DECIMALS = 15  # of round(): a float has no more exact ones
+_WIDEST_RANGE = 100_000  # numbers
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# Values of different kinds in one order, as openCypher has it; null is last.
-_KINDS = ("map", "node", "edge", "list", "path", "text", "boolean", "number", "date", "null")
+_EXACT = 2**52  # floats from here on are whole numbers
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Return whether a value is a number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def equal(a: Any, b: Any) -> bool | None:
-    """Return whether two values are equal; None if a null leaves it open."""
+def equal(a: Any, b: Any) -> bool | None:  # Any: Cypher's values, here and below
+    """Return `a = b`; None if a null leaves it open."""
     if a is None or b is None:
         return None
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and _all_equal(zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and _all_equal((a[key], b[key]) for key in a)
     if is_number(a) and is_number(b):
         return bool(a == b)
-    if isinstance(a, NodeRef | EdgeRef | Path) or type(a) is not type(b):
-        return type(a) is type(b) and bool(a == b)
-    if isinstance(a, list):
-        return _all_equal([(x, y) for x, y in zip(a, b, strict=True)]) if len(a) == len(b) else False
-    if isinstance(a, dict):
-        return _all_equal([(a[key], b[key]) for key in a]) if a.keys() == b.keys() else False
-    return bool(a == b)
+    return type(a) is type(b) and bool(a == b)
 
 
-def _all_equal(pairs: list[tuple[Any, Any]]) -> bool | None:
-    same = [equal(x, y) for x, y in pairs]
-    return False if False in same else None if None in same else True
+def _all_equal(pairs: Any) -> bool | None:
+    result: bool | None = True
+    for a, b in pairs:
+        same = equal(a, b)
+        if same is False:
+            return False
+        result = None if same is None else result
+    return result
 
 
 def less(a: Any, b: Any) -> bool | None:
-    """Return whether one value is less than another; None if they have no order."""
-    if is_number(a) and is_number(b):
+    """Return `a < b`; None if the values have no order."""
+    if (is_number(a) and is_number(b)) or (type(a) is type(b) and isinstance(a, str | bool | date)):
         return bool(a < b)
-    if isinstance(a, list) and isinstance(b, list) and not isinstance(a, tuple):
-        for x, y in zip(a, b, strict=False):
-            if equal(x, y) is not True:
-                return less(x, y) if equal(x, y) is False else None
+    if isinstance(a, list) and isinstance(b, list):
+        for one, other in zip(a, b, strict=False):
+            same = equal(one, other)
+            if not same:
+                return None if same is None else less(one, other)
         return len(a) < len(b)
-    if type(a) is type(b) and isinstance(a, str | bool | date):
-        return bool(a < b)
     return None
 
 
-def ordered(operator: str, a: Any, b: Any) -> bool | None:
-    """Return a comparison by `= <> < <= > >=`; NaN is in no order with any number."""
-    if operator == "=":
-        return equal(a, b)
-    if operator == "<>":
-        same = equal(a, b)
-        return None if same is None else not same
-    if operator in (">", ">="):
-        a, b = b, a
-    before = less(a, b)
-    if before is None or before or operator in ("<", ">"):
-        return before
-    return equal(a, b)
+def less_or_equal(a: Any, b: Any) -> bool | None:
+    """Return `a <= b`; None if the values have no order."""
+    below, same = less(a, b), equal(a, b)
+    return below if below is None or below else same
 
 
 def contained(item: Any, items: Any) -> bool | None:
-    """Return `item IN items`."""
+    """Return `item IN items`. Raises `BadQuery` if `items` is not a list."""
     if items is None:
         return None
     if not isinstance(items, list):
-        raise BadQuery("IN takes a list on its right")
+        raise BadQuery("IN takes a list: write x IN [a, b]")
     found: bool | None = False
     for other in items:
         same = equal(item, other)
@@ -93,75 +86,78 @@ def contained(item: Any, items: Any) -> bool | None:
     return found
 
 
-def rank(value: Any) -> tuple[int, Any]:
-    """Return a key that orders values of all kinds; NaN is the largest number, null is last."""
-    if value is None:
-        return (_KINDS.index("null"), 0)
-    if isinstance(value, bool):
-        return (_KINDS.index("boolean"), value)
-    if is_number(value):
-        return (_KINDS.index("number"), (value != value, 0 if value != value else value))
-    if isinstance(value, NodeRef | EdgeRef):
-        return (_KINDS.index("node" if isinstance(value, NodeRef) else "edge"), value[0])
-    if isinstance(value, Path):
-        return (_KINDS.index("path"), tuple(value))
-    if isinstance(value, list):
-        return (_KINDS.index("list"), [rank(item) for item in value])
+def rank(value: Any) -> tuple[Any, ...]:
+    """Return a key that orders values of all kinds, null last."""
     if isinstance(value, dict):
-        return (_KINDS.index("map"), [(key, rank(item)) for key, item in sorted(value.items())])
-    return (_KINDS.index("date" if isinstance(value, date) else "text"), value)
+        return (0, [(key, rank(item)) for key, item in sorted(value.items())])
+    if isinstance(value, NodeRef | EdgeRef):
+        return (1 if isinstance(value, NodeRef) else 2, value[0])
+    if isinstance(value, list):
+        return (3, [rank(item) for item in value])
+    if isinstance(value, Path):
+        return (4, [node.row for node in value.nodes])
+    if isinstance(value, date):
+        return (5, value)
+    if isinstance(value, str):
+        return (6, value)
+    if isinstance(value, bool):
+        return (7, value)
+    if value is None:
+        return (10,)
+    return (9,) if value != value else (8, value)
 
 
 def whole(value: int) -> int:
     """Return a whole number of 64 bits. Raises `BadQuery` for a larger one."""
     if not -_LARGEST <= value < _LARGEST:
-        raise BadQuery("a whole number goes beyond 64 bits: use toFloat()")
+        raise BadQuery("a whole number exceeds 64 bits: use toFloat()")
     return value
 
 
-def bounded(value: Any) -> Any:
-    """Return a list or a text. Raises `BadQuery` for one that is too long."""
-    if len(value) > _LONGEST:
-        raise BadQuery(f"a text or a list grows beyond {_LONGEST:,}: ask for less of it")
+def grown(value: Any) -> Any:
+    """Return a list or a text. Raises `QueryStopped` if it is too long."""
+    if len(value) > LONGEST:
+        raise QueryStopped(f"a text or a list has more than {LONGEST:,} characters or items: ask for less of it")
     return value
 
 
-def calculated(operator: str, a: Any, b: Any) -> Any:  # noqa: C901 (a case for each operator)
-    """Return `a operator b`, of `+ - * / % ^`. Raises `BadQuery`."""
+def calculated(operator: str, a: Any, b: Any) -> Any:
+    """Return `a operator b`. Raises `BadQuery` for values that the operator does not take."""
     if a is None or b is None:
         return None
-    if operator == "+":
-        if isinstance(a, list) or isinstance(b, list):
-            return bounded((a if isinstance(a, list) else [a]) + (b if isinstance(b, list) else [b]))
-        if isinstance(a, str) or isinstance(b, str):
-            return bounded(text_of(a) + text_of(b))
+    if operator == "+" and (isinstance(a, list | str) or isinstance(b, list | str)):
+        return _joined(a, b)
+    if operator == "+" and isinstance(a, dict) and isinstance(b, dict):
+        return a | b
     if not is_number(a) or not is_number(b):
-        raise BadQuery(f"{operator} takes numbers")
+        raise BadQuery(f"{operator} takes numbers: got {text_of(a)[:40]!r} and {text_of(b)[:40]!r}")
     if operator == "^":
         return _floating(lambda: float(a) ** float(b))
     are_whole = isinstance(a, int) and isinstance(b, int)
-    if operator in "/%":
-        if are_whole and b == 0:
+    if are_whole and operator in ("/", "%"):
+        if b == 0:
             raise BadQuery("a whole number is divided by 0: leave such rows out by WHERE before")
-        # Whole numbers are divided towards 0, unlike Python's.
-        if operator == "%":
-            return _remainder(a, b)
-        if are_whole:
-            return whole(abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
+        sign = 1 if a >= 0 else -1
+        return abs(a) % abs(b) * sign if operator == "%" else whole(abs(a) // abs(b) * (sign if b > 0 else -sign))
+    if operator == "%":
+        return math.fmod(a, b) if b and math.isfinite(a) else math.nan
+    if operator == "/":
         return a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)
     result = a + b if operator == "+" else a - b if operator == "-" else a * b
     return whole(result) if are_whole else float(result)
 
 
-def _remainder(a: Any, b: Any) -> Any:
-    if isinstance(a, int) and isinstance(b, int):
-        return (abs(a) % abs(b)) * (1 if a >= 0 else -1)
-    return math.fmod(a, b) if b else math.nan
+def _joined(a: Any, b: Any) -> Any:
+    if isinstance(a, list) or isinstance(b, list):
+        return grown((a if isinstance(a, list) else [a]) + (b if isinstance(b, list) else [b]))
+    if isinstance(a, dict | tuple) or isinstance(b, dict | tuple):
+        raise BadQuery("+ joins texts, not maps, nodes or edges: name a property")
+    return grown(text_of(a) + text_of(b))
 
 
-def _floating(made: Callable[[], Any]) -> float:
+def _floating(make: Callable[[], Any]) -> float:
     try:
-        value = made()
+        value = make()
     except (OverflowError, ZeroDivisionError):
         return math.inf
     except ValueError:
@@ -169,35 +165,68 @@ def _floating(made: Callable[[], Any]) -> float:
     return math.nan if isinstance(value, complex) else float(value)
 
 
+def item_of(items: Any, at: Any) -> Any:
+    """Return `items[at]`, of a list or a map; null if there is none. Raises `BadQuery` for other values."""
+    if items is None or at is None:
+        return None
+    if isinstance(items, dict) and isinstance(at, str):
+        return items.get(at)
+    if not isinstance(items, list) or type(at) is not int:
+        raise BadQuery("brackets take a place in a list, as in list[0], or a key of a map, as in map['key']")
+    return items[at] if -len(items) <= at < len(items) else None
+
+
+def slice_of(items: Any, begin: Any, end: Any) -> Any:
+    """Return `items[begin..end]`. Raises `BadQuery` for values that are not a list and places."""
+    if items is None:
+        return None
+    if not isinstance(items, list) or not all(type(place) is int for place in (begin, end)):
+        raise BadQuery("a slice takes places in a list, as in list[0..3]")
+    return items[begin:end]
+
+
+# Functions.
+
+
 def text_of(value: Any) -> str:
     """Return a value as a text."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, int | float | str | date):
-        raise BadQuery("toString() takes numbers, true or false, dates and texts")
-    return str(value)
+    return value if isinstance(value, str) else str(value)
 
 
-def _whole_of(value: Any) -> int | None:
+def _to_text(value: Any) -> str:
+    if isinstance(value, list | dict | tuple):
+        raise TypeError
+    return text_of(value)
+
+
+def _to_integer(value: Any) -> int | None:
     if isinstance(value, str):
         text = value.strip()
         return whole(int(Decimal(text))) if _NUMBER.fullmatch(text) else None
-    if isinstance(value, float):
-        return whole(int(value)) if math.isfinite(value) else None
-    return int(value)
+    if not is_number(value):
+        raise TypeError
+    return whole(int(value)) if math.isfinite(value) else None
 
 
-def _float_of(value: Any) -> float | None:
+def _to_float(value: Any) -> float | None:
     if isinstance(value, str):
         return float(value.strip()) if _NUMBER.fullmatch(value.strip()) else None
+    if not is_number(value):
+        raise TypeError
     return float(value)
 
 
-def _boolean_of(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value).strip().lower())
+def _to_boolean(value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str):
+        raise TypeError
+    return {"true": True, "false": False}.get(value.strip().lower())
 
 
-def _date_of(value: Any) -> date | None:
+def _to_date(value: Any) -> date | None:
     if isinstance(value, date):
         return value
     try:
@@ -207,108 +236,146 @@ def _date_of(value: Any) -> date | None:
 
 
 def _rounded(value: Any, places: int = 0) -> float:
-    if not 0 <= places <= _MOST_DECIMALS:
-        raise BadQuery(f"round(x, n) takes a whole number of decimals from 0 to {_MOST_DECIMALS}, as in round(x, 2)")
+    """Round half up, as Neo4j does; with decimals, half away from zero."""
+    if not 0 <= places <= 15:
+        raise BadQuery("round(x, n) takes a whole number of decimals from 0 to 15, as in round(x, 2)")
     number = float(value)
-    if not math.isfinite(number) or abs(number) >= _EXACT / 10**places:
+    if not math.isfinite(number) or abs(number) >= _EXACT / 10.0**places:
         return number
     if not places:
-        return math.floor(number) + float(number - math.floor(number) >= 0.5)
-    scaled = number * 10**places
-    return math.copysign(math.floor(abs(scaled) + 0.5), scaled) / float(10**places)
+        return float(math.floor(number) + (number - math.floor(number) >= 0.5))
+    scaled = number * 10.0**places
+    return math.copysign(math.floor(abs(scaled) + 0.5), scaled) / 10.0**places
 
 
-def _substring(text: str, start: int, length: int | None = None) -> str:
+def _is_large(value: Any) -> bool:
+    return not math.isfinite(value) or abs(value) >= _EXACT
+
+
+def _substring(text: str, start: int, length: int | None = None) -> str | None:
     if start < 0 or (length is not None and length < 0):
-        raise BadQuery("substring(text, start, length) takes numbers of 0 or more")
+        return None
     return text[start:] if length is None else text[start : start + length]
 
 
-def _cut(text: str, length: int, *, right: bool) -> str:
-    if length < 0:
-        raise BadQuery(f"{'right' if right else 'left'}(text, n) takes a number of 0 or more")
-    return (text[-length:] if length else "") if right else text[:length]
+def _left(text: str, length: int) -> str | None:
+    return None if length < 0 else text[:length]
+
+
+def _right(text: str, length: int) -> str | None:
+    return None if length < 0 else text[len(text) - min(length, len(text)) :]
+
+
+def _replaced(text: str, old: str, new: str) -> str | None:
+    if not old:
+        return None
+    grown(range(len(text) + text.count(old) * (len(new) - len(old))))
+    return text.replace(old, new)
 
 
 def _range(begin: int, end: int, step: int = 1) -> list[int]:
-    if not step or abs(end - begin) > _WIDEST_RANGE * abs(step):
-        raise BadQuery(f"range() goes in steps that are not 0, over {_WIDEST_RANGE:,} numbers at the most")
+    if any(type(bound) is not int for bound in (begin, end, step)):
+        raise TypeError
+    if not step:
+        raise BadQuery("range() goes in steps of 1 or more, or of -1 or less, not of 0")
+    if abs(end - begin) > _WIDEST_RANGE * abs(step):
+        raise BadQuery(f"range({begin}, {end}, {step}) is too long: {_WIDEST_RANGE:,} numbers are allowed")
     return list(range(begin, end + (1 if step > 0 else -1), step))
 
 
-def _cased(text: str, change: Callable[[str], str]) -> str:
-    """Change letters one by one, each that has one other form: `ß` and `İ` stay."""
+def _size(value: Any) -> int:
+    if not isinstance(value, list | str):
+        raise TypeError
+    return len(value)
+
+
+def _is_empty(value: Any) -> bool:
+    if not isinstance(value, list | str | dict):
+        raise TypeError
+    return not value
+
+
+def _length(value: Any) -> int:
+    return len(value.edges) if isinstance(value, Path) else _size(value)
+
+
+def _listed(function: Callable[[list[Any]], Any]) -> Callable[[Any], Any]:
+    def of_list(items: Any) -> Any:
+        if not isinstance(items, list):
+            raise TypeError
+        return function(items)
+
+    return of_list
+
+
+def _reversed(value: Any) -> Any:
+    if not isinstance(value, list | str):
+        raise TypeError
+    return value[::-1]
+
+
+def _absolute(value: Any) -> Any:
+    if not is_number(value):
+        raise TypeError
+    return whole(abs(value)) if isinstance(value, int) else abs(value)
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, letter by letter: no letter becomes two."""
     if text.isascii():
-        return change(text)
-    return "".join(changed if len(changed := change(letter)) == 1 else letter for letter in text)
+        return text.lower()
+    return "".join(lower if len(lower := letter.lower()) == 1 else letter for letter in text)
 
 
-def _numeric(function: Callable[[float], float], at_zero: float = math.nan) -> Callable[[Any], float]:
-    return lambda value: at_zero if value == 0 else _floating(lambda: function(float(value)))
+def _upper(text: str) -> str:
+    if text.isascii():
+        return text.upper()
+    return "".join(upper if len(upper := letter.upper()) == 1 else letter for letter in text)
 
 
-_FUNCTIONS: Mapping[str, tuple[str, Callable[..., Any]]] = {
-    "tolower": ("text", lambda text: _cased(text, str.lower)),
-    "toupper": ("text", lambda text: _cased(text, str.upper)),
-    "trim": ("text", str.strip),
-    "ltrim": ("text", str.lstrip),
-    "rtrim": ("text", str.rstrip),
-    "reverse": ("text|list", lambda value: value[::-1]),
-    "replace": ("text text text", lambda text, old, new: bounded(text.replace(old, new)) if old else text),
-    "substring": ("text whole whole", _substring),
-    "left": ("text whole", lambda text, length: _cut(text, length, right=False)),
-    "right": ("text whole", lambda text, length: _cut(text, length, right=True)),
-    "split": ("text text", lambda text, at: text.split(at) if at else list(text)),
-    "size": ("text|list|map", len),
-    "isempty": ("text|list|map", lambda value: not len(value)),
-    "length": ("path|text|list", lambda value: len(value.edges) if isinstance(value, Path) else len(value)),
-    "abs": ("number", lambda value: whole(abs(value)) if isinstance(value, int) else abs(value)),
-    "ceil": ("number", lambda value: float(math.ceil(value)) if abs(value) < _EXACT else float(value)),
-    "floor": ("number", lambda value: float(math.floor(value)) if abs(value) < _EXACT else float(value)),
-    "sign": ("number", lambda value: (value > 0) - (value < 0)),
-    "sqrt": ("number", _numeric(math.sqrt, 0.0)),
-    "log": ("number", _numeric(math.log, -math.inf)),
-    "log10": ("number", _numeric(math.log10, -math.inf)),
-    "round": ("number whole", _rounded),
-    "tointeger": ("number|text|boolean", _whole_of),
-    "tofloat": ("number|text", _float_of),
-    "tostring": ("", text_of),
-    "toboolean": ("boolean|text|whole", _boolean_of),
-    "range": ("whole whole whole", _range),
-    "date": ("date|text", _date_of),
-    "head": ("list", lambda items: items[0] if items else None),
-    "last": ("list", lambda items: items[-1] if items else None),
-    "tail": ("list", lambda items: items[1:]),
-    "nodes": ("path", lambda path: list(path.nodes)),
-    "edges": ("path", lambda path: list(path.edges)),
+def _numeric(function: Callable[[float], float]) -> Callable[[Any], float]:
+    def of_number(value: Any) -> float:
+        if not is_number(value):
+            raise TypeError
+        return _floating(lambda: function(float(value)))
+
+    return of_number
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "tolower": _lower,
+    "toupper": _upper,
+    "trim": str.strip,
+    "ltrim": str.lstrip,
+    "rtrim": str.rstrip,
+    "reverse": _reversed,
+    "replace": _replaced,
+    "substring": _substring,
+    "left": _left,
+    "right": _right,
+    "split": lambda text, at: grown(text.split(at)) if at else None,
+    "size": _size,
+    "isempty": _is_empty,
+    "length": _length,
+    "abs": _absolute,
+    "ceil": _numeric(lambda x: x if _is_large(x) else float(math.ceil(x))),
+    "floor": _numeric(lambda x: x if _is_large(x) else float(math.floor(x))),
+    "sign": lambda value: (value > 0) - (value < 0),
+    "sqrt": _numeric(lambda x: math.nan if x < 0 else math.sqrt(x)),
+    "log": _numeric(lambda x: -math.inf if x == 0 else math.log(x)),
+    "log10": _numeric(lambda x: -math.inf if x == 0 else math.log10(x)),
+    "round": _rounded,
+    "tointeger": _to_integer,
+    "tofloat": _to_float,
+    "tostring": _to_text,
+    "toboolean": _to_boolean,
+    "range": _range,
+    "date": _to_date,
+    "head": _listed(lambda items: items[0] if items else None),
+    "last": _listed(lambda items: items[-1] if items else None),
+    "tail": _listed(lambda items: items[1:]),
+    "nodes": lambda path: list(path.nodes),
+    "edges": lambda path: list(path.edges),
 }
-# Each with the kinds of its arguments: `number|text` for either; nothing if it checks by itself.
-
-
-def called(name: str, arguments: tuple[Any, ...]) -> Any:
-    """Return a function of values; a null argument makes a null. Raises `BadQuery` for arguments of a wrong kind."""
-    if None in arguments:
-        return None
-    takes, function = _FUNCTIONS[name]
-    for wanted, value in zip(takes.split(), arguments, strict=False):
-        if not any(_IS[kind](value) for kind in wanted.split("|")):
-            raise BadQuery(f"{name}() takes {wanted.replace('|', ' or ')} and not {shown(value)}")
-    return function(*arguments)
-
-
-def shown(value: Any) -> str:
-    """Return a value for an error message, cut to 60 characters."""
-    text = repr(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
-
-
-_IS: Mapping[str, Callable[[Any], bool]] = {
-    "text": lambda value: isinstance(value, str),
-    "number": is_number,
-    "whole": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "boolean": lambda value: isinstance(value, bool),
-    "date": lambda value: isinstance(value, date),
-    "list": lambda value: isinstance(value, list),
-    "map": lambda value: isinstance(value, dict),
-    "path": lambda value: isinstance(value, Path),
-}
+"""Functions of values of which none is null; a null argument gives null. They raise `BadQuery`, and `TypeError`,
+`ValueError` or `AttributeError` for a value of a wrong kind."""

@@ -19,6 +19,7 @@ from orienteer.cypher.checks import (
     condition_of,
     conjuncts,
     kind_of_calculation,
+    plain_bounds,
 )
 from orienteer.cypher.functions import AGGREGATES, DATE_FORM, SPELLED, kind_of_call, range_of
 from orienteer.cypher.kinds import (
@@ -37,7 +38,7 @@ from orienteer.cypher.kinds import (
     quoted,
 )
 from orienteer.cypher.parser import Keyed, PatternEdge, PatternNode, PatternReader
-from orienteer.cypher.patterns import Scope
+from orienteer.cypher.patterns import Scope, check_lengths
 from orienteer.cypher.syntax import (
     Binary,
     Expression,
@@ -184,8 +185,7 @@ class ServerExpressions:
     def _(self, expression: syntax.Slice) -> Value:
         base = self.write(expression.base)
         check_kind("a slice", base, "list")
-        begin = "" if expression.begin is None else expression.begin
-        end = "" if expression.end is None else expression.end
+        begin, end = ("" if bound is None else bound for bound in plain_bounds(expression))
         return Value(f"({base.text})[{begin}..{end}]", base.kind, parts=base.parts)
 
     @_write.register
@@ -366,6 +366,7 @@ class ServerPatterns(PatternReader):
 
         Types are known once all paths are read. Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
         """
+        check_lengths(paths)
         read = [self._read(path) for path in paths]
         self.narrow()
         for edge in self.edges:

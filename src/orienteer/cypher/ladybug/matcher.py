@@ -16,6 +16,7 @@ from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.ladybug.comparisons import compared
 from orienteer.cypher.ladybug.joins import EdgeJoin, MatchPlan, NodeEstimate, PathText, estimate, names_in
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.patterns import check_lengths
 from orienteer.cypher.syntax import Direction, Expression, PathPattern
 from orienteer.errors import BadQuery
 
@@ -29,6 +30,7 @@ class Matcher(PatternReader):
 
         Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
         """
+        check_lengths(paths)
         drawn = [self._path(path) for path in paths]
         self.narrow()
         texts = ["".join(piece() for piece in pieces) for pieces in drawn]

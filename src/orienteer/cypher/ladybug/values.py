@@ -7,7 +7,7 @@ from functools import singledispatchmethod
 
 from orienteer.cypher import syntax
 from orienteer.cypher.calls import OF_GRAPH, TYPE_CALLS, aggregated, inside_aggregation, of_graph
-from orienteer.cypher.checks import check_kind, check_text_condition, condition_of, conjuncts
+from orienteer.cypher.checks import check_kind, check_text_condition, condition_of, conjuncts, plain_bounds
 from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import (
     BOOLEAN,
@@ -206,12 +206,10 @@ class Writer:
     def _(self, expression: syntax.Slice) -> Value:
         base = self.write(expression.base)
         check_kind("a slice", base, "list")
-        end = str(LAST if expression.end is None else expression.end)
-        if expression.end == 0:
-            end, begin = "1", 2  # the engine counts from 1, and its slice from 1 to 0 is not empty
-        else:
-            begin = (expression.begin or 0) + 1
-        return Value(f"list_slice({base.text}, {begin}, {end})", base.kind)
+        begin, end = plain_bounds(expression)
+        # The engine counts from 1, and its slice from 1 to 0 is not empty.
+        first, last = (2, 1) if end == 0 else ((begin or 0) + 1, LAST if end is None else end)
+        return Value(f"list_slice({base.text}, {first}, {last})", base.kind)
 
     @_written.register
     def _(self, expression: syntax.CaseExpression) -> Value:

@@ -1,0 +1,268 @@
+"""The patterns of a MATCH, an EXISTS or a COUNT in the algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from orienteer.cypher import syntax
+from orienteer.cypher.checks import conjuncts
+from orienteer.cypher.kinds import Value, ValueKind
+from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern, PathPattern
+from orienteer.errors import BadQuery, UnknownType
+from orienteer.query.expressions import FunctionCall, parts
+from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, Step, Table, Unit
+from orienteer.query.sets import both
+from orienteer.query.tables import names_in
+from orienteer.records import Triple
+
+if TYPE_CHECKING:
+    from orienteer.cypher.algebra.expressions import Expressions
+
+_NOWHERE = Among(())
+
+
+@dataclass(slots=True)
+class Patterns(PatternReader):
+    """Reads the patterns of one clause."""
+
+    is_lenient: bool = False
+    """A type or a triple that is not in the graph matches nothing, with a note; else it is refused."""
+    wanted: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The types that the pattern names, by node."""
+
+    def is_of(self, value: str, types: Iterable[str]) -> str:
+        """Return nothing: `wanted` says it."""
+        return ""
+
+    def edges_of(self, value: str) -> str:
+        """Return the column of the list of edges."""
+        return value
+
+    def read_node(self, pattern: NodePattern) -> PatternNode:
+        """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
+        types = self._known_types(pattern.types, self.scope.names.node_types)
+        node = super(Patterns, self).read_node(replace(pattern, types=types))
+        if pattern.types:
+            wanted = frozenset[str]().union(*map(self.scope.names.node_types, types))
+            self.wanted[node.value] = self.wanted.get(node.value, wanted) & wanted
+        return node
+
+    def read_edge(
+        self, pattern: EdgePattern, start: PatternNode, end: PatternNode, *, is_shortest: bool
+    ) -> PatternEdge:
+        """Return an edge of a pattern; an earlier clause may have bound it. Raises `BadQuery`, `UnknownType`."""
+        types = self._known_types(pattern.types, self.scope.names.edge_triples)
+        known = self.scope.variables.get(pattern.variable or "")
+        is_known = known is not None and known.kind.name in ("edge", "") and not pattern.hops
+        asked = replace(pattern, types=types, variable=None if is_known else pattern.variable, properties=())
+        edge = super(Patterns, self).read_edge(asked, start, end, is_shortest=is_shortest)
+        if known is not None and is_known:
+            edge.value = known.text
+        if pattern.properties:
+            if pattern.hops:
+                raise BadQuery("properties of a pattern with a length: use all(r IN relationships(p) WHERE r.key = 1)")
+            self.keyed.append((edge.value, ValueKind("edge", frozenset(edge.types)), pattern.properties))
+        if pattern.types and not types:
+            self.wanted[start.value] = frozenset()
+        return edge
+
+    def _known_types(self, names: Sequence[str], look_up: object) -> tuple[str, ...]:
+        """Return the types that are in the graph; the others are refused or noted."""
+        known = []
+        for name in names:
+            try:
+                look_up(name)  # type: ignore[operator]  # a method of NameMap
+                known.append(name)
+            except UnknownType as error:
+                if not self.is_lenient:
+                    raise
+                self.scope.note(f"{error} It matches nothing.")
+        return tuple(known)
+
+    def direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
+        """Return `both` if an edge of one of the types has no direction; `_kinds` decides it type by type."""
+        undirected = types & self.scope.names.undirected
+        if pattern.direction == "both" or not undirected:
+            return pattern.direction
+        if self.scope.names.view is None:
+            shown = ", ".join(sorted(map(self.scope.names.schema.label, undirected)))
+            self.scope.note(f"{shown} has no direction: the arrow was left out")
+        return "both"
+
+
+def inner_match(
+    compiler: Expressions,
+    paths: Sequence[PathPattern],
+    where: Expression | None,
+    *,
+    is_set: bool,
+    reads_all: bool = False,
+) -> Match:
+    """Return the table of a pattern inside an expression; `is_set` if only its emptiness counts."""
+    read = None if reads_all else frozenset[str]()
+    return matched(compiler, Unit(), paths, where, read, is_distinct=is_set, is_lenient=True)
+
+
+def matched(
+    compiler: Expressions,
+    source: Table,
+    paths: Sequence[PathPattern],
+    where: Expression | None,
+    read: frozenset[str] | None,
+    *,
+    is_distinct: bool,
+    is_lenient: bool,
+) -> Match:
+    """Return the table of some patterns; their variables are in scope from then on.
+
+    `read` are the variables that later clauses read, None for all. Raises `BadQuery`, `UnknownType`.
+    """
+    scope = compiler.scope
+    outside = {value.text for value in scope.variables.values()}
+    reader = Patterns(scope, compiler.value, is_lenient=is_lenient)
+    named_paths, edges = list[tuple[str, tuple[str, ...], tuple[str, ...]]](), list[PatternEdge]()
+    for path in paths:
+        reader.begin(path)
+        nodes = [reader.read_node(node) for node in path.nodes]
+        along = [
+            reader.read_edge(edge, start, end, is_shortest=bool(path.shortest))
+            for edge, start, end in zip(path.edges, nodes, nodes[1:], strict=False)
+        ]
+        edges += along
+        if path.variable is not None:
+            ends, walked = tuple(node.value for node in nodes), tuple(edge.value for edge in along)
+            named_paths.append((reader.variables[path.variable].text, ends, walked))
+    is_possible = _narrow(reader, is_lenient=is_lenient)
+    scope.variables = {
+        **scope.variables,
+        **reader.variables,
+        **{name: reader.node_value(node) for name, node in reader.named.items()},
+    }
+    sets: dict[str, list[NodeSet]] = {node.value: [] for node in reader.nodes}
+    for value, types in reader.wanted.items():
+        sets[value].append(Every(frozenset(map(compiler.node_numbers.__getitem__, types))) if types else _NOWHERE)
+    if not is_possible:
+        sets[reader.nodes[0].value].append(_NOWHERE)
+    shortest = [path.shortest for path in paths for _ in path.edges]
+    steps = [_step(compiler, edge, kind, is_possible) for edge, kind in zip(edges, shortest, strict=True)]
+    conditions = list[tuple[Expression, frozenset[str]]]()
+    columns = {*outside, *sets, *(step.edge for step in steps), *(name for name, _, _ in named_paths)}
+    for condition in [*_keyed(compiler, reader), *map(compiler.condition, conjuncts(where))]:
+        names = names_in(condition) & columns
+        only = next(iter(names)) if len(names) == 1 else ""
+        if only in sets and only not in outside and _is_of_node(condition):
+            sets[only].append(_listed(compiler, only, condition) or Meeting(only, condition))
+        else:
+            conditions.append((condition, frozenset(names)))
+    kept = None
+    if read is not None:
+        kept = frozenset(value.text for name, value in scope.variables.items() if name in read)
+    read_paths = tuple(path for path in named_paths if kept is None or path[0] in kept or _reads(conditions, path[0]))
+    return Match(
+        source,
+        tuple((name, both(*nodes)) for name, nodes in sets.items()),
+        tuple(steps),
+        tuple(conditions),
+        read_paths,
+        kept,
+        is_distinct and kept is not None,
+    )
+
+
+def _narrow(reader: Patterns, *, is_lenient: bool) -> bool:
+    """Narrow the types of nodes; return whether any edges of the graph fit. Raises `BadQuery` if they have to."""
+    before = [(node, node.types) for node in reader.nodes]
+    if not all(reader.wanted.values()):
+        return False
+    try:
+        reader.narrow()
+    except BadQuery as error:
+        if not is_lenient:
+            raise
+        reader.scope.note(f"{error} It matches nothing.")
+        for node, types in before:
+            node.types = types or frozenset(reader.scope.names.schema.node_types)
+        return False
+    return True
+
+
+def _step(compiler: Expressions, edge: PatternEdge, shortest: str, is_possible: bool) -> Step:
+    """Return the step of an edge. Raises `BadQuery` for end types that a length cannot have."""
+    names, hops = compiler.scope.names, edge.pattern.hops
+    types = {triple.type for triple in edge.triples}
+    is_whole = edge.all_triples or edge.triples == {triple for triple in names.triples if triple.type in types}
+    if hops and not is_whole:
+        raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
+    kinds, ends = set[int](), set[tuple[int, int, int]]()
+    for triple in edge.triples:
+        for kind, start, end in _ways(compiler, triple, edge.pattern.direction):
+            fits = start in edge.start.types and end in edge.end.types
+            if fits or hops or not is_possible:
+                kinds.add(kind)
+                ends.add((kind, compiler.node_numbers[start], compiler.node_numbers[end]))
+    least, most = (hops.least, hops.most) if hops else (1, 1)
+    return Step(
+        edge.start.value,
+        edge.end.value,
+        frozenset(kinds),
+        edge.value,
+        max(least, 1) if shortest else least,
+        most,
+        hops is not None,
+        None if is_whole else frozenset(ends),
+        {"SHORTEST": "one", "ALL SHORTEST": "all"}.get(shortest, ""),  # type: ignore[arg-type]  # one of three
+    )
+
+
+def _ways(compiler: Expressions, triple: Triple, direction: Direction) -> Iterable[tuple[int, str, str]]:
+    """Yield the kinds of a triple that a direction allows, with the types of start and end."""
+    is_undirected = direction == "both" or triple.type in compiler.scope.names.undirected
+    number = compiler.edge_numbers[triple.type]
+    if is_undirected or direction == "out":
+        yield 2 * number, triple.source, triple.target
+    if is_undirected or direction == "in":
+        yield 2 * number + 1, triple.target, triple.source
+
+
+def _keyed(compiler: Expressions, reader: Patterns) -> Iterable[Expression]:
+    """Yield a condition for each property in braces. Raises `BadQuery`, `UnknownProperty`."""
+    nodes = {node.value: node for node in reader.nodes}
+    for column, kind, items in reader.keyed:
+        owner = reader.node_value(nodes[column]) if column in nodes else Value(column, kind)
+        name = syntax.made_up("owner")
+        for key, wanted in items:
+            with compiler.scope.inner({name: owner}):
+                yield compiler.condition(syntax.Binary("=", syntax.Property(syntax.Variable(name), key), wanted))
+
+
+def _is_of_node(condition: Expression) -> bool:
+    """Return whether a condition depends on the node alone: on no table, and not on chance."""
+    if any(True for _ in parts(condition, Inner)):
+        return False
+    return all(call.name != "rand" for call in parts(condition, FunctionCall))
+
+
+def _listed(compiler: Expressions, name: str, condition: Expression) -> Among | None:
+    """Return the nodes that a condition names by id or by name; None for another condition."""
+    if not isinstance(condition, syntax.Binary) or condition.operator not in ("=", "IN"):
+        return None
+    left, right = condition.left, condition.right
+    if condition.operator == "=" and not isinstance(left, syntax.Property):
+        left, right = right, left
+    if not isinstance(left, syntax.Property) or left.base != syntax.Variable(name) or left.key not in ("id", "name"):
+        return None
+    value: object = compiler.scope.constant(right)
+    if isinstance(right, syntax.ListOf):
+        value = [compiler.scope.constant(item) for item in right.items]
+    words = value if condition.operator == "IN" else [value]
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return None
+    look_up = compiler.rows_with_id if left.key == "id" else compiler.store.called
+    return Among(tuple(sorted({row for word in words for row in look_up(word)})))
+
+
+def _reads(conditions: Iterable[tuple[Expression, frozenset[str]]], name: str) -> bool:
+    return any(name in names for _, names in conditions)
