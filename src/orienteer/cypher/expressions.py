@@ -192,10 +192,17 @@ def _worded(reader: TokenReader) -> Expression:
     return syntax.Variable(reader.variable("value"))
 
 
-def _bracketed(reader: TokenReader) -> Expression:
-    after = reader.after_bracket()
+def _is_pattern(reader: TokenReader, ahead: int = 0) -> bool:
+    """Return whether a pattern comes: a node in brackets and an edge."""
+    if not reader.is_sign("(", ahead=ahead):
+        return False
+    after = reader.after_bracket(ahead)
     is_back = reader.is_sign("<", ahead=after)
-    if reader.is_sign("-", ahead=after + is_back) and reader.is_sign("[", "-", ahead=after + is_back + 1):
+    return reader.is_sign("-", ahead=after + is_back) and reader.is_sign("[", "-", ahead=after + is_back + 1)
+
+
+def _bracketed(reader: TokenReader) -> Expression:
+    if _is_pattern(reader):
         return syntax.Subquery("EXISTS", (read_path(reader, read_expression),), None)
     reader.expect("(", "here")
     inner = read_expression(reader)
@@ -213,7 +220,10 @@ def _list(reader: TokenReader) -> Expression:
         result = read_expression(reader) if reader.takes("|") else None
         reader.expect("]", "after a list comprehension")
         return syntax.Comprehension(variable, source, where, result)
-    items: list[Expression] = []
+    if reader.is_variable() and reader.is_sign("=", ahead=1) and _is_pattern(reader, 2):
+        items: list[Expression] = [syntax.Subquery("EXISTS", (read_path(reader, read_expression),), None)]
+        return _pattern_comprehension(reader, items)
+    items = []
     for _ in reader.items("]", "in a list"):
         items.append(read_expression(reader))
         if reader.is_word("WHERE") or reader.is_sign("|"):
@@ -260,9 +270,12 @@ def _subquery(reader: TokenReader) -> Expression:
     reader.takes_word("MATCH")
     paths = read_paths(reader, read_expression)
     where = read_expression(reader) if reader.takes_word("WHERE") else None
-    if not reader.takes("}"):
-        raise reader.wrong(f"{kind} {{ }} may hold one MATCH with a WHERE only; '}}' is missing")
-    return syntax.Subquery(kind, paths, where)
+    clauses: tuple[syntax.Clause, ...] = ()
+    if not reader.is_sign("}"):
+        with reader.nested():
+            clauses = reader.read_clauses(reader)
+    reader.expect("}", f"after {kind} {{ ...")
+    return syntax.Subquery(kind, paths, where, clauses)
 
 
 def _call(reader: TokenReader) -> Expression:
@@ -270,6 +283,8 @@ def _call(reader: TokenReader) -> Expression:
     reader.expect("(", "after a function")
     if word.value.upper() in _QUANTIFIERS and reader.is_word("IN", ahead=1):
         return _quantifier(reader, word.value.lower())
+    if word.value.casefold() == "reduce" and reader.is_sign("=", ahead=1):
+        return _reduction(reader)
     name = resolve(word.value)
     if reader.takes("*"):
         reader.expect(")", "after *")
@@ -287,6 +302,20 @@ def _call(reader: TokenReader) -> Expression:
     if distinct and name not in AGGREGATES:
         raise BadQuery(f"DISTINCT is invalid in {name}(): only count, collect, sum, avg, min and max accept it")
     return syntax.FunctionCall(name, tuple(arguments), distinct)
+
+
+def _reduction(reader: TokenReader) -> Expression:
+    total = reader.variable()
+    reader.expect("=", "in reduce(...)")
+    initial = read_expression(reader)
+    reader.expect(",", "in reduce(...)")
+    variable = reader.variable()
+    reader.expect_word("IN", "in reduce(...)")
+    source = read_expression(reader)
+    reader.expect("|", "in reduce(...)")
+    value = read_expression(reader)
+    reader.expect(")", "after reduce(...")
+    return syntax.Reduction(total, initial, variable, source, value)
 
 
 def _quantifier(reader: TokenReader, kind: str) -> Expression:

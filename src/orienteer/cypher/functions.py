@@ -20,14 +20,15 @@ from orienteer.cypher.kinds import (
     common,
     list_of,
 )
+from orienteer.cypher.syntax import FunctionCall, PatternComprehension, Reduction, Subquery, parts
 from orienteer.errors import BadQuery, nearest
-from orienteer.query.expressions import FunctionCall
 
 DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 """A regular expression."""
 SPELLED = {
-    "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString", "toboolean": "toBoolean",
-    "isempty": "isEmpty",
+    "percentilecont": "percentileCont", "percentiledisc": "percentileDisc", "startnode": "startNode",
+    "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString",
+    "toboolean": "toBoolean", "isempty": "isEmpty",
 }  # fmt: skip
 """The usual spelling of functions, by their names in lower case."""
 _WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory
@@ -35,12 +36,13 @@ _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
 }  # fmt: skip
-AGGREGATES = frozenset({"count", "sum", "avg", "min", "max", "collect"})
+AGGREGATES = frozenset({"count", "sum", "avg", "min", "max", "collect", "percentilecont", "percentiledisc"})
+PERCENTILES = frozenset({"percentilecont", "percentiledisc"})
 _NAMES = frozenset({
     "tolower", "toupper", "trim", "ltrim", "rtrim", "reverse", "replace", "substring", "left", "right", "split", "size",
     "abs", "ceil", "floor", "round", "sign", "sqrt", "log", "log10", "tointeger", "tofloat", "tostring", "toboolean",
     "coalesce", "range", "date", "isempty", "head", "last", "tail", "nodes", "edges", "length", "type", "labels",
-    "nodetype", "id", *AGGREGATES,
+    "nodetype", "id", "keys", "properties", "startnode", "endnode", "rand", *AGGREGATES,
 })  # fmt: skip
 _INSTEAD = {
     "exists": "n.key IS NOT NULL, or EXISTS { (a)-[..]-(b) }",
@@ -73,6 +75,21 @@ def resolve(word: str) -> str:
     near = nearest(word, _NAMES, most=3)
     hint = f" Near: {', '.join(near)}." if near else ""
     raise BadQuery(f"there is no function {word}() here.{hint}")
+
+
+def check_portable(statement: object) -> None:
+    """Raise `BadQuery` for parts of a statement that only the engine over the arrays answers."""
+    for call in parts(statement, FunctionCall):
+        if call.name in _INSTEAD:
+            raise BadQuery(f"{SPELLED.get(call.name, call.name)}() is not supported: use {_INSTEAD[call.name]}")
+    if any(True for _ in parts(statement, Reduction)):
+        raise BadQuery(f"reduce() is not supported: use {_INSTEAD['reduce']}")
+    for subquery in parts(statement, Subquery):
+        if subquery.clauses:
+            raise BadQuery(f"{subquery.kind} {{ }} may hold one MATCH with a WHERE only")
+    for comprehension in parts(statement, PatternComprehension):
+        if comprehension.path.variable is not None:
+            raise BadQuery("a name of the path in [(a)-[..]->(b) | b.name] is not supported: leave it out")
 
 
 class _Signature(NamedTuple):
@@ -112,16 +129,16 @@ def kind_of_aggregate(name: str, value: Value) -> ValueKind:
         return INTEGER
     if name == "collect":
         return list_of(value.kind)
-    if name in ("sum", "avg"):
+    if name in ("sum", "avg") or name in PERCENTILES:
         check_kind(f"{name}()", value, "number")
     elif value.kind.name in ("list", "map", "node", "edge", "path"):
         raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.description}")
-    return FLOAT if name == "avg" else value.kind
+    return FLOAT if name in ("avg", "percentilecont") else value.kind
 
 
 def aggregate_signature(call: FunctionCall) -> None:
     """Raise `BadQuery` for a wrong number of arguments of an aggregation."""
-    count = 2 if call.name.startswith("percentile") else 1
+    count = 2 if call.name in PERCENTILES else 1
     check_count(SPELLED.get(call.name, call.name), call.arguments, count, count)
 
 
@@ -187,7 +204,12 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "tostring": _Signature(1, 1, (), TEXT),
     "toboolean": _Signature(1, 1, ("boolean or text",), BOOLEAN),
     "coalesce": _Signature(1, 20, (), _common),
-    "range": _Signature(2, 3, (), list_of(INTEGER), range_of),
+    "range": _Signature(2, 3, ("integer", "integer", "integer"), list_of(INTEGER)),
+    "keys": _Signature(1, 1, (), list_of(TEXT)),
+    "properties": _Signature(1, 1, (), UNKNOWN),
+    "startnode": _Signature(1, 1, ("edge",), UNKNOWN),
+    "endnode": _Signature(1, 1, ("edge",), UNKNOWN),
+    "rand": _Signature(0, 0, (), FLOAT),
     "date": _Signature(1, 1, ("date or text",), DATE, _check_date),
     "size": _Signature(1, 1, (), INTEGER, _check_size),
     "isempty": _Signature(1, 1, (), BOOLEAN, _check_size),

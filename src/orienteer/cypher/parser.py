@@ -50,6 +50,7 @@ def parse(text: str, view: View | None = None) -> CypherStatement:
 
 def _statement(text: str, view: View | None) -> CypherStatement:
     reader = TokenReader(text, None if view is None else view.label)
+    reader.read_clauses = _query
     if reader.peek().kind == "end":
         raise BadQuery("the query is empty: write MATCH ... RETURN ...")
     queries = [_query(reader)]
@@ -84,6 +85,8 @@ def _query(reader: TokenReader) -> tuple[Clause, ...]:
             clauses.append(_projection(reader, is_with=True))
         elif reader.takes_word("RETURN"):
             return (*clauses, _projection(reader, is_with=False))
+        elif clauses and reader.is_sign("}"):  # a subquery needs no RETURN
+            return (*clauses,)
         else:
             raise _no_clause(reader, ends=bool(clauses))
 
@@ -410,10 +413,12 @@ def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:
     return edge.start.types & backward, edge.end.types & forward
 
 
-def _reach(types: frozenset[str], pairs: set[tuple[str, str]], least: int, most: int) -> frozenset[str]:
-    """Return the types that can be reached in `least` to `most` steps."""
-    reached, rim = frozenset[str](), types
-    for hop in range(1, most + 1):
+def _reach(types: frozenset[str], pairs: set[tuple[str, str]], least: int, most: int | None) -> frozenset[str]:
+    """Return the types that can be reached in `least` to `most` steps; None is any number."""
+    reached, rim = types if not least else frozenset[str](), types
+    # Within `least` steps and one for each pair every type is reached that ever is.
+    enough = least + len(pairs)
+    for hop in range(1, (enough if most is None else min(most, enough)) + 1):
         rim = frozenset(target for source, target in pairs if source in rim)
         if hop >= least:
             reached |= rim

@@ -41,7 +41,7 @@ def check_lengths(paths: Iterable[PathPattern]) -> None:
     """Raise `BadQuery` for more edges than an engine plans in time, and for lengths that it cannot follow."""
     edges = [edge for path in paths for edge in path.edges]
     for hops in (edge.hops for edge in edges if edge.hops):
-        if not hops.most:
+        if hops.most is None:
             raise BadQuery(f"a pattern of any length is not supported: give the most hops, as in *1..{MOST_HOPS}")
         if not hops.least:  # an engine loses nodes that no edge of the pattern's types could reach
             raise BadQuery(
@@ -51,7 +51,7 @@ def check_lengths(paths: Iterable[PathPattern]) -> None:
             raise BadQuery(
                 f"*{hops.least}..{hops.most} is not supported: hops go from 1 to {MOST_HOPS}; for paths use `paths`"
             )
-    total = sum(edge.hops.most if edge.hops else 1 for edge in edges)
+    total = sum(edge.hops.most or 1 if edge.hops else 1 for edge in edges)
     if total > MOST_EDGES:
         raise BadQuery(f"a pattern has {total} edges: {MOST_EDGES} are allowed; put WITH between two MATCH")
 
@@ -166,9 +166,9 @@ def _hops(reader: TokenReader) -> Hops:
     if not has_range:
         most = least
     least = 1 if least is None else least
-    if most is not None and (most == 0 or least > most):
-        raise BadQuery(f"*{least}..{most} is not supported: write *1..{max(least, 1)}")
-    return Hops(least, most or 0)
+    if most is not None and least > most:
+        raise BadQuery(f"*{least}..{most} matches nothing: write *{most}..{least}")
+    return Hops(least, most)
 
 
 def _properties(reader: TokenReader, read: _ReadExpression) -> tuple[tuple[str, Expression], ...]:

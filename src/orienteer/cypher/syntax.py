@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from orienteer.cypher.names import View
@@ -91,6 +91,8 @@ class Subquery(Tree):
     kind: Literal["EXISTS", "COUNT"]
     paths: tuple[PathPattern, ...]
     where: Expression | None
+    clauses: tuple[Clause, ...] = ()
+    """The clauses after its first MATCH."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,8 @@ class Hops:
     """`*least..most`."""
 
     least: int
-    most: int
-    """0 for any number."""
+    most: int | None
+    """None for any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,5 +220,5 @@ class CypherStatement:
     parameters: frozenset[str]
     view: View | None = None
     """The view that gives the names; None for the graph's own."""
-    text: str = ""
+    text: str = field(default="", compare=False)
     """The statement as it was written; empty if our own code made the tree."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from orienteer.errors import BadQuery
 
@@ -22,7 +22,9 @@ _ENDING = re.compile(rf"(?:;|{_SPACE.pattern})*", re.DOTALL)
 _TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _NAME = re.compile(r"`(?:[^`]|``)+`", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
-_NUMBER = re.compile(r"(?:\d+\.\d+|\.\d+|\d+(?=[eE][+-]?\d))(?:[eE][+-]?\d+)?|\d+", re.ASCII)
+_NUMBER = re.compile(
+    r"0[xX][0-9a-fA-F]+|0[oO][0-7]+|(?:\d+\.\d+|\.\d+|\d+(?=[eE][+-]?\d))(?:[eE][+-]?\d+)?|\d+", re.ASCII
+)
 _SIGN = re.compile(r"<>|<=|>=|=~|\.\.|!=|\|\||[-+*/%^=<>(){}\[\],.:|&!]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'", '"': '"', "`": "`"}
@@ -107,6 +109,8 @@ def _number(text: str, digits: str, at: int) -> CypherToken:
     end = at + len(digits)
     if end < len(text) and (text[end].isalnum() or text[end] == "_"):
         raise BadQuery(f"{text[at : end + 10].split()[0]!r} is neither a number nor a name: put names in backticks")
+    if digits[:2] in ("0x", "0X", "0o", "0O") and len(digits) <= _MOST_DIGITS:
+        digits = str(int(digits, 0))
     is_integer = digits.isdecimal()
     if is_integer and (len(digits) > _MOST_DIGITS or int(digits) > _LARGEST):
         raise BadQuery(f"{digits[:40]} is too large: whole numbers go up to {_LARGEST}")
@@ -169,6 +173,8 @@ class TokenReader:
         self._tokens = tokens + tokens[-1:] * _LOOK_AHEAD
         self._at = 0
         self._depth = 0
+        self.read_clauses: Callable[[TokenReader], Any] = TokenReader.none_here
+        """Reads the clauses of a subquery; the parser sets it."""
 
     # ------------------------------------------------------------------------------------------------- looking
 
@@ -190,9 +196,9 @@ class TokenReader:
         """Return whether a function's name and its bracket come next."""
         return self.peek().kind == "word" and self.is_sign("(", ahead=1)
 
-    def after_bracket(self) -> int:
-        """Return the distance to the token after a bracket that the next token opens."""
-        return self._closing.get(self._at, self._last) - self._at + 1
+    def after_bracket(self, ahead: int = 0) -> int:
+        """Return the distance to the token after a bracket that the next token opens, or one further ahead."""
+        return self._closing.get(self._at + ahead, self._last) - self._at + 1
 
     # ------------------------------------------------------------------------------------------------- stepping
 
@@ -265,6 +271,10 @@ class TokenReader:
             raise BadQuery(f"brackets and conditions are nested more than {DEEPEST} deep: write the query flatter")
         yield
         self._depth -= 1
+
+    def none_here(self) -> Any:
+        """Raise the error for clauses in a place without any."""
+        raise self.wrong("no further clause is allowed here")
 
     def wrong(self, why: str) -> BadQuery:
         """Return an error with the line and column of the next token."""

@@ -418,20 +418,15 @@ class Evaluator:
         raise BadQuery(f"{name}() does not take {text_of(value)[:40]!r}")
 
     def properties_of(self, value: Any) -> dict[str, Any]:  # Any: Cypher's values
-        """Return the properties of a node or an edge, or a map itself; those that are null are left out."""
+        """Return the properties of a node, without id and name, or of an edge, or a map itself. Raises `BadQuery`."""
         if isinstance(value, dict):
             return value
         if not isinstance(value, NodeRef | EdgeRef):
             raise BadQuery("keys() and properties() take a node, an edge or a map")
         if isinstance(value, NodeRef):
-            own = {
-                "id": self._texts("id", np.array([value.row])),
-                "name": self._store.texts("name", np.array([value.row])),
-            }
-            read = {
-                name: self._store.read("node", name, np.array([value.row])) for name in self._store.properties.names
-            }
-            return {name: part.values()[0] for name, part in {**own, **read}.items() if not part.nulls[0]}
+            at = np.array([value.row])
+            own = {name: self._store.read("node", name, at) for name in self._store.properties.names}
+            return {name: part.values()[0] for name, part in own.items() if not part.nulls[0]}
         read = {name: self._store.read("edge", name, np.array([value.at])) for name in self._store.edge_properties}
         return {name: part.values()[0] for name, part in read.items() if not part.nulls[0]}
 

@@ -152,7 +152,7 @@ class Pattern:
                 near, far = (step.start, step.end) if has_start else (step.end, step.start)
                 hop = self._hops[number] if has_start else turned(self._hops[number])
                 share = min(self._size(far) / max(self._store.count_of(self._types(far)), 1), 1.0)
-                cost = self._store.fan(hop.kinds, self._types(near)) ** (step.most or 8) * share
+                cost = self._store.fan(hop.kinds, self._types(near)) ** (8 if step.most is None else step.most) * share
             if best is None or cost < best[0]:
                 best = cost, number
         size, name = min(((self._size(name), name) for name in left.nodes), default=(np.inf, ""))
@@ -373,7 +373,7 @@ class Pattern:
                     shown = trails[keep] if forward else trails[keep][:, ::-1]
                     shown = shown if length else np.full((len(shown), 1), -1)
                     yield batch.take(index[keep]).beside({step.edge: Col("trail", shown), far: Col("node", rows[keep])})
-            if step.most and length == step.most:
+            if length == step.most:
                 continue
             held = sum(part[2].size for part in waiting)
             for walked in self._store.around(rows, hop, self._budget, loops=True):
@@ -401,7 +401,7 @@ class Pattern:
                 if wanted is not None:
                     keep = keep & (wanted[index] == rows)
                 yield batch.take(index[keep]).beside({far: Col("node", rows[keep])})
-            if step.most and length == step.most:
+            if length == step.most:
                 return
             length += 1
             parts = [

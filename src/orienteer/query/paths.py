@@ -14,17 +14,18 @@ from orienteer.query.store import Store
 
 
 def shortest_paths(
-    store: Store, ends: tuple[int, int], hop: Hop, most: int, budget: Budget, *, every: bool
+    store: Store, ends: tuple[int, int], hop: Hop, most: int | None, budget: Budget, *, every: bool
 ) -> Numbers | None:
     """Return the shortest paths from one node to another as edge numbers: (paths, edges); one path, or every one.
 
-    None if both ends are one node, or no path has at most `most` edges; `most` 0 is any number. Raises `QueryStopped`.
+    None if both ends are one node, or no path has at most `most` edges; `most` None is any number. Raises
+    `QueryStopped`.
     """
     start, end = ends
     near, far = _Circle(store, start, hop, budget), _Circle(store, end, turned(hop), budget)
     meeting = np.zeros(0, np.int64)
     while not len(meeting):
-        if start == end or (most and near.steps + far.steps >= most) or not len(near.rim) or not len(far.rim):
+        if start == end or near.steps + far.steps == most or not len(near.rim) or not len(far.rim):
             return None
         (near if near.cost <= far.cost else far).grow()
         meeting = np.flatnonzero((near.distance >= 0) & (far.distance >= 0))
@@ -53,16 +54,16 @@ def shortest_paths(
     return trails
 
 
-def ends_of_walks(store: Store, start: int, hop: Hop, least: int, most: int, budget: Budget) -> Numbers:
+def ends_of_walks(store: Store, start: int, hop: Hop, least: int, most: int | None, budget: Budget) -> Numbers:
     """Return the ends of all walks of `least` (0 or 1) to `most` edges that take no edge twice: (n,), ascending.
 
-    The hop leads both ways along all of its types; `most` 0 is any number. Every node within `most` edges is the end of
+    The hop leads both ways along all of its types; `most` None is any number. Every node within `most` edges is the end of
     a shortest walk, which takes no edge twice. The start itself is an end if a cycle through it is short enough; the
     shortest is where two branches meet, a branch being all that is reached first by one edge of the start.
     """
     distance, branches = np.full(store.size, -1, np.int64), np.full(store.size, -1, np.int64)
     distance[start], ring, steps, cycles = 0, np.array([start]), 0, [store.size + 1]
-    while len(ring) and (not most or steps < most):
+    while len(ring) and (most is None or steps < most):
         following = [ring[:0]]
         for walked in store.around(ring, hop, budget, loops=True):
             near, far = ring[walked.near], walked.far
@@ -80,7 +81,7 @@ def ends_of_walks(store: Store, start: int, hop: Hop, least: int, most: int, bud
             distance[far[new]] = steps + 1
             following.append(distinct(far[new]))
         ring, steps = distinct(np.concatenate(following)), steps + 1
-    if least and min(cycles) > (most or store.size):
+    if least and min(cycles) > (store.size if most is None else most):
         distance[start] = -1
     return np.flatnonzero(distance >= 0)
 

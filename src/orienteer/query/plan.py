@@ -174,7 +174,8 @@ class Step:
     edge: str
     """The name of the edge, or of the list of edges; every step has one."""
     least: int = 1
-    most: int = 1
+    most: int | None = 1
+    """None for any number."""
     is_long: bool = False
     """The step has a length, so its name is bound to a list."""
     ends: frozenset[tuple[int, int, int]] | None = None

@@ -22,6 +22,7 @@ from orienteer.connect.in_place.contents import Described, SeenNodes, needs_impo
 from orienteer.connect.opencypher.expressions import ServerExpressions, ServerPatterns
 from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
+from orienteer.cypher.functions import check_portable
 from orienteer.cypher.kinds import Value
 from orienteer.cypher.names import Bounds, QueryTable
 from orienteer.cypher.parser import TOO_DEEP
@@ -274,6 +275,7 @@ def written_for_server(
     statement: CypherStatement, names: ServerNames, parameters: Mapping[str, JsonValue], *, most: int
 ) -> ServerStatement:
     """Write a statement that gives at most `most` rows. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+    check_portable(statement)
     scope, parts = Scope(names, parameters), list[_ServerQuery]()
     try:
         for query in statement.queries:

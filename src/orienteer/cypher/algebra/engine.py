@@ -12,12 +12,13 @@ import numpy as np
 from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.algebra.names import names_of, shown_names
 from orienteer.cypher.algebra.results import Records
-from orienteer.cypher.algebra.statements import CompiledStatement, compiled_statement
+from orienteer.cypher.algebra.statements import CompiledStatement, compiled_statement, inner_clauses
 from orienteer.cypher.names import Bounds, Identifiers, NameMap, QueryTable, View, identifiers
 from orienteer.cypher.patterns import Scope
-from orienteer.cypher.syntax import CypherStatement
+from orienteer.cypher.syntax import Clause, CypherStatement
 from orienteer.query.budget import Budget
 from orienteer.query.evaluate import Shown
+from orienteer.query.plan import Table
 from orienteer.query.store import Store
 from orienteer.query.tables import Tables
 from orienteer.records import JsonValue
@@ -104,7 +105,11 @@ class Arrays:
             row = self._store.ids.find(word)
             return () if row is None else (row,)
 
-        compiler = Expressions(scope, self._store, self._node_numbers, self._edge_numbers, rows_with_id)
+        def clauses(table: Table, parts: tuple[Clause, ...]) -> Table:
+            return inner_clauses(compiler, table, parts)
+
+        numbers = self._node_numbers, self._edge_numbers
+        compiler = Expressions(scope, self._store, *numbers, rows_with_id, clauses)
         return compiled_statement(statement, compiler)
 
     def _view(self, view: View | None) -> _Viewed:

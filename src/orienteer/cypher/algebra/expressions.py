@@ -40,7 +40,7 @@ from orienteer.cypher.patterns import MOST_PARAMETER_ITEMS, Scope, checked_param
 from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery, UnknownProperty
 from orienteer.query.expressions import Variable
-from orienteer.query.plan import Hop, Inner, IsIn, IsOf, Leads, Match, Reduce
+from orienteer.query.plan import Hop, Inner, IsIn, IsOf, Leads, Match, Reduce, Table
 from orienteer.query.sets import both
 from orienteer.query.store import Store
 from orienteer.records import JsonValue
@@ -72,6 +72,8 @@ class Expressions:
     edge_numbers: Mapping[str, int]
     rows_with_id: Callable[[str], Iterable[int]]
     """Returns the nodes with an id, as the statement's view writes it."""
+    clauses: Callable[[Table, tuple[syntax.Clause, ...]], Table]
+    """Compiles the clauses of a subquery over the table before them."""
 
     def tree(self, expression: Expression) -> Expression:
         """Return an expression of the algebra. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -156,7 +158,8 @@ class Expressions:
         left, right = self.compiled(expression.left), self.compiled(expression.right)
         tree = syntax.Binary(operator, left.tree, right.tree)
         if operator in _COMPARISONS:
-            check_compared(operator, left.value, right.value)
+            if not left.kind.name == right.kind.name == "list":  # lists are compared item by item
+                check_compared(operator, left.value, right.value)
             return _boolean(tree)
         if operator == "IN":
             check_kind("IN", right.value, "list")
@@ -262,7 +265,10 @@ class Expressions:
     def _(self, expression: syntax.Subquery) -> Compiled:
         outside = {value.text for value in self.scope.variables.values()}
         with self.scope.inner({}), self.scope.aggregating(False):
-            match = inner_match(self, expression.paths, expression.where, is_set=expression.kind == "EXISTS")
+            is_set, has_more = expression.kind == "EXISTS", bool(expression.clauses)
+            match: Table = inner_match(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
+            if has_more:
+                match = self.clauses(match, expression.clauses)
         if expression.kind == "EXISTS":
             return _boolean(_as_set(match, outside, self.store) or Inner("exists", match))
         return Compiled(Inner("count", match), Value("", INTEGER))
@@ -294,6 +300,8 @@ class Expressions:
             kind = NULL if values[0].kind == NULL else kind_of_graph_call(name, values[0], self.scope)
         else:
             kind = kind_of_call(name, values)
+            if name in ("startnode", "endnode"):
+                kind = ValueKind("node", frozenset(self.scope.names.schema.node_types))
         return Compiled(tree, Value("", kind))
 
     def _type_call(self, expression: syntax.FunctionCall) -> Compiled:
@@ -423,16 +431,17 @@ def _is_type(expression: Expression) -> bool:
     return isinstance(expression, syntax.FunctionCall) and expression.name in TYPE_CALLS and bool(expression.arguments)
 
 
-def _as_set(match: Match, outside: set[str], store: Store) -> IsIn | None:
+def _as_set(match: Table, outside: set[str], store: Store) -> IsIn | None:
     """Return `EXISTS { (n)-[:TYPE]->(:Type) }` as the membership of a set, which makes no rows; None for others.
 
     One step from an outer name to a new one: of several steps no two may take one edge, which sets do not keep apart.
     """
-    if len(match.steps) != 1 or len(match.nodes) != 2 or match.conditions or match.paths or store.has_loops:
+    if not isinstance(match, Match) or len(match.steps) != 1 or len(match.nodes) != 2 or store.has_loops:
         return None
     [step], nodes = match.steps, dict(match.nodes)
     outer = [name for name in nodes if name in outside]
-    if step.is_long or step.ends is not None or step.edge in outside or len(outer) != 1:
+    is_plain = not (step.is_long or step.ends is not None or step.edge in outside or match.conditions or match.paths)
+    if not is_plain or len(outer) != 1:
         return None
     is_forward = step.start == outer[0]
     kinds = step.kinds if is_forward else frozenset(kind ^ 1 for kind in step.kinds)

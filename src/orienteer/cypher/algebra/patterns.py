@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from orienteer.cypher import syntax
 from orienteer.cypher.checks import conjuncts
-from orienteer.cypher.kinds import Value, ValueKind
+from orienteer.cypher.kinds import NULL, UNKNOWN, Value, ValueKind
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern, PathPattern
 from orienteer.errors import BadQuery, UnknownType
@@ -44,6 +44,9 @@ class Patterns(PatternReader):
     def read_node(self, pattern: NodePattern) -> PatternNode:
         """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
         types = self._known_types(pattern.types, self.scope.names.node_types)
+        known = self.scope.variables.get(pattern.variable or "")
+        if known is not None and known.kind == NULL and pattern.variable is not None:
+            self.scope.variables = {**self.scope.variables, pattern.variable: known._replace(kind=UNKNOWN)}
         node = super(Patterns, self).read_node(replace(pattern, types=types))
         if pattern.types:
             wanted = frozenset[str]().union(*map(self.scope.names.node_types, types))

@@ -20,6 +20,11 @@ from orienteer.query.plan import Call, Table, Unit
 from orienteer.query.tables import names_in
 
 
+def inner_clauses(compiler: Expressions, table: Table, clauses: tuple[syntax.Clause, ...]) -> Table:
+    """Return the table of the clauses of a subquery over the table before them."""
+    return _Query(compiler, is_inner=True).table(table, clauses)
+
+
 class CompiledStatement(NamedTuple):
     """The table of a statement."""
 
@@ -43,7 +48,7 @@ def _compiled(statement: CypherStatement, compiler: Expressions) -> CompiledStat
     columns = tuple[str, ...]()
     for query in statement.queries:
         compiler.scope.variables = {}
-        table = _Query(compiler).table(query)
+        table = _Query(compiler).table(Unit(), query)
         names = tuple(compiler.scope.variables)
         own = [value.text for value in compiler.scope.variables.values()]
         columns = tuple(f"c{number}" for number in range(len(own)))  # in a table of several parts all are called alike
@@ -57,12 +62,13 @@ def _compiled(statement: CypherStatement, compiler: Expressions) -> CompiledStat
 
 @dataclass(slots=True)
 class _Query:
-    """Compiles one query of a UNION."""
+    """Compiles one query of a UNION, or the clauses of a subquery."""
 
     compiler: Expressions
+    is_inner: bool = False
 
-    def table(self, clauses: tuple[syntax.Clause, ...]) -> Table:
-        table: Table = Unit()
+    def table(self, table: Table, clauses: tuple[syntax.Clause, ...]) -> Table:
+        """Return the table of some clauses over the table before them. Raises `BadQuery`, `UnknownType`."""
         scope = self.compiler.scope
         for place, clause in enumerate(clauses):
             rest = clauses[place + 1 :]
@@ -96,11 +102,13 @@ class _Query:
 
     def _projection(self, table: Table, clause: Projection) -> Table:
         scope = self.compiler.scope
+        if self.is_inner and (clause.skip is not None or clause.limit is not None):
+            raise BadQuery("SKIP and LIMIT are not supported inside { }: they would count the rows of all patterns")
         items = items_of(clause, list(scope.variables))
         visible, columns = dict(scope.variables), dict[Expression, str]()
         is_grouped = any(aggregates(item.expression) for item in items)
         if is_grouped:
-            table, visible, columns = self._grouped(table, clause, items)
+            table, visible, columns = self._grouped(table, items)
         made, after = list[tuple[str, Expression]](), dict[str, Value]()
         scope.variables = visible
         for item in items:
@@ -139,7 +147,7 @@ class _Query:
         return plan.Paged(table, skip, limit) if skip or limit is not None else table
 
     def _grouped(
-        self, table: Table, clause: Projection, items: Sequence[ProjectionItem]
+        self, table: Table, items: Sequence[ProjectionItem]
     ) -> tuple[Table, dict[str, Value], dict[Expression, str]]:
         """Return a table of groups, its variables, and the names of the expressions that are its columns."""
         scope, compiler = self.compiler.scope, self.compiler
@@ -150,6 +158,9 @@ class _Query:
                     f"{item.name[:60]} mixes count(), collect() and the like with values of one row: "
                     "gather first by WITH"
                 )
+            for part in syntax.parts(item.expression, syntax.Comprehension | syntax.Quantifier):  # type: ignore[arg-type]
+                if aggregates(part.where) or aggregates(getattr(part, "result", None)):
+                    raise BadQuery("count(), collect() and the like are not allowed for the items of a list")
         made, visible, columns = list[tuple[str, Expression]](), dict[str, Value](), dict[Expression, str]()
         for place, key in enumerate(dict.fromkeys(keys)):
             value = compiler.compiled(key)
@@ -161,8 +172,7 @@ class _Query:
             visible[columns[key]] = Value(scope.fresh(), value.kind)
             made.append((visible[columns[key]].text, value.tree))
         calls = list[Call]()
-        order = [part.expression for part in clause.order]
-        for call in _aggregations([*(item.expression for item in items), *order]):
+        for call in _aggregations(item.expression for item in items):
             if call in columns:
                 continue
             columns[call] = syntax.made_up("call", len(calls))
@@ -175,8 +185,11 @@ class _Query:
         if call.star:
             return Call(name, "count"), Value(name, INTEGER)
         aggregate_signature(call)
+        if any(inner.name == "rand" for inner in syntax.parts(call.arguments, syntax.FunctionCall)):
+            raise BadQuery(f"{call.name}() takes values of the graph, not rand()")
         arguments = [self.compiler.compiled(part) for part in call.arguments]
-        kind = kind_of_aggregate(call.name, arguments[0].value)
+        is_list = call.name in ("min", "max") and arguments[0].kind.name == "list"
+        kind = arguments[0].kind if is_list else kind_of_aggregate(call.name, arguments[0].value)
         fraction = arguments[1].tree if len(arguments) > 1 else None
         return Call(name, call.name, arguments[0].tree, call.distinct, fraction), Value(name, kind)
 
@@ -200,8 +213,7 @@ def _ignores_repeats(clauses: Sequence[syntax.Clause]) -> bool:
         if isinstance(clause, Projection):
             calls = list(_aggregations(item.expression for item in clause.items))
             if calls:
-                order = list(_aggregations(part.expression for part in clause.order))
-                return all(call.distinct or call.name in ("min", "max") for call in [*calls, *order])
+                return all(call.distinct or call.name in ("min", "max") for call in calls)
             if clause.distinct:
                 return True
             if clause.limit is not None or clause.skip is not None:

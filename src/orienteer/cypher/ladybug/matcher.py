@@ -140,7 +140,7 @@ class Matcher(PatternReader):
             fits = (goes and edge.direction != "in") + (comes and edge.direction != "out")
             count += fits * self.scope.names.schema.edges[triple]
             is_narrowed |= fits < 1 + (edge.direction == "both")
-        hops = edge.pattern.hops.most if edge.pattern.hops else 1
+        hops = (edge.pattern.hops.most or 1) if edge.pattern.hops else 1
         forward, backward = ((count / nodes[node.value].total) ** hops for node in (edge.start, edge.end))
         is_long = edge.pattern.hops is not None
         return EdgeJoin(edge.value, edge.start.value, edge.end.value, forward, backward, is_long, is_narrowed)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from orienteer.cypher import syntax
 from orienteer.cypher.checks import conjuncts
+from orienteer.cypher.functions import check_portable
 from orienteer.cypher.kinds import Value, list_of
 from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, is_unsure, joined, matches, parts_of
 from orienteer.cypher.ladybug.matcher import Matcher
@@ -63,6 +64,7 @@ def written_for_engine(
     largest_for_shortest: int = LARGEST_FOR_SHORTEST,
 ) -> EngineQuery:
     """Write a statement for the engine that the guard has read. Raises what `rewrite` raises."""
+    check_portable(statement)
     try:
         return _written(statement, Scope(names, parameters, largest_for_shortest))
     except RecursionError:
