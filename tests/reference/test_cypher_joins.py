@@ -16,6 +16,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 NODE_TYPES = ("Gene", "process", "effect")
 EDGE_TYPES = {"binds": (0, 0), "takes part": (0, 1), "causes": (2, 0), "regulates": None}
 BACK = {"->": "<-", "<-": "->", "--": "--"}

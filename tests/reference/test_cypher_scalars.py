@@ -17,7 +17,7 @@ from orienteer.errors import BadQuery
 from orienteer.graph import Graph
 from orienteer.records import Node
 
-pytestmark = pytest.mark.corpus("groups of Cypher values against brute force")
+pytestmark = [pytest.mark.corpus("groups of Cypher values against brute force"), pytest.mark.usefixtures("each_engine")]
 
 pytest.importorskip("ladybug")
 

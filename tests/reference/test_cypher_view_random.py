@@ -16,6 +16,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 LABEL = "dom'a`in"
 TYPES = {"Disease": "Disease", "Body Part": "Body_Part", "sym`p'": "sym_p", "Gene": "Gene"}
 JOINS = {

@@ -30,7 +30,7 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("each_engine")]
 
 CORPUS = Path(__file__).parents[1] / "cypher"
 LONG = "a text that is longer than twelve characters"

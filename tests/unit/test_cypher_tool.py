@@ -7,7 +7,7 @@ from orienteer.tools import RunCypher, Session, Toolbox
 
 pytest.importorskip("ladybug")
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("each_engine")]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("each_engine")]
 
 HOSTILE = [
     json.loads(line) for line in (Path(__file__).parents[1] / "cypher" / "hostile.jsonl").read_text().splitlines()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from orienteer.cypher.ladybug import database
 from orienteer.cypher.ladybug.engine import Ladybug
@@ -48,9 +48,12 @@ class Cypher:
     callers. Raises `MissingExtra` if it is not installed.
     """
 
+    own_engine: ClassVar[Callable[[Graph], Engine]] = Ladybug
+    """Creates the engine over our own graphs."""
+
     def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] | None = None) -> None:
         self._graph = graph
-        make: Callable[[Graph], Engine] = engine or graph.arrays.cypher_engine or Ladybug
+        make: Callable[[Graph], Engine] = engine or graph.arrays.cypher_engine or Cypher.own_engine
         self.engine: Engine = graph.arrays.once(("cypher", make), lambda: make(graph))
 
     @staticmethod

@@ -293,8 +293,14 @@ class Store:
                 found.update(np.unique(self.adjacency.kind[part][mask[extras]] >> 1).tolist())
         return tuple(sorted(self.types.edges[number] for number in found))
 
+    @cached_property
+    def _weighed(self) -> NDArray[np.bool_]:
+        """Mark the edge types with weights: (edge types,)."""
+        return np.isin(np.array(self.types.edges), self.types_with("edge", "weight"))
+
     def read(self, owner: str, name: str, rows: Numbers) -> Col:
         """Return a property of some nodes, or of the edges at some places, null for none: (n,). -1 is null."""
+        places = rows
         if owner == "edge":
             extras = self.adjacency.extras(np.maximum(rows, 0))
             rows = np.full(len(rows), -1) if extras is None else np.where(rows < 0, -1, extras)
@@ -304,6 +310,10 @@ class Store:
         at = having.searchsorted(rows)
         is_there = having.take(at, mode="clip") == rows
         taken = values.take(np.minimum(at, len(having) - 1))
+        if owner == "edge" and name == "weight":
+            # An edge without a weight weighs 1, if others of its type have any.
+            is_weighed = (places >= 0) & self._weighed[self.adjacency.kind[np.maximum(places, 0)] >> 1]
+            return Col("float", np.where(is_there, taken.data, 1.0), ~is_there & ~is_weighed)
         if taken.kind == "any":
             return Col("any", np.where(is_there, taken.data, _NULL))
         null = ~is_there if taken.null is None else ~is_there | taken.null
