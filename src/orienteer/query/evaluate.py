@@ -47,13 +47,6 @@ _COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
 }
 _FEW = 1_000  # rows: fewer names are read one by one
 _OF_ARRAYS = {"=": op.eq, "<>": op.ne, "<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge}
-_OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
-    "CONTAINS": lambda a, b: b in a,
-    "STARTS WITH": str.startswith,
-    "ENDS WITH": str.endswith,
-    "=~": lambda a, b: _expression(b).fullmatch(a) is not None,
-}
-_SPELLED = {"edges": "relationships", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString"}
 
 
 @lru_cache(maxsize=64)
@@ -66,6 +59,15 @@ def _expression(text: str) -> re.Pattern[str]:
         return re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         raise BadQuery(f"{text!r} is not a regular expression: {error}") from error
+
+
+_OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
+    "CONTAINS": lambda a, b: b in a,
+    "STARTS WITH": str.startswith,
+    "ENDS WITH": str.endswith,
+    "=~": lambda a, b: _expression(b).fullmatch(a) is not None,
+}
+_SPELLED = {"edges": "relationships", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString"}
 
 
 class Shown(NamedTuple):
