@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import weakref
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,11 +10,12 @@ import numpy as np
 
 from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.algebra.names import names_of, shown_names
-from orienteer.cypher.algebra.results import Records
+from orienteer.cypher.algebra.results import FullAnswer, RecordMaker
 from orienteer.cypher.algebra.statements import CompiledStatement, compiled_statement, inner_clauses
 from orienteer.cypher.names import Bounds, Identifiers, NameMap, QueryTable, View, identifiers
 from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Clause, CypherStatement
+from orienteer.errors import QueryStopped
 from orienteer.query.budget import Budget
 from orienteer.query.evaluate import Shown
 from orienteer.query.plan import Table
@@ -41,7 +41,7 @@ class _Viewed(NamedTuple):
     names: NameMap
     identifiers: Identifiers | None
     shown: Shown
-    records: Records
+    records: RecordMaker
 
 
 class Arrays:
@@ -67,21 +67,26 @@ class Arrays:
         budget = Budget(seconds=bounds.seconds, edges=MOST_EDGES, rows=MOST_ROWS, size=MOST_BYTES)
         compiled = self._compiled(statement, scope, viewed)
         tables = Tables(self._store, budget, parameters, viewed.shown)
-        rows, total, size = list[tuple[JsonValue, ...]](), 0, 0
-        for batch in tables.batches(compiled.table):
-            total += batch.size
-            wanted = min(batch.size, bounds.rows - len(rows))
-            for low in range(0, wanted if size <= bounds.characters else 0, _RECORDS):
-                # The rows that are not returned are only counted.
-                part = batch.take(np.arange(low, min(low + _RECORDS, wanted)))
-                budget.check()
-                columns = [viewed.records.column(part.columns[name]) for name in compiled.columns]
-                for row in zip(*columns, strict=True):
-                    size += len(json.dumps(row, ensure_ascii=False))
-                    if size <= bounds.characters:
-                        rows.append(row)
-                if size > bounds.characters:
-                    break
+        rows, total, left, is_full = list[tuple[JsonValue, ...]](), 0, bounds.characters, False
+        try:
+            for batch in tables.batches(compiled.table):
+                total += batch.size
+                wanted = min(batch.size, bounds.rows - len(rows))
+                for low in range(0, 0 if is_full else wanted, _RECORDS):  # the other rows are only counted
+                    budget.check()
+                    part = batch.take(np.arange(low, min(low + _RECORDS, wanted)))
+                    columns = [part.columns[name] for name in compiled.columns]
+                    try:
+                        for row, length in viewed.records.rows(columns, left):
+                            rows.append(row)
+                            left -= length
+                    except FullAnswer:
+                        is_full = True
+                        break
+        except RecursionError:
+            raise QueryStopped("the query nests its values too deep: take lists apart by UNWIND") from None
+        except MemoryError:
+            raise QueryStopped("the query needs more memory than there is: return less, or count instead") from None
         return QueryTable(
             columns=compiled.names,
             rows=tuple(rows),
@@ -122,4 +127,4 @@ class Arrays:
 
     def _of_view(self, view: View | None, shown: Identifiers | None) -> _Viewed:
         names = names_of(self._store, view, shown)
-        return _Viewed(names, shown, shown_names(self._store, names, shown), Records(self._store, names, shown))
+        return _Viewed(names, shown, shown_names(self._store, names, shown), RecordMaker(self._store, names, shown))

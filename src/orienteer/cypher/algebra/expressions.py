@@ -258,11 +258,20 @@ class Expressions:
     def _(self, expression: syntax.Reduction) -> Compiled:
         source, item = self._items(expression.source, expression.variable, "reduce()")
         initial = self.compiled(expression.initial)
-        total = Value(self.scope.fresh(), UNKNOWN)
+        total = Value(self.scope.fresh(), initial.kind)
+        value, total = self._next_total(expression, total, item)
+        before = total.kind
+        value, total = self._next_total(expression, total, item)
+        if total.kind.deep > before.deep:
+            raise BadQuery("reduce() nests each total in the next: join lists by +, as in total + [x]")
+        tree = Reduce(total.text, initial.tree, item.text, source.tree, value.tree)
+        return Compiled(tree, Value("", total.kind))
+
+    def _next_total(self, expression: syntax.Reduction, total: Value, item: Value) -> tuple[Compiled, Value]:
+        """Return the next total of a reduction, with the kind that it may have after one more item."""
         with self.scope.inner({expression.total: total, expression.variable: item}), self.scope.aggregating(False):
             value = self.compiled(expression.value)
-        tree = Reduce(total.text, initial.tree, item.text, source.tree, value.tree)
-        return Compiled(tree, Value("", _common([initial.kind, value.kind])))
+        return value, Value(total.text, _common([total.kind, value.kind]))
 
     # Patterns.
 
@@ -305,6 +314,8 @@ class Expressions:
             kind = NULL if values[0].kind == NULL else kind_of_graph_call(name, values[0], self.scope)
         else:
             kind = kind_of_call(name, values)
+            if name == "properties" and values[0].kind.name in ("map", ""):
+                kind = values[0].kind
             if name in ("startnode", "endnode"):
                 kind = ValueKind("node", frozenset(self.scope.names.schema.node_types))
         return Compiled(tree, Value("", kind))
@@ -388,7 +399,7 @@ def _common(kinds: list[ValueKind]) -> ValueKind:
     try:
         return common(kinds, "")
     except BadQuery:
-        return UNKNOWN
+        return ValueKind(deep=max(kind.deep for kind in kinds))
 
 
 def _kind_of_result(operator: str, left: Value, right: Value) -> ValueKind:

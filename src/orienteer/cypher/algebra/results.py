@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -13,61 +15,78 @@ from orienteer.query.store import Store
 from orienteer.records import JsonValue
 
 
-class Records:
-    """Makes the values of answers."""
+class FullAnswer(Exception):
+    """The answer has as many characters as it may have."""
+
+
+class RecordMaker:
+    """Makes the records of one graph, or of one view of it."""
 
     def __init__(self, store: Store, names: NameMap, identifiers: Identifiers | None) -> None:
         self._store, self._names, self._identifiers = store, names, identifiers
 
-    def column(self, values: Col) -> list[JsonValue]:
-        """Return the values of a column."""
-        if values.kind in ("int", "bool"):
-            plain: list[JsonValue] = values.values()
-            return plain
-        return [self._value(value) for value in values.values()]
+    def rows(self, columns: Sequence[Col], most: int) -> Iterator[tuple[tuple[JsonValue, ...], int]]:
+        """Yield rows with their characters as JSON, at most `most` in all. Raises `FullAnswer` for more.
 
-    def _value(self, value: Any) -> Any:  # Any: Cypher's values
+        A value may be a thousand times longer than it is in memory, where it shares its parts: it is counted while it
+        is made.
+        """
+        for row in zip(*(column.values() for column in columns), strict=True):
+            left = [most]
+            record = tuple(self._value(value, left) for value in row)
+            length = len(json.dumps(record, ensure_ascii=False))
+            most -= length
+            if most < 0:
+                raise FullAnswer
+            yield record, length
+
+    def _value(self, value: Any, left: list[int]) -> Any:  # Any: Cypher's values
+        left[0] -= len(value) + 2 if isinstance(value, str) else 1
+        if left[0] < 0:
+            raise FullAnswer
         if isinstance(value, NodeRef):
-            return self._node(value.row)
+            return self._node(value.row, left)
         if isinstance(value, EdgeRef):
-            return self._edge(value.at)
+            return self._edge(value.at, left)
         if isinstance(value, Path):
-            return {"nodes": [self._value(part) for part in value.nodes], "edges": [*map(self._value, value.edges)]}
+            nodes, edges = ([self._value(part, left) for part in parts] for parts in value)
+            return {"nodes": nodes, "edges": edges}
         if isinstance(value, list):
-            return [*map(self._value, value)]
+            return [self._value(item, left) for item in value]
         if isinstance(value, dict):
-            return {key: self._value(item) for key, item in value.items()}
+            return {key: self._value(item, left) for key, item in value.items()}
         if isinstance(value, float) and value - value != 0:
             return str(value)  # JSON has no such number
         return value.isoformat() if isinstance(value, date) else value
 
-    def _node(self, row: int) -> JsonValue:
+    def _node(self, row: int, left: list[int]) -> JsonValue:
         store = self._store
-        at = np.array([row])
-        properties = {
-            name: column.values()[0]
-            for name in store.properties.names
-            if not (column := store.read("node", name, at)).nulls[0]
-        }
-        return {
+        record: dict[str, JsonValue] = {
             "id": self._id(row),
             "type": self._names.called(store.types.nodes[store.node_types[row]]),
             "name": store.names[row],
-            "properties": properties,
+            "properties": self._properties("node", row),
         }
+        left[0] -= 40
+        return record
 
-    def _edge(self, at: int) -> JsonValue:
-        store, place = self._store, np.array([at])
-        source, target, number = (int(part[0]) for part in store.ends_of(place))
+    def _edge(self, at: int, left: list[int]) -> JsonValue:
+        source, target, number = (int(part[0]) for part in self._store.ends_of(np.array([at])))
         record: dict[str, JsonValue] = {
             "source": self._id(source),
-            "type": self._names.called(store.types.edges[number]),
+            "type": self._names.called(self._store.types.edges[number]),
             "target": self._id(target),
         }
-        read = {name: store.read("edge", name, place) for name in store.edge_properties}
-        if properties := {name: column.values()[0] for name, column in read.items() if not column.nulls[0]}:
+        if properties := self._properties("edge", at):
             record["properties"] = properties
+        left[0] -= 40
         return record
+
+    def _properties(self, owner: str, place: int) -> dict[str, JsonValue]:
+        store = self._store
+        names = store.properties.names if owner == "node" else store.edge_properties
+        read = {name: store.read(owner, name, np.array([place])) for name in names}
+        return {name: column.values()[0] for name, column in read.items() if not column.nulls[0]}
 
     def _id(self, row: int) -> str:
         return str(self._store.ids[row]) if self._identifiers is None else self._identifiers.of(row)
