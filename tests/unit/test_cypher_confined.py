@@ -1,16 +1,25 @@
 """Cypher in confined workers: the same answers and errors, walls, turns, and an end for what has none."""
 
+import json
 import sys
 import threading
 import time
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
 from orienteer.cypher import ArraysEngine, ConfinedEngine, Cypher
-from orienteer.errors import BadQuery, QueryStopped, UnknownType
+from orienteer.errors import BadQuery, Error, QueryStopped, UnknownType
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
 
+CORPUS = Path(__file__).parents[1] / "cypher"
+HOSTILE = [
+    json.loads(line)
+    for name in ("hostile.jsonl", "hostile_algebra.jsonl")
+    for line in (CORPUS / name).read_text(encoding="utf-8").splitlines()
+]
 ENDLESS = "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b UNWIND range(1, 10000) AS c RETURN sum(a * b * c)"
 
 
@@ -88,3 +97,25 @@ def test_a_graph_that_was_published_again_is_answered_as_it_was_opened(cypher, t
     assert cypher.query("MATCH (n) RETURN count(n)").rows == before
     with pytest.raises(QueryStopped, match="open the graph again"):
         cypher.query("MATCH (n) WHERE n.name =~ 'C.*' RETURN n")
+
+
+@pytest.mark.thorough
+@pytest.mark.process
+@pytest.mark.timeout(600)
+def test_hostile_statements_end_in_time_and_write_nothing(cypher, tmp_path):
+    def files():
+        found = (file for file in tmp_path.rglob("*") if file.is_file())
+        return {file: sha256(file.read_bytes()).hexdigest() for file in found}
+
+    assert len(HOSTILE) > 200
+    before, late = files(), []
+    for line in HOSTILE:
+        began = time.monotonic()
+        try:
+            cypher.query(line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.5)
+        except Error as error:
+            assert "broke the Cypher worker" not in str(error), line["id"]
+        if time.monotonic() - began > 2:
+            late.append(line["id"])
+    assert not late
+    assert files() == before
