@@ -1,10 +1,12 @@
 """openCypher's own test kit over our graphs: its scenarios, their graphs with typed nodes, and a verdict on an answer.
 
-    python tests/opencypher_kit.py ../shared/data/tck [CATEGORY]      how many of each category are right, refused, wrong
+    python tests/opencypher_kit.py ../shared/data/tck [CATEGORY]    how many are right, refused and wrong, by category
 
 `../shared/data/tck` has the scenarios that only read, and says how a graph of labels may become a graph of types. A
 statement may be asked with its variables renamed: that changes nothing but the names of columns.
 """
+
+# ruff: noqa: T201
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -20,6 +20,7 @@ from orienteer.ingest.stores import may_be_address
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.table import AUTO, METHODS, MethodCard, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand
+from orienteer.plugins import fault, own, registered
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
 from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
@@ -400,7 +401,7 @@ class Retriever:
 
     def _run(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
         started = time.perf_counter()
-        with self._damage_told():
+        with self._damage_told(), self._package_named():
             result = self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
         # A note on the form of tool calls, if the model and not the method chose it.
@@ -469,6 +470,21 @@ class Retriever:
 
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)
+
+    @contextmanager
+    def _package_named(self) -> Iterator[None]:
+        """Raise an `Error` that names the package, if a method of another package fails in a way of its own."""
+        try:
+            yield
+        except Error:
+            raise
+        except Exception as error:
+            name = self.method.name
+            for group in ("methods", "retrievers"):
+                if name not in own(group) and name in registered(group):
+                    failure = f"it failed ({type(error).__name__}: {error})"
+                    raise Error(fault(group, name, failure)) from error
+            raise
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         config = self.method.config_class()

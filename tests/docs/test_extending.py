@@ -152,6 +152,14 @@ BROKEN = Format("broken", (".brk",), Broken())
     assert told in printed
 
 
+def test_a_method_that_fails_is_named_with_its_package(install, graph, capsys):
+    source = BLOCKS["python"].replace("rows = [row for", "1 / 0\n        rows = [row for")
+    install("shouting", source, "[orienteer.methods]\nshout = shouting:METHOD\n")
+    assert main(["ask", str(graph.path), "Where does the FERRY land?", "--method", "shout"]) != 0
+    printed = capsys.readouterr().err
+    assert "the package 'shouting' registers the method 'shout', and it failed (ZeroDivisionError" in printed
+
+
 def test_its_tool_is_offered_to_agents_and_replays(shouting, graph):
     def policy(messages, tools, sampling):
         assert "count_words" in [tool.name for tool in tools]

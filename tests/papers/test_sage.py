@@ -98,7 +98,7 @@ def test_the_weights_of_many_edges_are_those_of_each(graph):
     one_by_one = [graph.arrays.extras(int(at)).get("weight", 1.0) for at in places]
     assert graph.arrays.weights(places).tolist() == pytest.approx(one_by_one)
     shuffled = np.random.default_rng(0).permutation(places)
-    read = EdgeWeights(graph.arrays.adjacency, graph.arrays._extras)
+    read = EdgeWeights(graph.arrays.adjacency, graph.arrays.edge_extras)
     for part in np.array_split(shuffled, 7):  # what is read piece by piece is the same, also the second time
         assert read(part).tolist() == pytest.approx([one_by_one[at] for at in part])
         assert read(part).tolist() == pytest.approx([one_by_one[at] for at in part])

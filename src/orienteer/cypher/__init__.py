@@ -23,6 +23,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "algebra.engine": "Arrays as ArraysEngine",
+        "confined": "ConfinedEngine",
         "kinds": "rendered as constant_text",
         "ladybug.database": "CATALOG as COPY_CATALOG, DATABASE as COPY_DATABASE, is_copy_new",
         "ladybug.engine": "Ladybug as LadybugEngine",

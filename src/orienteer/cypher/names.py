@@ -32,6 +32,7 @@ from orienteer.cypher.kinds import (
 )
 from orienteer.errors import BadOption, BadQuery, UnknownProperty, UnknownType, nearest
 from orienteer.graph.arrays import GraphArrays
+from orienteer.query.store import Store
 from orienteer.records import JsonValue, Record, Schema, Triple
 
 MOST_ROWS = 100_000
@@ -128,7 +129,7 @@ class Identifiers:
     They take time to read in a large graph, so `identifiers` caches them.
     """
 
-    def __init__(self, graph: GraphArrays, view: View) -> None:
+    def __init__(self, graph: GraphArrays | Store, view: View) -> None:
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
         self._by_row: dict[int, str] = {}
         if view.identifier in graph.properties.names and view.identifier not in _HIDDEN:

@@ -67,7 +67,7 @@ def _statement(text: str, view: View | None) -> CypherStatement:
         raise BadQuery(f"the parts of a UNION return different columns, {names}: name them alike with AS")
     if sum(map(len, queries)) > MOST_CLAUSES:
         raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
-    return CypherStatement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view)
+    return CypherStatement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view, text)
 
 
 def _query(reader: TokenReader) -> tuple[Clause, ...]:

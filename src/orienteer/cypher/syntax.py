@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from orienteer.cypher.names import View
@@ -220,3 +220,5 @@ class CypherStatement:
     parameters: frozenset[str]
     view: View | None = None
     """The view that gives the names; None for the graph's own."""
+    text: str = field(default="", compare=False)
+    """The statement as it was written; empty if our own code made the tree."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -151,6 +152,20 @@ class Strings(Sequence[str]):
     def sizes(self) -> NDArray[np.int64]:
         """Return the number of bytes of each string: (strings,)."""
         return np.diff(self._offsets)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first and last place (exclusive) of each string in the run of bytes: two arrays (strings,)."""
+        return self._offsets[:-1], self._offsets[1:]
+
+    def places(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where a text begins and ends (exclusive) in the run of bytes, wherever it occurs, also over two."""
+        wanted = encode(text)
+        # Occurrences overlap only if the text ends as it begins. Then every place is tried, in ten times the time.
+        overlaps = any(wanted.startswith(wanted[at:]) for at in range(1, len(wanted)))
+        pattern = b"(?=%b)" % re.escape(wanted) if overlaps else re.escape(wanted)
+        begins = [match.start() for match in re.finditer(pattern, self._utf8)]
+        return np.array(begins, np.int64), np.array(begins, np.int64) + len(wanted)
 
     def take(self, indexes: NDArray[np.int64] | Rows) -> list[bytes]:
         """Return several strings as UTF-8, in the order of `indexes`. Raises `IndexError` for damaged offsets."""

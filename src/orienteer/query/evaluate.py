@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import operator as op
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +19,6 @@ from orienteer.query import plan
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, column, constant, objects
 from orienteer.query.plan import NodeSet
-from orienteer.query.regular import TextPattern
 from orienteer.query.store import Store
 from orienteer.query.values import (
     FUNCTIONS,
@@ -34,7 +35,7 @@ from orienteer.query.values import (
 from orienteer.records import JsonValue
 
 _PIECE = 256  # values that are made between two looks at the budget
-_SEEN = 1 << 20  # bytes of such values
+_LARGE = 1 << 20  # bytes of values that are made between two looks
 _NUMBERS = ("int", "float")
 _COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
     "=": equal,
@@ -44,12 +45,27 @@ _COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
     ">": lambda a, b: less(b, a),
     ">=": lambda a, b: less_or_equal(b, a),
 }
+_FEW = 1_000  # rows: fewer names are read one by one
 _OF_ARRAYS = {"=": op.eq, "<>": op.ne, "<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge}
+
+
+@lru_cache(maxsize=64)
+def _expression(text: str) -> re.Pattern[str]:
+    """Return a regular expression. Raises `BadQuery` for another text.
+
+    Python's may go back without end: a stranger's statement runs in a process that is killed when its time is over.
+    """
+    try:
+        return re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise BadQuery(f"{text!r} is not a regular expression: {error}") from error
+
+
 _OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
     "CONTAINS": lambda a, b: b in a,
     "STARTS WITH": str.startswith,
     "ENDS WITH": str.endswith,
-    "=~": lambda a, b: TextPattern.of(b).matches(a),
+    "=~": lambda a, b: _expression(b).fullmatch(a) is not None,
 }
 _SPELLED = {"edges": "relationships", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString"}
 
@@ -98,14 +114,14 @@ class Evaluator:
         if size and all(part.is_constant for part in columns):
             return constant(function(*(part.take([0]).values()[0] for part in columns)), size)
         rows = zip(*(part.values() for part in columns), strict=True)
-        values, held, seen = list[Any](), 0, 0
+        values, held, paid = list[Any](), 0, 0
         for number, row in enumerate(rows):
             value = function(*row)
             values.append(value)
             held += _weight(value)
-            if held - seen > _SEEN or number % _PIECE == 0:
+            if held - paid > _LARGE or number % _PIECE == 0:
                 self._budget.hold(number, held)
-                seen = held
+                paid = held
         return column(values)
 
     # Leaves.
@@ -164,8 +180,8 @@ class Evaluator:
         operator = expression.operator
         if operator in ("AND", "OR", "XOR"):
             return self._logical(expression, batch)
-        if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH") and (tested := self._of_strings(expression, batch)):
-            return tested
+        if operator in _OF_TEXTS and (found := self._names_with(expression, batch)) is not None:
+            return found
         left, right = self.column(expression.left, batch), self.column(expression.right, batch)
         if operator in _OF_ARRAYS:
             return self._compared(operator, left, right, batch.size)
@@ -189,22 +205,17 @@ class Evaluator:
             return Col("float", data, _or_none(left.nulls | right.nulls))
         return self._mapped(lambda a, b: calculated(operator, a, b), [left, right], batch.size)
 
-    def _of_strings(self, expression: ex.Binary, batch: Batch) -> Col | None:
-        """Return the test of the names or ids of nodes for a text; None for another condition.
-
-        UTF-8 has the same parts as the text that it encodes, so nothing is decoded.
-        """
-        left, right = expression.left, expression.right
-        if not isinstance(left, ex.Property) or left.key not in ("id", "name"):
+    def _names_with(self, expression: ex.Binary, batch: Batch) -> Col | None:
+        """Return `n.name CONTAINS 'text'` for many nodes, found in all names at once; None for other conditions."""
+        left = expression.left
+        if batch.size < _FEW or expression.operator == "=~" or not isinstance(left, ex.Property) or left.key != "name":
             return None
-        value: JsonValue = right.value if isinstance(right, ex.Literal_) else None
-        if isinstance(right, ex.Parameter):
-            value = self._parameters[right.name]
-        base = self.column(left.base, batch)
-        if base.kind != "node" or not isinstance(value, str) or (left.key == "id" and self._shown.identifier):
+        base, part = self.column(left.base, batch), self.column(expression.right, batch)
+        text = part.data[0] if part.kind == "any" and part.is_constant else None
+        if base.kind != "node" or not isinstance(text, str) or not text:
             return None
-        met = self._store.having(left.key, np.maximum(base.data, 0), expression.operator, value)
-        return Col("bool", met, _or_none(base.nulls))
+        mask = self._store.names_with(expression.operator, text)
+        return Col("bool", mask[np.maximum(base.data, 0)], _or_none(base.nulls))
 
     def _logical(self, expression: ex.Binary, batch: Batch) -> Col:
         operator = expression.operator
@@ -449,9 +460,11 @@ class Evaluator:
         return Col("bool", np.isin(numbers, wanted), _or_none(base.nulls))
 
     def _is_in(self, expression: plan.IsIn, batch: Batch) -> Col:
-        base = self.column(expression.base, batch)
-        mask = self._inside.mask(expression.nodes)
-        return Col("bool", mask[np.maximum(base.data, 0)], _or_none(base.nulls))
+        base = _narrowed(self.column(expression.base, batch))
+        if base.kind != "node":  # nulls alone
+            return Col("bool", np.zeros(batch.size, np.bool_))
+        # EXISTS is false for a null, and never null.
+        return Col("bool", (base.data >= 0) & self._inside.mask(expression.nodes)[np.maximum(base.data, 0)])
 
     def _inner(self, expression: plan.Inner, batch: Batch) -> Col:
         return self._inside.inner(expression, batch)

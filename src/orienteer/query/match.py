@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import BATCH
 from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, Path, column, marks, objects, stacked
-from orienteer.query.paths import shortest_paths
+from orienteer.query.paths import ends_of_walks, shortest_paths
 from orienteer.query.plan import Among, Both, Compared, Every, Has, Hop, Match, Meeting, NodeSet, Step
 from orienteer.query.sets import turned
 
 if TYPE_CHECKING:
     from orienteer.query.tables import Tables
 
+_FEW_STARTS = 64  # rows from which the ends of walks are found ring by ring
 _SMALL = 2_000  # nodes of a set that may narrow the sets beside it
 _NARROWING = 200_000  # edge ends that one narrowing may read
 _HELD = 4 * BATCH
@@ -105,7 +107,7 @@ class Pattern:
         if int(self._store.adjacency.degree(rows).sum()) > _NARROWING:
             return
         parts = [walked.far for walked in self._store.around(rows, hop, self._budget, loops=True)]
-        reached = np.unique(np.concatenate(parts)) if parts else rows[:0]
+        reached = distinct(np.concatenate(parts)) if parts else rows[:0]
         kept = sets.keep(reached, self._sets[end])
         self._sets[end] = Among(tuple(kept.tolist()))
         if len(kept) <= _SMALL:
@@ -253,10 +255,15 @@ class Pattern:
             yield from self._shortest(batch, number)
         elif step.is_long:
             is_read = later is None or step.edge in later or bound
-            if is_read or not self._match.distinct or step.least > 1 or self._goes_both_ways(step):
+            both_ways = {kind ^ 1 in step.kinds or kind >> 1 in self._store.symmetric for kind in step.kinds}
+            if is_read or not self._match.distinct or step.least > 1:
                 yield from self._walked(batch, number, bound)
-            else:
+            elif both_ways == {False}:
                 yield from self._reached(batch, number)
+            elif both_ways == {True} and batch.size <= _FEW_STARTS:
+                yield from self._reached_both_ways(batch, number)
+            else:
+                yield from self._walked(batch, number, bound)
         elif step.edge in batch.columns:
             yield from self._known(batch, step, bound)
         else:
@@ -294,7 +301,7 @@ class Pattern:
         if far not in batch.columns and self._sets[far] != Every():
             sets, nodes = self._tables.sets, self._sets[far]
             if len(found.far) * 8 < self._store.size:
-                kept = sets.keep(np.unique(found.far), nodes)
+                kept = sets.keep(distinct(found.far), nodes)
                 found = found.where(np.isin(found.far, kept))
             else:
                 found = found.where(sets.mask(nodes)[found.far])
@@ -333,9 +340,6 @@ class Pattern:
             yield batch.take(found.row).beside(made)
 
     # Steps with a length.
-
-    def _goes_both_ways(self, step: Step) -> bool:
-        return any(kind ^ 1 in step.kinds or kind >> 1 in self._store.symmetric for kind in step.kinds)
 
     def _ends(self, batch: Batch, number: int) -> tuple[str, str, Hop, NDArray[np.bool_] | None]:
         """Return near end, far end and hop of a step, and a mask of the far end's set; None for any node."""
@@ -403,6 +407,17 @@ class Pattern:
             seen = np.union1d(seen, codes)
             self._budget.hold(len(seen))
             index, rows = codes // self._store.size, codes % self._store.size
+
+    def _reached_both_ways(self, batch: Batch, number: int) -> Iterator[Batch]:
+        """Yield the ends of walks whose edges lead both ways, each once for a row."""
+        step = self._match.steps[number]
+        near, far, hop, mask = self._ends(batch, number)
+        wanted = batch.columns[far].data.tolist() if far in batch.columns else None
+        for place, start in enumerate(batch.columns[near].data.tolist()):
+            ends = ends_of_walks(self._store, start, hop, step.least, step.most, self._budget)
+            ends = ends if mask is None else ends[mask[ends]]
+            ends = ends if wanted is None else ends[ends == wanted[place]]
+            yield batch.take(np.full(len(ends), place)).beside({far: Col("node", ends)})
 
     def _shortest(self, batch: Batch, number: int) -> Iterator[Batch]:
         step, hop = self._match.steps[number], self._hops[number]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.plan import Hop
@@ -51,6 +52,38 @@ def shortest_paths(
         at, trails = (at, trails) if every else (at[:1], trails[:1])
         budget.hold(len(at))
     return trails
+
+
+def ends_of_walks(store: Store, start: int, hop: Hop, least: int, most: int | None, budget: Budget) -> Numbers:
+    """Return the ends of all walks of `least` (0 or 1) to `most` edges that take no edge twice: (n,), ascending.
+
+    The hop leads both ways along all of its types; `most` None is any number. Every node within `most` edges is the end
+    of a shortest walk, which takes no edge twice. The start itself is an end if a cycle through it is short enough; the
+    shortest is where two branches meet, a branch being all that is reached first by one edge of the start.
+    """
+    distance, branches = np.full(store.size, -1, np.int64), np.full(store.size, -1, np.int64)
+    distance[start], ring, steps, cycles = 0, np.array([start]), 0, [store.size + 1]
+    while len(ring) and (most is None or steps < most):
+        following = [ring[:0]]
+        for walked in store.around(ring, hop, budget, loops=True):
+            near, far = ring[walked.near], walked.far
+            edges = store.edge_numbers(near, far, walked.at)
+            branch = edges if steps == 0 else branches[near]
+            # Back at the start, by another edge than the first, or by a loop.
+            if ((far == start) & ((branch != edges) | (near == start))).any():
+                cycles.append(steps + 1)
+            across = (distance[far] > 0) & (branches[far] != branch)
+            cycles += [steps + 1 + int(distance[far[across]].min())] if across.any() else []
+            new = np.flatnonzero(distance[far] < 0)
+            branches[far[new]] = branch[new]
+            # Of several edges to a new node one has given it its branch, and any other closes a cycle with it.
+            cycles += [2 * steps + 2] if (branches[far[new]] != branch[new]).any() else []
+            distance[far[new]] = steps + 1
+            following.append(distinct(far[new]))
+        ring, steps = distinct(np.concatenate(following)), steps + 1
+    if least and min(cycles) > (store.size if most is None else most):
+        distance[start] = -1
+    return np.flatnonzero(distance >= 0)
 
 
 class _Circle:

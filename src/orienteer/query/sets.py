@@ -201,6 +201,15 @@ class Sets:
             counts += np.bincount(near[is_new], minlength=len(rows))
         return counts
 
+    def degrees(self, rows: Numbers, hop: Hop, target: NodeSet) -> Numbers:
+        """Return how many edges, parallel ones and loops included, lead from each row into a set: (rows,)."""
+        mask = None if target == Every() else self.mask(target)
+        counts = np.zeros(len(rows), np.int64)
+        for walked in self.store.around(rows, hop, self.budget, loops=True):
+            near = walked.near if mask is None else walked.near[mask[walked.far]]
+            counts += np.bincount(near, minlength=len(rows))
+        return counts
+
     def _near(self, nodes: Counted | Covering) -> Numbers:
         """Return the nodes that a count can hold for: all of them if it holds for 0, else those around the target."""
         if isinstance(nodes, Counted) and _COMPARE[nodes.comparison](np.zeros(1), nodes.number)[0]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from functools import cached_property
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from orienteer.graph.properties import Condition, ValueColumn
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Strings, encode
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import Col, Numbers, column, constant, groups_of
 from orienteer.query.plan import Compared, Hop
@@ -221,16 +219,25 @@ class Store:
         """Count the nodes of these types, all nodes for an empty set."""
         return int(sum(self._counts[0][node_type] for node_type in types)) if types else self.size
 
-    @cached_property
-    def _rows_by_name(self) -> dict[str, list[int]]:
-        named: dict[str, list[int]] = {}
-        for row, name in enumerate(self.names):
-            named.setdefault(name, []).append(row)
-        return named
-
     def called(self, name: str) -> list[int]:
         """Return the nodes with exactly this name."""
-        return self._rows_by_name.get(name, [])
+        rows: list[int] = self._named("=", name).tolist()
+        return rows
+
+    def names_with(self, where: str, text: str) -> NDArray[np.bool_]:
+        """Mark the nodes whose name CONTAINS, STARTS WITH or ENDS WITH a text: (nodes,)."""
+        mask = np.zeros(self.size, np.bool_)
+        mask[self._named(where, text)] = True
+        return mask
+
+    def _named(self, where: str, text: str) -> Numbers:
+        """Return the nodes with a text in their name, ascending; all names are searched as one run of bytes."""
+        begins, ends = self.names.places(text) if text else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+        starts, stops = self.names.bounds
+        rows = np.searchsorted(stops, begins, "right")
+        fits = (starts[rows] == begins) if where in ("=", "STARTS WITH") else (starts[rows] <= begins)
+        fits &= (stops[rows] == ends) if where in ("=", "ENDS WITH") else (stops[rows] >= ends)
+        return rows[fits]
 
     # Properties.
 
@@ -309,34 +316,6 @@ class Store:
             return Col("any", np.where(is_there, taken.data, _NULL))
         null = ~is_there if taken.null is None else ~is_there | taken.null
         return Col(taken.kind, taken.data, null if null.any() else None)
-
-    def having(self, what: str, rows: Numbers, test: str, part: str) -> NDArray[np.bool_]:
-        """Mark the nodes whose id or name begins with, ends with, or contains a text: (n,)."""
-        strings, wanted = self.ids if what == "id" else self.names, encode(part)
-        if test == "CONTAINS" and wanted and len(rows) * 8 > self.size:
-            return self._containing(strings, wanted)[rows]
-        texts = strings.take(rows)
-        if test == "CONTAINS":
-            return np.array([wanted in text for text in texts], np.bool_)
-        if test == "STARTS WITH":
-            return np.array([text.startswith(wanted) for text in texts], np.bool_)
-        return np.array([text.endswith(wanted) for text in texts], np.bool_)
-
-    def _containing(self, strings: Strings, wanted: bytes) -> NDArray[np.bool_]:
-        """Mark the strings that contain a text, looked for in all of them at once: (nodes,)."""
-        met = np.zeros(self.size, np.bool_)
-        for low in range(0, self.size, BATCH):
-            text, sizes = strings.run(low, min(low + BATCH, self.size))
-            ends = np.cumsum(sizes).tolist()
-            place = text.find(wanted)
-            while place >= 0:
-                row = bisect_right(ends, place)
-                if place + len(wanted) <= ends[row]:
-                    met[low + row] = True
-                    place = text.find(wanted, ends[row])
-                else:  # it runs into the next string
-                    place = text.find(wanted, place + 1)
-        return met
 
     def texts(self, what: str, rows: Numbers) -> Col:
         """Return the ids, or names, of nodes: (n,). Each distinct node is read once, and -1 is null."""

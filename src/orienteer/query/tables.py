@@ -17,8 +17,8 @@ from orienteer.query.evaluate import Evaluator, Shown
 from orienteer.query.expressions import Expression, Variable
 from orienteer.query.groups import Groups
 from orienteer.query.match import Pattern
-from orienteer.query.plan import NodeSet, Table
-from orienteer.query.sets import Sets
+from orienteer.query.plan import Hop, NodeSet, Table
+from orienteer.query.sets import Sets, turned
 from orienteer.query.store import Store
 from orienteer.query.values import rank
 from orienteer.records import JsonValue
@@ -56,8 +56,11 @@ class Tables:
                 yield self._once(self.batches(source, given), names)
             case plan.Grouped(source=source):
                 groups = Groups(table, self.budget)
-                for batch in self.batches(source, given):
+                by_degree = None if marks(given) else self._by_degree(table)
+                for batch in self.batches(source, given) if by_degree is None else ():
                     groups.add(self._projected(batch, groups.items))
+                if by_degree is not None:
+                    groups.add(by_degree)
                 yield groups.result(marks(given))
             case plan.Sorted(source=source):
                 yield self._sorted(table, self.batches(source, given))
@@ -92,6 +95,32 @@ class Tables:
         made = {name: self.evaluator.column(expression, batch) for name, expression in items}
         kept = batch.columns if keeps else batch.only(marks(batch)).columns
         return Batch(batch.size, {**kept, **made})
+
+    def _by_degree(self, table: plan.Grouped) -> Batch | None:
+        """Return the keys of groups with their counts, if one step is counted whose far end no key reads; else None.
+
+        `MATCH (a:Anatomy)-[:expresses]->(g) RETURN a.name, count(g)` then makes no row for an edge.
+        """
+        match = table.source
+        if not isinstance(match, plan.Match) or match.source != plan.Unit() or len(match.steps) != 1:
+            return None
+        [step], nodes = match.steps, dict(match.nodes)
+        is_plain = not (step.is_long or step.shortest or step.ends or match.conditions or match.paths)
+        bound = {Variable(name) for name in (step.start, step.end, step.edge)}
+        counts_rows = all(
+            call.function == "count" and not call.distinct and (call.argument is None or call.argument in bound)
+            for call in table.calls
+        )
+        read = names_in(tuple(key for _, key in table.keys)) & {step.start, step.end, step.edge}
+        near = next(iter(read), step.start)
+        if not is_plain or not counts_rows or len(read) > 1 or near == step.edge or step.start == step.end:
+            return None
+        far, hop = (step.end, Hop(step.kinds)) if near == step.start else (step.start, turned(Hop(step.kinds)))
+        rows = self.sets.rows(nodes[near])
+        counts = self.sets.degrees(rows, hop, nodes[far])
+        rows, counts = rows[counts > 0], counts[counts > 0]
+        keys = self._projected(Batch(len(rows), {near: Col("node", rows)}), table.keys)
+        return keys.beside({call.name: Col("int", counts) for call in table.calls})
 
     def _once(self, batches: Iterable[Batch], names: tuple[str, ...]) -> Batch:
         parts, size = list[Batch](), 0

@@ -24,6 +24,7 @@ from orienteer.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
 
 _LISTED = 20  # nodes; more of them are not written out as an answer
+_EXAMPLES = 3  # names of what was counted
 _NEAR = 3  # names that are offered for one that is not there
 
 
@@ -249,7 +250,12 @@ class Explainer:
         if isinstance(leg.nodes, plan.Best):
             return f"{leg.nodes.measure.property or 'number of edges'}: {_text(leg.value)}"
         text = self._wording.condition(self._executor.conditions[leg.nodes])
-        return f"{text} ({leg.value})" if isinstance(leg.nodes, plan.Counted) else text
+        if not isinstance(leg.nodes, plan.Counted):
+            return text
+        assert isinstance(leg.value, int), "a count is a number"
+        names = [self._graph.arrays.names[one.end.row] for one in leg.examples[:_EXAMPLES] if one.end is not None]
+        listed = [*names, "..."] if leg.value > len(names) else names
+        return f"{text} ({leg.value}: {', '.join(listed)})" if names else f"{text} ({leg.value})"
 
     def _value(self, row: int, name: str) -> str | None:
         value = self._graph.arrays.properties.values(name, np.array([row], np.int32))[0]

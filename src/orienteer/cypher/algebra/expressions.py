@@ -39,7 +39,9 @@ from orienteer.cypher.kinds import (
 from orienteer.cypher.patterns import MOST_PARAMETER_ITEMS, Scope, checked_parameter, is_domain
 from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery, UnknownProperty
-from orienteer.query.plan import Inner, IsOf, Reduce, Table
+from orienteer.query.expressions import Variable
+from orienteer.query.plan import Hop, Inner, IsIn, IsOf, Leads, Match, Reduce, Table
+from orienteer.query.sets import both
 from orienteer.query.store import Store
 from orienteer.records import JsonValue
 
@@ -283,13 +285,14 @@ class Expressions:
 
     @_compiled.register
     def _(self, expression: syntax.Subquery) -> Compiled:
+        outside = {value.text for value in self.scope.variables.values()}
         with self.scope.inner({}), self.scope.aggregating(False):
             is_set, has_more = expression.kind == "EXISTS", bool(expression.clauses)
             match: Table = inner_match(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
             if has_more:
                 match = self.clauses(match, expression.clauses)
         if expression.kind == "EXISTS":
-            return _boolean(Inner("exists", match))
+            return _boolean(_as_set(match, outside, self.store) or Inner("exists", match))
         return Compiled(Inner("count", match), Value("", INTEGER))
 
     @_compiled.register
@@ -450,3 +453,21 @@ def _is_type(expression: Expression) -> bool:
     if isinstance(expression, syntax.FunctionCall) and expression.name == "head" and len(expression.arguments) == 1:
         return _calls(expression.arguments[0], "labels")
     return isinstance(expression, syntax.FunctionCall) and expression.name in TYPE_CALLS and bool(expression.arguments)
+
+
+def _as_set(match: Table, outside: set[str], store: Store) -> IsIn | None:
+    """Return `EXISTS { (n)-[:TYPE]->(:Type) }` as the membership of a set, which makes no rows; None for others.
+
+    One step from an outer name to a new one: of several steps no two may take one edge, which sets do not keep apart.
+    """
+    if not isinstance(match, Match) or len(match.steps) != 1 or len(match.nodes) != 2 or store.has_loops:
+        return None
+    [step], nodes = match.steps, dict(match.nodes)
+    outer = [name for name in nodes if name in outside]
+    is_plain = not (step.is_long or step.ends is not None or step.edge in outside or match.conditions or match.paths)
+    if not is_plain or len(outer) != 1:
+        return None
+    is_forward = step.start == outer[0]
+    kinds = step.kinds if is_forward else frozenset(kind ^ 1 for kind in step.kinds)
+    leads = Leads(Hop(kinds), nodes[step.end if is_forward else step.start])
+    return IsIn(Variable(outer[0]), both(nodes[outer[0]], leads))
