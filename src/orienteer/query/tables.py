@@ -225,10 +225,14 @@ class Tables:
         return self._ordered(table, stacked(parts)) if parts else Batch(0, {})
 
     def _ordered(self, table: plan.Sorted, batch: Batch) -> Batch:
-        keys = []
+        keys = list[Numbers]()
         for expression, descends in table.keys:
             codes = _ranks(self.evaluator.column(expression, batch))
             keys.append(-codes if descends else codes)
+            if len(keys) == 1 and table.first and batch.size > 2 * table.first:
+                # What comes after the last row by the first key alone is never read, nor are its other keys.
+                near = np.flatnonzero(keys[0] <= np.partition(keys[0], table.first - 1)[table.first - 1])
+                batch, keys = batch.take(near), [keys[0][near]]
         order = np.lexsort(keys[::-1])
         return batch.take(order if table.first is None else order[: table.first])
 
