@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -66,8 +67,8 @@ def main() -> None:
     for name, text in SHAPES.items():
         ours, theirs = _rows(arrays, text), _rows(ladybug, text)
         process = ladybug.engine.processes[0].worker  # type: ignore[attr-defined]  # it is ladybug's
-        here = _median(lambda text=text: _rows(arrays, text), [])
-        there = _median(lambda text=text: _rows(ladybug, text), [process.pid] if process is not None else [])
+        here = _median(partial(_rows, arrays, text), [])
+        there = _median(partial(_rows, ladybug, text), [process.pid] if process is not None else [])
         note = "" if ours == theirs else f"  other answers: {str(ours)[:60]} / {str(theirs)[:60]}"
         print(f"{name:32}{here:10.2f}{there:10.2f}{note}")
     ladybug.close()
