@@ -93,7 +93,6 @@ def test_a_text_reaches_the_engine_as_it_was_written(text):
         ("MATCH (a) RETURN [(a)-->(b) WHERE b.x = 1]", "[(a)-[..]->(b) | b.name]"),
         ("MATCH (a) RETURN [a.x | 1]", "stands one pattern"),
         ("MATCH (a) RETURN [(a)-->(b), (a)-->(c) | 1]", "stands one pattern"),
-        ("MATCH (a) RETURN reduce(s = 0, x IN [1] | s + x)", "UNWIND"),
         ("MATCH (a) RETURN collect { MATCH (a)--(b) RETURN b }", "collect()"),
         ("MATCH (a) WITH a.name RETURN 1", "AS name"),
         ("MATCH (a) RETURN a.name, a.name", "one name"),

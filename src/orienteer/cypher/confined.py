@@ -15,7 +15,7 @@ from typing import Any
 from orienteer import errors
 from orienteer.cypher.algebra.engine import Arrays
 from orienteer.cypher.names import Bounds, QueryTable
-from orienteer.cypher.syntax import CypherStatement
+from orienteer.cypher.syntax import Binary, CypherStatement, parts
 from orienteer.errors import Error, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
@@ -50,6 +50,9 @@ class ConfinedEngine:
         with self._turns.turn(bounds.seconds) as process:
             message = process.ask(request, bounds.seconds)
         if message is None:
+            # The graph on disk is another by now; this one is mapped here. An expression may match without end.
+            if any(part.operator == "=~" for part in parts(statement, Binary)):
+                raise QueryStopped("=~ is not answered over a graph that was published again: open the graph again")
             return self._own.answer(statement, parameters, bounds)
         if "error" in message:
             raise _error(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from orienteer.cypher.checks import check_count, check_kind, matches_kind
@@ -157,8 +158,41 @@ def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
 
 def _check_date(arguments: Sequence[Value]) -> None:
     literal = arguments[0].known
-    if isinstance(literal, str) and not re.fullmatch(DATE_FORM, literal):
-        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {literal[:40]!r}")
+    try:
+        is_date = not isinstance(literal, str) or bool(re.fullmatch(DATE_FORM, literal) and date.fromisoformat(literal))
+    except ValueError:
+        is_date = False
+    if not is_date:
+        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {str(literal)[:40]!r}")
+
+
+def _check_letters(name: str) -> Callable[[Sequence[Value]], None]:
+    """Return the check of the numbers of letters that a function takes after its text."""
+
+    def check(arguments: Sequence[Value]) -> None:
+        for number in arguments[1:]:
+            if number.kind.name == "float":
+                raise BadQuery(
+                    f"{name}() takes a whole number of letters, not {number.kind.description} with decimals: "
+                    "toInteger()"
+                )
+            if isinstance(number.known, int) and number.known < 0:
+                raise BadQuery(
+                    f"{name}() takes 0 letters or more, not {number.known}: "
+                    "for letters at the end write right(text, n), for all but some left(text, size(text) - n)"
+                )
+
+    return check
+
+
+def _check_searched(arguments: Sequence[Value]) -> None:
+    if arguments[1].known == "":
+        raise BadQuery("replace() needs a text to look for: '' stands before every letter")
+
+
+def _check_separator(arguments: Sequence[Value]) -> None:
+    if arguments[1].known == "":
+        raise BadQuery("split() takes 1 character or more to split at: for one letter write substring(n.name, 0, 1)")
 
 
 def _check_size(arguments: Sequence[Value]) -> None:
@@ -186,11 +220,11 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "trim": _Signature(1, 1, ("text",), TEXT),
     "ltrim": _Signature(1, 1, ("text",), TEXT),
     "rtrim": _Signature(1, 1, ("text",), TEXT),
-    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT),
-    "substring": _Signature(2, 3, ("text", "number", "number"), TEXT),
-    "left": _Signature(2, 2, ("text", "number"), TEXT),
-    "right": _Signature(2, 2, ("text", "number"), TEXT),
-    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT)),
+    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT, _check_searched),
+    "substring": _Signature(2, 3, ("text", "number", "number"), TEXT, _check_letters("substring")),
+    "left": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("left")),
+    "right": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("right")),
+    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT), _check_separator),
     "abs": _Signature(1, 1, ("number",), _same),
     "ceil": _Signature(1, 1, ("number",), FLOAT),
     "floor": _Signature(1, 1, ("number",), FLOAT),

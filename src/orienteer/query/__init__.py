@@ -13,4 +13,14 @@ from __future__ import annotations
 
 from orienteer.faces import face
 
-__getattr__, __dir__, __all__ = face(__name__, {"expressions": "Literal_, MOST_DEEP, Variable"})
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "budget": "Budget as QueryBudget",
+        "expressions": "Literal_, MOST_DEEP, Variable",
+        "plan": "Among, Both, Compared, Counted, Covering, Either, Every, Has, Hop, Leads, Without",
+        "proof": "witness as proof_of",
+        "sets": "Sets as QuerySets",
+        "store": "Store as QueryStore",
+    },
+)

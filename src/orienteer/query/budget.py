@@ -54,5 +54,5 @@ class Budget:
         check_patience()
         if self._until is not None and time.monotonic() > self._until:
             raise QueryStopped(
-                f"the query took more than {self._seconds:g} s: name more of its node types, edge types and nodes"
+                f"the query took longer than {self._seconds:g} s: name more of its node types, edge types and nodes"
             )

@@ -57,8 +57,8 @@ def shortest_paths(
 def ends_of_walks(store: Store, start: int, hop: Hop, least: int, most: int | None, budget: Budget) -> Numbers:
     """Return the ends of all walks of `least` (0 or 1) to `most` edges that take no edge twice: (n,), ascending.
 
-    The hop leads both ways along all of its types; `most` None is any number. Every node within `most` edges is the end of
-    a shortest walk, which takes no edge twice. The start itself is an end if a cycle through it is short enough; the
+    The hop leads both ways along all of its types; `most` None is any number. Every node within `most` edges is the end
+    of a shortest walk, which takes no edge twice. The start itself is an end if a cycle through it is short enough; the
     shortest is where two branches meet, a branch being all that is reached first by one edge of the start.
     """
     distance, branches = np.full(store.size, -1, np.int64), np.full(store.size, -1, np.int64)

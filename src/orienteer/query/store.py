@@ -219,27 +219,25 @@ class Store:
         """Count the nodes of these types, all nodes for an empty set."""
         return int(sum(self._counts[0][node_type] for node_type in types)) if types else self.size
 
-    @cached_property
-    def _rows_by_name(self) -> dict[str, list[int]]:
-        named: dict[str, list[int]] = {}
-        for row, name in enumerate(self.names):
-            named.setdefault(name, []).append(row)
-        return named
-
     def called(self, name: str) -> list[int]:
         """Return the nodes with exactly this name."""
-        return self._rows_by_name.get(name, [])
+        rows: list[int] = self._named("=", name).tolist()
+        return rows
 
     def names_with(self, where: str, text: str) -> NDArray[np.bool_]:
         """Mark the nodes whose name CONTAINS, STARTS WITH or ENDS WITH a text: (nodes,)."""
-        begins, ends = self.names.places(text)
         mask = np.zeros(self.size, np.bool_)
+        mask[self._named(where, text)] = True
+        return mask
+
+    def _named(self, where: str, text: str) -> Numbers:
+        """Return the nodes with a text in their name, ascending; all names are searched as one run of bytes."""
+        begins, ends = self.names.places(text) if text else (np.zeros(0, np.int64), np.zeros(0, np.int64))
         starts, stops = self.names.bounds
         rows = np.searchsorted(stops, begins, "right")
-        fits = (starts[rows] == begins) if where == "STARTS WITH" else (starts[rows] <= begins)
-        fits &= (stops[rows] == ends) if where == "ENDS WITH" else (stops[rows] >= ends)
-        mask[rows[fits]] = True
-        return mask
+        fits = (starts[rows] == begins) if where in ("=", "STARTS WITH") else (starts[rows] <= begins)
+        fits &= (stops[rows] == ends) if where in ("=", "ENDS WITH") else (stops[rows] >= ends)
+        return rows[fits]
 
     # Properties.
 
@@ -293,8 +291,14 @@ class Store:
                 found.update(np.unique(self.adjacency.kind[part][mask[extras]] >> 1).tolist())
         return tuple(sorted(self.types.edges[number] for number in found))
 
+    @cached_property
+    def _weighed(self) -> NDArray[np.bool_]:
+        """Mark the edge types with weights: (edge types,)."""
+        return np.isin(np.array(self.types.edges), self.types_with("edge", "weight"))
+
     def read(self, owner: str, name: str, rows: Numbers) -> Col:
         """Return a property of some nodes, or of the edges at some places, null for none: (n,). -1 is null."""
+        places = rows
         if owner == "edge":
             extras = self.adjacency.extras(np.maximum(rows, 0))
             rows = np.full(len(rows), -1) if extras is None else np.where(rows < 0, -1, extras)
@@ -304,6 +308,10 @@ class Store:
         at = having.searchsorted(rows)
         is_there = having.take(at, mode="clip") == rows
         taken = values.take(np.minimum(at, len(having) - 1))
+        if owner == "edge" and name == "weight":
+            # An edge without a weight weighs 1, if others of its type have any.
+            is_weighed = (places >= 0) & self._weighed[self.adjacency.kind[np.maximum(places, 0)] >> 1]
+            return Col("float", np.where(is_there, taken.data, 1.0), ~is_there & ~is_weighed)
         if taken.kind == "any":
             return Col("any", np.where(is_there, taken.data, _NULL))
         null = ~is_there if taken.null is None else ~is_there | taken.null

@@ -18,7 +18,7 @@ from orienteer.query.columns import EdgeRef, NodeRef, Path
 LONGEST = 1_000_000
 """Characters of a text, or items of a list, that an expression may make."""
 _LARGEST = 2**63
-_WIDEST_RANGE = 100_000  # numbers
+_WIDEST_RANGE = 10_000  # numbers
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _EXACT = 2**52  # floats from here on are whole numbers
@@ -110,7 +110,7 @@ def rank(value: Any) -> tuple[Any, ...]:
 def whole(value: int) -> int:
     """Return a whole number of 64 bits. Raises `BadQuery` for a larger one."""
     if not -_LARGEST <= value < _LARGEST:
-        raise BadQuery("a whole number exceeds 64 bits: use toFloat()")
+        raise BadQuery(f"{value} exceeds 64 bits (INT64), the limit of whole numbers: use toFloat()")
     return value
 
 
@@ -136,7 +136,7 @@ def calculated(operator: str, a: Any, b: Any) -> Any:
     are_whole = isinstance(a, int) and isinstance(b, int)
     if are_whole and operator in ("/", "%"):
         if b == 0:
-            raise BadQuery("a whole number is divided by 0: leave such rows out by WHERE before")
+            raise BadQuery("a whole number is divided by zero: leave such rows out by WHERE before")
         sign = 1 if a >= 0 else -1
         return abs(a) % abs(b) * sign if operator == "%" else whole(abs(a) // abs(b) * (sign if b > 0 else -sign))
     if operator == "%":

@@ -132,7 +132,10 @@ class Expressions:
         except UnknownProperty as error:
             schema = names.schema
             everything = schema.node_types if base.kind.name == "node" else schema.edge_types
-            column = names.column(base.kind.name, key, frozenset(everything))  # raises it if the graph has none
+            try:
+                column = names.column(base.kind.name, key, frozenset(everything))
+            except UnknownProperty:
+                raise error from None  # no node or edge of the graph has it
             self.scope.note(f"{error} It is null here.")
         return Compiled(syntax.Property(base.tree, column.column), Value("", column.value_kind))
 
@@ -190,6 +193,8 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.Item) -> Compiled:
         base, at = self.compiled(expression.base), self.compiled(expression.at)
+        if _calls(expression.base, "labels") and at.value.known not in (0, *([1] if self._label else []), None):
+            raise BadQuery("a node has one type here: labels(n)[0]")
         if at.kind.is_text or base.kind.name in ("node", "edge", "map"):
             check_kind("a key in brackets", at.value, "text")
             if base.kind.name in ("node", "edge") and isinstance(at.value.known, str):

@@ -90,9 +90,10 @@ class Patterns(PatternReader):
         undirected = types & self.scope.names.undirected
         if pattern.direction == "both" or not undirected:
             return pattern.direction
-        if self.scope.names.view is None:
-            shown = ", ".join(sorted(map(self.scope.names.schema.label, undirected)))
-            self.scope.note(f"{shown} has no direction: the arrow was left out")
+        if self.scope.names.view is not None:
+            return super(Patterns, self).direction(pattern, types)
+        shown = ", ".join(sorted(map(self.scope.names.schema.label, undirected)))
+        self.scope.note(f"{shown} has no direction: the arrow was left out")
         return "both"
 
 
@@ -201,7 +202,7 @@ def _step(compiler: Expressions, edge: PatternEdge, shortest: str, is_possible: 
         raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
     kinds, ends = set[int](), set[tuple[int, int, int]]()
     for triple in edge.triples:
-        for kind, start, end in _ways(compiler, triple, edge.pattern.direction):
+        for kind, start, end in _ways(compiler, triple, edge.direction if names.view else edge.pattern.direction):
             fits = start in edge.start.types and end in edge.end.types
             if fits or hops or not is_possible:
                 kinds.add(kind)

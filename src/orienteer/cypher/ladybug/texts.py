@@ -51,8 +51,8 @@ def rtrim(text: str) -> str:
 
 
 def substring(text: Value, start: Value, length: Value | None = None) -> str:
-    """Write a part of a text by its start, from 0, and its length. Raises `BadQuery` for a known negative number."""
-    begin, wide = _count("substring", start), None if length is None else _count("substring", length)
+    """Write a part of a text by its start, from 0, and its length."""
+    begin, wide = _count(start), None if length is None else _count(length)
     if isinstance(begin, int) and not isinstance(wide, str) and max(begin, wide or 0) <= _MOST_REPEATS:
         rest = "*" if wide is None else f"{{0,{wide}}}"
         return f"regexp_extract({text.text}, '^(?s:.){{{begin}}}((?s:.){rest})', 1)"
@@ -61,16 +61,16 @@ def substring(text: Value, start: Value, length: Value | None = None) -> str:
 
 
 def left(text: Value, length: Value) -> str:
-    """Write the first letters of a text. Raises `BadQuery` for a known negative length."""
-    wide = _count("left", length)
+    """Write the first letters of a text."""
+    wide = _count(length)
     if isinstance(wide, int) and wide <= _MOST_REPEATS:
         return f"regexp_extract({text.text}, '^(?s:.){{0,{wide}}}')"
     return _joined(f"list_slice({_LETTERS.format(text.text)}, 1, {wide})")
 
 
 def right(text: Value, length: Value) -> str:
-    """Write the last letters of a text. Raises `BadQuery` for a known negative length."""
-    wide = _count("right", length)
+    """Write the last letters of a text."""
+    wide = _count(length)
     if isinstance(wide, int) and wide <= _MOST_REPEATS:
         return f"regexp_extract({text.text}, '(?s:.){{0,{wide}}}$')"
     letters = f"list_reverse({_LETTERS.format(text.text)})"
@@ -93,9 +93,7 @@ def split(text: Value, separator: Value) -> str:
 
 
 def replace(text: Value, search: Value, by: Value) -> str:
-    """Write a text with each occurrence of a part replaced. Raises `BadQuery` for an empty part: it is everywhere."""
-    if search.known == "":
-        raise BadQuery("replace() needs a text to look for: '' stands before every letter")
+    """Write a text with each occurrence of a part replaced."""
     if search.known is not None:
         return f"replace({text.text}, {search.text}, {by.text})"
     # The engine never finds an empty part: the result is null then, not the unchanged text.
@@ -131,18 +129,9 @@ def _joined(letters: str) -> str:
     return f"list_to_string('', {letters})"
 
 
-def _count(what: str, number: Value) -> int | str:
+def _count(number: Value) -> int | str:
     """Return a number of letters: the number where it is known, else the engine's text, which is null below 0."""
-    if number.kind.name == "float":
-        raise BadQuery(
-            f"{what}() takes a whole number of letters, not {number.kind.description} with decimals: toInteger()"
-        )
     if isinstance(number.known, int):
-        if number.known < 0:
-            raise BadQuery(
-                f"{what}() takes 0 letters or more, not {number.known}: "
-                "for letters at the end write right(text, n), for all but some left(text, size(text) - n)"
-            )
         return min(number.known, _LARGEST)
     # The engine computes both branches of a CASE, so neither may hold a form that breaks it.
     return f"CASE WHEN ({number.text}) >= 0 THEN ({number.text}) END"
