@@ -1,0 +1,90 @@
+"""Cypher in confined workers: the same answers and errors, walls, turns, and an end for what has none."""
+
+import sys
+import threading
+import time
+
+import pytest
+
+from orienteer.cypher import ArraysEngine, ConfinedEngine, Cypher
+from orienteer.errors import BadQuery, QueryStopped, UnknownType
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+
+ENDLESS = "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b UNWIND range(1, 10000) AS c RETURN sum(a * b * c)"
+
+
+@pytest.fixture
+def cypher(tmp_path):
+    graph = Graph.from_records(*demo_records(), path=tmp_path / "graph")
+    cypher = Cypher(graph, ConfinedEngine)
+    yield cypher
+    cypher.close()
+
+
+@pytest.mark.process
+def test_a_worker_answers_as_the_engine_in_this_process_does(cypher, tmp_path):
+    here = Cypher(Graph.open(tmp_path / "graph"), ArraysEngine)
+    for text, parameters in (
+        ("MATCH (l:language)-[:designed_by]->(p) RETURN l, p.name ORDER BY l.name LIMIT 5", {}),
+        ("MATCH (l:language) WHERE l.name IN $names RETURN l.name, l.year", {"names": ["C", "Go"]}),
+        ("MATCH p = shortestPath((a {name: 'C'})-[*..4]-(b {name: 'Go'})) RETURN length(p)", {}),
+    ):
+        assert cypher.query(text, parameters) == here.query(text, parameters)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("MATCH (l:langage) RETURN l", UnknownType, "Near: language"),
+        ("RETURN 1 / 0", BadQuery, "divided by zero"),
+        ("CREATE (n) RETURN n", BadQuery, "only be read"),
+    ],
+)
+def test_errors_of_a_worker_are_ours(cypher, text, error, message):
+    with pytest.raises(error, match=message):
+        cypher.query(text)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have fewer walls")
+def test_a_statement_without_end_is_stopped_and_the_next_one_answered(cypher):
+    began = time.monotonic()
+    with pytest.raises(QueryStopped):
+        cypher.query(ENDLESS, seconds=1)
+    assert time.monotonic() - began < 10
+    assert cypher.query("RETURN 1 AS one").rows == ((1,),)
+
+
+@pytest.mark.process
+def test_beside_a_statement_without_end_all_others_get_their_turn(cypher):
+    cypher.query("RETURN 1")
+    answered = []
+
+    def endless():
+        with pytest.raises(QueryStopped):
+            cypher.query(ENDLESS, seconds=3)
+
+    def ask():
+        for _ in range(5):
+            answered.append(cypher.query("MATCH (l:language) RETURN count(l)", seconds=20).rows)
+
+    threads = [threading.Thread(target=endless), *(threading.Thread(target=ask) for _ in range(7))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answered) == 35
+    assert len(set(answered)) == 1
+
+
+@pytest.mark.process
+def test_a_graph_that_was_published_again_is_answered_as_it_was_opened(cypher, tmp_path):
+    nodes, edges = demo_records()
+    before = cypher.query("MATCH (n) RETURN count(n)").rows
+    Graph.from_records([*nodes, {"id": "new", "name": "New"}], edges, path=tmp_path / "graph", force=True)
+    cypher.close()
+    assert cypher.query("MATCH (n) RETURN count(n)").rows == before
+    with pytest.raises(QueryStopped, match="open the graph again"):
+        cypher.query("MATCH (n) WHERE n.name =~ 'C.*' RETURN n")
