@@ -5,8 +5,6 @@ import pytest
 from clinic import EDGES, NODES, ask, members
 from orienteer.tools import RunCypher, Session, Toolbox
 
-pytest.importorskip("ladybug")
-
 pytestmark = pytest.mark.process
 
 

@@ -14,7 +14,9 @@ from typing import Any
 
 from orienteer import errors
 from orienteer.cypher.algebra.engine import Arrays
+from orienteer.cypher.algebra.expressions import kind_of_parameter
 from orienteer.cypher.names import Bounds, QueryTable
+from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Binary, CypherStatement, parts
 from orienteer.errors import Error, QueryStopped
 from orienteer.graph.store import Graph
@@ -46,7 +48,12 @@ class ConfinedEngine:
         if not statement.text:
             return self._own.answer(statement, parameters, bounds)
         view = None if statement.view is None else statement.view.model_dump()
-        request = {"text": statement.text, "view": view, "parameters": dict(parameters), **bounds._asdict()}
+        scope = Scope(self.names, parameters)
+        used = {name: scope.value(name) for name in statement.parameters}
+        for name, value in used.items():
+            # JSON cannot hold all of what Python can.
+            kind_of_parameter(name, value)
+        request = {"text": statement.text, "view": view, "parameters": used, **bounds._asdict()}
         with self._turns.turn(bounds.seconds) as process:
             message = process.ask(request, bounds.seconds)
         if message is None:
