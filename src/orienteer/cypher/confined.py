@@ -140,6 +140,7 @@ class _Turns:
         self.processes = tuple(processes)
         self._idle = list(reversed(self.processes))
         self._waiting: deque[_Waiter] = deque()
+        self._leaving = set[_Process]()
         self._lock = threading.Lock()
 
     @contextmanager
@@ -164,6 +165,11 @@ class _Turns:
 
     def _give(self, process: _Process) -> None:
         with self._lock:
+            is_leaving = process in self._leaving
+            self._leaving.discard(process)
+        if is_leaving:
+            process.close()
+        with self._lock:
             if not self._waiting:
                 self._idle.append(process)
                 return
@@ -172,10 +178,13 @@ class _Turns:
             first.is_given.set()
 
     def close(self) -> None:
-        """End all workers, each when it is idle."""
-        for _ in self.processes:
-            with self.turn(3_600) as process:
-                process.close()
+        """End all workers, each once it is idle."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._leaving = {process for process in self.processes if process not in idle}
+        for process in idle:
+            process.close()
+            self._give(process)
 
 
 class _Waiter:
