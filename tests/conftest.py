@@ -15,8 +15,6 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-from cypher_engines import ENGINES, why_different
-from orienteer.cypher import Cypher
 from orienteer.graph import Graph
 from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
@@ -164,12 +162,3 @@ def real_graph(data_folder, tmp_path_factory):
         return RealGraph(folder / name, report)
 
     return imported
-
-
-@pytest.fixture(params=ENGINES)
-def each_engine(request, monkeypatch):
-    """Answer the Cypher of a test by each engine in turn."""
-    reason = why_different(request.node.name) if request.param == "arrays" else None
-    if reason is not None:
-        pytest.skip(reason)
-    monkeypatch.setattr(Cypher, "own_engine", ENGINES[request.param])

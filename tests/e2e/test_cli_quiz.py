@@ -1,11 +1,9 @@
 """`orienteer quiz` as a person runs it, and what other commands make of its file."""
 
 import json
-from importlib import metadata
 
 import pytest
 
-from orienteer.cypher import Cypher, is_copy_new
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
 from orienteer.lab.evaluation import QuizItem
@@ -89,18 +87,4 @@ def test_a_wrong_request_is_told_and_writes_nothing(languages, home, cli, argume
     ran = cli("quiz", languages, *arguments)
     assert ran.code == 2
     assert message in ran.err
-    assert not list(home.iterdir())
-
-
-def test_without_the_engine_the_extra_is_named_and_nothing_is_written(languages, home, cli, monkeypatch):
-    Cypher(Graph.open(languages)).query("RETURN 1")
-
-    def missing(name):
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", missing)
-    assert is_copy_new(Graph.open(languages).path) is False, "a copy that was made before asks nothing of the engine"
-    ran = cli("quiz", languages, "-o", "quiz.jsonl")
-    assert ran.code == 2
-    assert "pip install 'orienteer[cypher]'" in ran.err
     assert not list(home.iterdir())

@@ -1,7 +1,6 @@
 """Cypher (GraphScout 003, table 1, appendix A.4): retrieve nodes, write one query, run it, answer from its rows."""
 
 import json
-from importlib import metadata
 
 import networkx
 import pytest
@@ -13,7 +12,7 @@ from fakes.embedder import embedded
 from fakes.limits import limits_in
 from orienteer.agents import NOT_THERE
 from orienteer.cypher import Cypher
-from orienteer.errors import BadOption, MissingExtra, ModelError
+from orienteer.errors import BadOption, ModelError
 from orienteer.graph import Graph
 from orienteer.lab.baselines import NO_QUERY, CypherAnswer, CypherConfig, query_in
 from orienteer.lab.replay import replay as replay_trajectory
@@ -403,15 +402,6 @@ def test_filters_hold_for_answers_and_not_for_candidates(clinic):
     result, seen = answered(clinic, QUERY, node_types=("Disease",))
     assert {hit.type for hit in result.hits} <= {"Disease"}
     assert "[c1] Aspirin (Compound)" in seen[0]
-
-
-def test_without_the_extra_that_is_told_before_a_model_is_paid(clinic, monkeypatch):
-    def missing(name):
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", missing)
-    with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
-        CypherAnswer(clinic, ScriptedModel(lambda *_: pytest.fail("asked")))
 
 
 @pytest.mark.parametrize(("name", "value"), [("candidates", 0), ("repair", -1), ("repair", 6)])

@@ -11,8 +11,7 @@ from fakes import Answer, FakeServer
 from fakes.embedder import embedded
 from fakes.inside import inside
 from fakes.limits import limits_in
-from orienteer.cypher import LadybugEngine, is_copy_new
-from orienteer.errors import BadOption, MissingExtra, ModelError
+from orienteer.errors import BadOption, ModelError
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.ingest import demo_records
 from orienteer.lab.replay import replay as replay_trajectory
@@ -25,7 +24,6 @@ from orienteer.methods import (
     before_jump,
     check_plan,
     examples_of,
-    has_cypher,
     property_uses,
 )
 from orienteer.records import Edge, Node, Question
@@ -776,20 +774,6 @@ def test_what_cypher_has_found_is_kept_however_long_its_turn_took(graph):
     steps = [{"op": "cypher", "query": "MATCH (p:person)-[:worked_at]->(:organization {name: 'Google'}) RETURN p"}]
     result = ask(graph, [{**steps[0], "into": "a"}], cypher=True, seconds=1e-9)
     assert set(ids(result)) == around(graph, "organization:google", "worked_at", "person")
-
-
-def test_without_the_extra_a_cypher_step_is_refused_and_not_offered(graph, monkeypatch):
-    def engine():
-        raise MissingExtra("Cypher", "cypher")
-
-    monkeypatch.setattr(inside(is_copy_new), "engine", engine)
-    monkeypatch.setattr(inside(LadybugEngine), "engine", engine)
-    graph = Graph.open(graph.path)
-    steps = [{"op": "cypher", "query": "MATCH (n) RETURN n", "into": "a"}]
-    [fault] = faults(graph, steps)
-    assert "pip install" in fault.text
-    assert "- cypher" not in prompt(graph, cypher=True)
-    assert not has_cypher()
 
 
 # --------------------------------------------------------------------------------------------------- end to end

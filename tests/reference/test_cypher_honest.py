@@ -16,10 +16,6 @@ from orienteer.graph import Graph
 from orienteer.ingest import demo_records
 from orienteer.lab.quizzes import generate_questions
 
-pytest.importorskip("ladybug")
-
-pytestmark = pytest.mark.usefixtures("each_engine")
-
 CORPUS = [json.loads(line) for line in (Path(__file__).parents[1] / "cypher" / "honest.jsonl").read_text().splitlines()]
 NODES, EDGES = demo_records()
 NODE = {node.id: node for node in NODES}

@@ -18,10 +18,6 @@ from orienteer.graph import Graph
 from orienteer.ingest import demo_records
 from orienteer.records import Edge, Node
 
-pytest.importorskip("ladybug")
-
-pytestmark = pytest.mark.usefixtures("each_engine")
-
 NODE_TYPES = ("Gene", "biological process", "Side/effect")
 EDGE_TYPES = {"binds": (0, 0), "gene": (0, 1), "takes part in": (0, 1), "causes/makes": (2, 0), "REGULATES": None}
 

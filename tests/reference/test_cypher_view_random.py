@@ -14,10 +14,6 @@ from orienteer.cypher import Cypher, View
 from orienteer.errors import BadQuery
 from orienteer.records import Edge, Node
 
-pytest.importorskip("ladybug")
-
-pytestmark = pytest.mark.usefixtures("each_engine")
-
 LABEL = "dom'a`in"
 TYPES = {"Disease": "Disease", "Body Part": "Body_Part", "sym`p'": "sym_p", "Gene": "Gene"}
 JOINS = {

@@ -5,9 +5,7 @@ import pytest
 from clinic import EDGES, NODES, ask, members
 from orienteer.tools import RunCypher, Session, Toolbox
 
-pytest.importorskip("ladybug")
-
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("each_engine")]
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")

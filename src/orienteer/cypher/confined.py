@@ -14,7 +14,9 @@ from typing import Any
 
 from orienteer import errors
 from orienteer.cypher.algebra.engine import Arrays
+from orienteer.cypher.algebra.expressions import kind_of_parameter
 from orienteer.cypher.names import Bounds, QueryTable
+from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Binary, CypherStatement, parts
 from orienteer.errors import Error, QueryStopped
 from orienteer.graph.store import Graph
@@ -46,7 +48,12 @@ class ConfinedEngine:
         if not statement.text:
             return self._own.answer(statement, parameters, bounds)
         view = None if statement.view is None else statement.view.model_dump()
-        request = {"text": statement.text, "view": view, "parameters": dict(parameters), **bounds._asdict()}
+        scope = Scope(self.names, parameters)
+        used = {name: scope.value(name) for name in statement.parameters}
+        for name, value in used.items():
+            # JSON cannot hold all of what Python can.
+            kind_of_parameter(name, value)
+        request = {"text": statement.text, "view": view, "parameters": used, **bounds._asdict()}
         with self._turns.turn(bounds.seconds) as process:
             message = process.ask(request, bounds.seconds)
         if message is None:
@@ -133,6 +140,7 @@ class _Turns:
         self.processes = tuple(processes)
         self._idle = list(reversed(self.processes))
         self._waiting: deque[_Waiter] = deque()
+        self._leaving = set[_Process]()
         self._lock = threading.Lock()
 
     @contextmanager
@@ -157,6 +165,11 @@ class _Turns:
 
     def _give(self, process: _Process) -> None:
         with self._lock:
+            is_leaving = process in self._leaving
+            self._leaving.discard(process)
+        if is_leaving:
+            process.close()
+        with self._lock:
             if not self._waiting:
                 self._idle.append(process)
                 return
@@ -165,10 +178,13 @@ class _Turns:
             first.is_given.set()
 
     def close(self) -> None:
-        """End all workers, each when it is idle."""
-        for _ in self.processes:
-            with self.turn(3_600) as process:
-                process.close()
+        """End all workers, each once it is idle."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._leaving = {process for process in self.processes if process not in idle}
+        for process in idle:
+            process.close()
+            self._give(process)
 
 
 class _Waiter:

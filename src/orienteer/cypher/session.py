@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Protocol
+from typing import Protocol
 
-from orienteer.cypher.ladybug import database
-from orienteer.cypher.ladybug.engine import Ladybug
+from orienteer.cypher.confined import ConfinedEngine
 from orienteer.cypher.names import MOST_ROWS, Bounds, NameMap, QueryTable, View
 from orienteer.cypher.parser import parse
 from orienteer.cypher.syntax import CypherStatement
@@ -42,25 +41,15 @@ class Engine(Protocol):
 
 
 class Cypher:
-    """Read-only Cypher over a graph, by ladybug or, over a database in place, by its server.
+    """Read-only Cypher over a graph, by worker processes or, over a database in place, by its server.
 
-    Another engine may be passed. It is created once for a graph, with the copy that it reads, and is shared by all
-    callers. Raises `MissingExtra` if it is not installed.
+    Another engine may be passed. It is created once for a graph and is shared by all callers.
     """
-
-    own_engine: ClassVar[Callable[[Graph], Engine]] = Ladybug
-    """Creates the engine over our own graphs."""
 
     def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] | None = None) -> None:
         self._graph = graph
-        make: Callable[[Graph], Engine] = engine or graph.arrays.cypher_engine or Cypher.own_engine
+        make: Callable[[Graph], Engine] = engine or graph.arrays.cypher_engine or ConfinedEngine
         self.engine: Engine = graph.arrays.once(("cypher", make), lambda: make(graph))
-
-    @staticmethod
-    def require(graph: Graph) -> None:
-        """Raise `MissingExtra` if the engine for a graph is not installed, before anything is created."""
-        if graph.arrays.cypher_engine is None:
-            database.engine()
 
     def check(self, text: str, parameters: Mapping[str, JsonValue] | None = None) -> None:
         """Raise the errors of `query` that need no look at the graph."""

@@ -55,10 +55,7 @@ class Description(NamedTuple):
 
 
 def describe(graph: Graph, view: View | None, *, has_code: bool) -> Description:
-    """Return the description of a graph. With code, the copy that Cypher reads is made if it is missing.
-
-    Raises `MissingExtra` with code and without the extra `cypher`.
-    """
+    """Return the description of a graph. With code, the copy that Cypher reads is made if it is missing."""
     wording = Wording(graph, view)
     catalog = Cypher(graph).names.catalog if has_code else None
     return Description(

@@ -191,7 +191,6 @@ class ServedCypher:
     """Answers the queries of a model's code, one run after the other. Not safe to share among threads."""
 
     def __init__(self, graph: Graph, *, rows: int, view: View | None) -> None:
-        """Raises `MissingExtra` without the extra `cypher`."""
         _ = Cypher(graph)  # before a model is paid; the graph keeps it
         self._graph, self._rows, self._view = graph, rows, view
         self._ends = 0.0

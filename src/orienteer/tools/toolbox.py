@@ -83,7 +83,7 @@ class Toolbox:
         names_first: bool = True,
         more: tuple[str, ...] = (),
     ) -> Toolbox:
-        """Return all tools over a graph; on request also `cypher`, which is an extra, and `select`, which is for plans.
+        """Return all tools over a graph; on request also `cypher`, and `select`, which is for plans.
 
         Searches rank by `mode`, or as the model says if it is offered the choice (None: if there are vectors).
         `names_first` has the search put what a query names before what shares words with it; methods of papers search

@@ -107,7 +107,7 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.Parameter) -> Compiled:
         value = self.scope.value(expression.name)
-        kind = _kind_of_parameter(expression.name, value)
+        kind = kind_of_parameter(expression.name, value)
         return Compiled(expression, Value("", kind, None if isinstance(value, list | dict) else value))
 
     @_compiled.register
@@ -428,14 +428,14 @@ def _kind_of_result(operator: str, left: Value, right: Value) -> ValueKind:
     return kind_of_calculation(operator, left, right)
 
 
-def _kind_of_parameter(name: str, value: JsonValue) -> ValueKind:
+def kind_of_parameter(name: str, value: JsonValue) -> ValueKind:
     """Return the kind of a parameter. Raises `BadQuery` for a value that statements cannot use."""
     if isinstance(value, dict):
-        return map_of((key, _kind_of_parameter(name, item)) for key, item in value.items())
+        return map_of((key, kind_of_parameter(name, item)) for key, item in value.items())
     if isinstance(value, list):
         if len(value) > MOST_PARAMETER_ITEMS:
             raise BadQuery(f"The parameter ${name} has {len(value):,} items: {MOST_PARAMETER_ITEMS:,} are allowed.")
-        return list_of(_common([_kind_of_parameter(name, item) for item in value]))
+        return list_of(_common([kind_of_parameter(name, item) for item in value]))
     checked_parameter(name, value)
     if value is None:
         return NULL

@@ -34,7 +34,6 @@ from orienteer.agents.answer import NOT_THERE, AnswerParts, ask, citations, part
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.expressions import read_expression
 from orienteer.cypher.patterns import read_path
-from orienteer.cypher.session import Cypher
 from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, PathPattern, Property, Variable, made_up
 from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
@@ -169,9 +168,7 @@ class CypherAnswer(Baseline[CypherConfig]):
     settings = CypherConfig
 
     def __init__(self, graph: Graph, model: LanguageModel, config: CypherConfig | None = None) -> None:
-        """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
         super().__init__(graph, model, config)
-        Cypher.require(graph)
         self._cores = CoreEntities(graph)
 
     def retrieve(self, question: Question, run: Run) -> Result:

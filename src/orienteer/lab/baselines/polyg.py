@@ -34,7 +34,6 @@ from pydantic import Field
 
 from orienteer.agents.answer import ask, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
-from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
 from orienteer.lab.baselines.baseline import TEXT, Baseline, refusal
 from orienteer.llm.schema import object_of
@@ -95,11 +94,6 @@ class PolyG(Baseline[PolyGConfig]):
 
     name = "polyg"
     settings = PolyGConfig
-
-    def __init__(self, graph: Graph, model: LanguageModel, config: PolyGConfig | None = None) -> None:
-        """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
-        super().__init__(graph, model, config)
-        engine()
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes of the basic questions, the last one's first."""

@@ -83,7 +83,7 @@ def names_of(graph: Graph, row: int) -> tuple[str, ...]:
 
 
 def prove(graph: Graph, answer_type: AnswerType, query: str, parameters: Mapping[str, JsonValue]) -> Proof | Fault:
-    """Run a gold query and return what it proves, or why it proves nothing. Raises `MissingExtra` without Cypher."""
+    """Run a gold query and return what it proves, or why it proves nothing."""
     form = FORMS[answer_type]
     try:
         words = [token.value.lower() for token in tokenize(query) if token.kind == "word"]
@@ -352,7 +352,7 @@ def is_leaking(graph: Graph, question: str, gold: Iterable[int]) -> bool:
 
 
 def faults(graph: Graph, item: QuizItem, *, avoid: Collection[str] = frozenset()) -> tuple[Fault, ...]:
-    """Return all faults of an item; its gold query is run again. Raises `MissingExtra` without Cypher."""
+    """Return all faults of an item; its gold query is run again."""
     proof = prove(graph, item.answer_type, item.gold_query, item.gold_parameters)
     own = [proof] if isinstance(proof, Fault) else _of_proof(graph, item, proof)
     return (*own, *_of_text(graph, item), *_of_clues(graph, item, avoid))

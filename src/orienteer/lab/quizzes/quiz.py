@@ -64,7 +64,7 @@ def generate_quiz(
     """Return items of all legal cells in turn; fewer if the graph gives no more.
 
     The same graph, count, seed and ids to avoid give the same items, in any process. Raises `BadOption` for a negative
-    count or seed, `MissingExtra` without Cypher.
+    count or seed.
     """
     check_numbers(count, random_seed)
     patience = min(_PATIENCE, _PATIENCE_OF_A_NODE * len(graph))

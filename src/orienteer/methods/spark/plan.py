@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 from pydantic import Field, ValidationError
 
 from orienteer.cypher.session import Cypher
-from orienteer.errors import Error, MissingExtra, UnknownProperty, UnknownType, nearest
+from orienteer.errors import Error, UnknownProperty, UnknownType, nearest
 from orienteer.graph.store import Graph
 from orienteer.records import Direction, Record
 from orienteer.retrieval.graph_text import arrow, triples_by_size
@@ -253,22 +253,6 @@ def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "typ
     return "type"
 
 
-def has_cypher() -> bool:
-    """Return whether Cypher can run over a copy of a graph: whether its extra is installed."""
-    from orienteer.cypher.ladybug.database import engine  # plans without Cypher need not load it
-
-    try:
-        engine()
-    except MissingExtra:
-        return False
-    return True
-
-
-def answers_cypher(graph: Graph) -> bool:
-    """Return whether Cypher can run over a graph: one in place needs no copy."""
-    return graph.arrays.cypher_engine is not None or has_cypher()
-
-
 def check(
     graph: Graph,
     plan: Mapping[str, Any],  # Any: JSON that fits `plan.SCHEMA`
@@ -332,7 +316,7 @@ class _Checker:
         if isinstance(step, FindStep):
             return self._find(step, starts)
         if isinstance(step, CypherStep):
-            if not self._offers_cypher and answers_cypher(self._graph):
+            if not self._offers_cypher:
                 raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
             Cypher(self._graph).check(step.query)
             return step, None

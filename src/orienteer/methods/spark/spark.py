@@ -34,7 +34,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.methods.spark.examples import PlanPrompt, examples_of, prompt_for
 from orienteer.methods.spark.execution import Execution
-from orienteer.methods.spark.plan import SCHEMA, CheckedPlan, PlanFault, SparkPlan, answers_cypher, check
+from orienteer.methods.spark.plan import SCHEMA, CheckedPlan, PlanFault, SparkPlan, check
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Result
@@ -97,7 +97,7 @@ class Spark:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Have a plan written, run it, and rank what it finds; else what a plain search finds."""
-        offers = self._offers_cypher
+        offers = self.config.cypher
         config = self.config.workflow(self._graph)
         toolbox = Toolbox.full(
             self._graph, mode=config.mode, offers_cypher=offers, offers_select=True, names_first=False
@@ -128,19 +128,15 @@ class Spark:
         return workflow.follow(course, instead=lambda: workflow.present(plain()))
 
     @cached_property
-    def _offers_cypher(self) -> bool:
-        return self.config.cypher and answers_cypher(self._graph)
-
-    @cached_property
     def _prompt(self) -> PlanPrompt:
         """Made once a graph, at the first question."""
         return prompt_for(
             self._graph,
-            examples_of(self._graph, offers_cypher=self._offers_cypher),
+            examples_of(self._graph, offers_cypher=self.config.cypher),
             tokens=self.config.prompt_tokens,
             samples=self.config.shows_values,
             has_vectors=self._graph.arrays.searcher.has_vectors,
-            offers_cypher=self._offers_cypher,
+            offers_cypher=self.config.cypher,
         )
 
     def _plan(self, workflow: Workflow) -> SparkPlan | None:
@@ -165,7 +161,7 @@ class Spark:
         return checked.plan
 
     def _checked(self, reply: dict[str, Any]) -> CheckedPlan:  # Any: JSON
-        return check(self._graph, reply, offers_cypher=self._offers_cypher)
+        return check(self._graph, reply, offers_cypher=self.config.cypher)
 
     def _run(self, workflow: Workflow, plan: SparkPlan) -> dict[int, str]:
         """Return the rows that a plan finds with the reason of each, best first."""

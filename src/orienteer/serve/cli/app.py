@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "intersect": "List the nodes connected to all of several nodes, or to most of them, with the edges.",
         "paths": "List the shortest paths between two nodes, whatever the direction of the edges.",
         "show": "Print one node in full.",
-        "cypher": "Query a graph in Cypher, read-only. Needs the extra `cypher`.",
+        "cypher": "Query a graph in Cypher, read-only.",
         "list": "List, count, sort and group nodes by type and property. Those without a value come last.",
     },
     "orienteer.serve.cli.serve": {

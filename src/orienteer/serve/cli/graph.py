@@ -192,8 +192,7 @@ def cypher(
         float, typer.Option("--seconds", metavar="S", help="Stop the query after this many seconds.")
     ] = 10.0,
 ) -> None:
-    """Query a graph in Cypher, read-only. Needs the extra `cypher`."""
-    from orienteer.cypher.ladybug.database import is_copy_new
+    """Query a graph in Cypher, read-only."""
     from orienteer.cypher.names import View
     from orienteer.cypher.session import Cypher
 
@@ -207,8 +206,6 @@ def cypher(
             values[name.removeprefix("$")] = json.loads(value)
         except ValueError:
             values[name.removeprefix("$")] = value
-    if graph.arrays.cypher_engine is None and is_copy_new(graph.path):
-        out.note("making the copy of the graph that Cypher reads, once for each graph")
     view = None if label is None else View(label=label)
     table = Cypher(graph).query(query, values, limit=limit, seconds=seconds, view=view)
     for note in table.notes:

@@ -156,8 +156,6 @@ def mcp(
     """Serve graphs as tools for other agents (MCP), over standard input and output."""
     if find_spec("mcp") is None:
         raise MissingExtra("orienteer mcp", "mcp")
-    if cypher and find_spec("ladybug") is None:
-        raise MissingExtra("Cypher", "cypher")
     from orienteer.serve.graphs import ServedGraph, ServedGraphs, named_folders
 
     answering = answering_of(model.settings(), budget)

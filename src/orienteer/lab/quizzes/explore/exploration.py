@@ -85,7 +85,7 @@ def explore(
     A place of the grid is given three tries, each from another node, and then left. With a folder everything is
     written down as it comes, and the same call resumes the work. A spent budget or a model that failed for good ends
     it; the items so far are returned, and `stopped` has the error. Raises `BadOption`, `BadInput` if the folder holds
-    another quiz, `GraphBusy` if another process writes it, `MissingExtra` without Cypher or a sandbox.
+    another quiz, `GraphBusy` if another process writes it, `MissingExtra` without a sandbox.
     """
     config = ExploreConfig() if config is None else config
     check_numbers(count, random_seed)

@@ -166,7 +166,7 @@ def check(
 ) -> CheckedReport:
     """Return the item that a report makes, or all that is wrong with it; its gold query is run again.
 
-    `touched` are the ids that came up while exploring. Raises `MissingExtra` without Cypher.
+    `touched` are the ids that came up while exploring.
     """
     cell = order.cell
     try:

@@ -94,7 +94,7 @@ class Scout:
     """Sends a model out over one graph. Safe to share among threads: each episode has tools of its own."""
 
     def __init__(self, graph: Graph, config: ScoutConfig) -> None:
-        """Raises `MissingExtra` without Cypher, or without the embedder of the graph's vectors."""
+        """Raises `MissingExtra` without the embedder of the graph's vectors."""
         self._graph, self._config = graph, config
         self._mode: Mode = "dense" if graph.arrays.searcher.has_vectors else "lexical"  # dense, as 3.2.2 has it
         graph.arrays.searcher(self._mode)
