@@ -6,8 +6,6 @@ import pytest
 
 from opencypher_kit import SPELLINGS, Worlds, asked, scenarios, spelled, typed
 
-pytest.importorskip("ladybug")
-
 SHARE = 10
 """One scenario in ten is asked in every run, the others in the slow one."""
 ACCEPTED = ("Pattern1.feature:[23] Fail on using pattern in WITH projection",)
