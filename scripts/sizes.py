@@ -11,7 +11,7 @@ from pathlib import Path
 
 SOURCE = Path("src/orienteer")
 ANNEXES = ("lab", "connect")
-WINGS = ("reading", "retrieval/matching", "cypher/ladybug", "ingest/tables", "ingest/formats", "ingest/documents")
+WINGS = ("reading", "retrieval/matching", "cypher/algebra", "ingest/tables", "ingest/formats", "ingest/documents")
 """Parts of the core that are about to be replaced, and are counted apart."""
 BUDGETS = {"all of src": (108_000, 540), "the core without the wings": (56_000, None)}  # lines, files
 FILE_LINES, FUNCTION_LINES = 600, 60  # reported from here on

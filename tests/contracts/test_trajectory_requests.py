@@ -24,7 +24,7 @@ from orienteer.records import Result, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
-for module in ("ladybug", "pydantic_monty"):
+for module in ("pydantic_monty",):
     pytest.importorskip(module)
 
 pytestmark = pytest.mark.slow

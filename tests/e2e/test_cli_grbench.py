@@ -6,7 +6,6 @@ import pytest
 
 from fakes import Answer, FakeServer
 
-pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
 
 ROWS = (

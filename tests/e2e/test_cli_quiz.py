@@ -8,8 +8,6 @@ from orienteer.graph import Graph
 from orienteer.ingest import demo_records
 from orienteer.lab.evaluation import QuizItem
 
-pytest.importorskip("ladybug")
-
 
 @pytest.fixture(scope="module")
 def languages(scratch):

@@ -26,31 +26,19 @@ def server(home, monkeypatch):
 
 def pieces(cli, graph):
     checkup = cli("doctor", graph, "--json")
-    return checkup.code, checkup.json["graph"]["vectors"], checkup.json["graph"]["cypher"]
-
-
-def publish_copy(graph, catalog):
-    """Publish the copy that Cypher reads under another catalog."""
-    folder = piece_folder(graph, "cypher")
-
-    def write(work):
-        shutil.copyfile(folder / "cypher.lbug", work / "cypher.lbug")
-        (work / "catalog.json").write_text(catalog, encoding="utf-8")
-
-    publish_piece(graph, "cypher", write)
+    return checkup.code, checkup.json["graph"]["vectors"]
 
 
 def test_a_graph_without_either(cli, clubs):
-    assert pieces(cli, clubs) == (0, None, None)
+    assert pieces(cli, clubs) == (0, None)
     text = cli("doctor", clubs).out
     assert "vectors: none; orienteer embed makes them" in text
-    assert "Cypher's copy: none; the first statement makes it" in text
 
 
 def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, monkeypatch):
     assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
     before = len(server.requests)
-    code, vectors, _ = pieces(cli, clubs)
+    code, vectors = pieces(cli, clubs)
     assert code == 0
     assert (vectors["embedder"], vectors["dimension"], vectors["nodes"], vectors["vectors"]) == (
         "openai:fake",
@@ -68,7 +56,7 @@ def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, 
     assert len(server.requests) == before  # nothing is sent to see that
 
     monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", "http://127.0.0.1:9/v1")
-    _, vectors, _ = pieces(cli, clubs)
+    _, vectors = pieces(cli, clubs)
     assert (vectors["embedder_available"], "another address" in vectors["trouble"]) == (False, True)
     monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", "https://embeddings.example.org/v1")
     monkeypatch.setenv("ORIENTEER_OFFLINE", "1")
@@ -79,33 +67,12 @@ def test_doctor_tells_of_vectors_that_are_cut_off(cli, clubs, server):
     assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
     file = piece_folder(clubs, "vectors") / "half.f2"
     file.write_bytes(file.read_bytes()[:-1])
-    code, vectors, _ = pieces(cli, clubs)
+    code, vectors = pieces(cli, clubs)
     assert (code, list(vectors)) == (1, ["damaged"])
     ran = cli("doctor", clubs)
     assert ran.code == 1
     assert f"damaged: {file}" in ran.out
     assert f"vectors: damaged; run orienteer embed {clubs} again" in ran.out
-
-
-def test_doctor_tells_of_a_damaged_copy_and_its_remedy_works(cli, clubs):
-    pytest.importorskip("ladybug")
-    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
-    folder = piece_folder(clubs, "cypher")
-    file = folder / "cypher.lbug"
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.chmod(0o644)
-    file.write_bytes(content)
-    ran = cli("doctor", clubs, "--json")
-    assert (ran.code, ran.json["graph"]["pieces"]["cypher"]["damaged"]) == (1, ["cypher.lbug"])
-    text = cli("doctor", clubs).out
-    assert f"damaged: {file}" in text
-    assert "whole" not in text.partition(" files whole\n")[2]
-    assert f"cypher: damaged; remove the folder {folder}" in text
-    shutil.rmtree(folder)
-    assert cli("doctor", clubs).code == 0
-    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
-    assert cli("doctor", clubs, "--json").json["graph"]["pieces"]["cypher"]["damaged"] == []
 
 
 def test_doctor_says_where_no_hashes_were_kept(cli, clubs, server):
@@ -120,25 +87,11 @@ def test_doctor_says_where_no_hashes_were_kept(cli, clubs, server):
     assert "vectors: 7 of 48 dimensions" in ran.out
 
 
-def test_doctor_tells_of_the_copy_that_cypher_reads(cli, clubs):
-    pytest.importorskip("ladybug")
-    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
-    code, _, copy = pieces(cli, clubs)
+def test_doctor_tells_that_an_old_copy_may_be_deleted(cli, clubs):
+    publish_piece(clubs, "cypher", lambda work: (work / "catalog.json").write_text("{}"))
     folder = piece_folder(clubs, "cypher")
-    assert (code, copy["installed"], copy["stale"]) == (0, True, False)
-    assert copy["engine"].startswith("ladybug ")
-    assert copy["bytes"] == (folder / "cypher.lbug").stat().st_size
-    assert "text" in copy["left_out"]
-    assert f"Cypher's copy: {copy['engine']}; {copy['bytes']:,} bytes; whole" in cli("doctor", clubs).out
-
-    catalog = json.loads((folder / "catalog.json").read_text(encoding="utf-8"))
-    publish_copy(clubs, json.dumps({**catalog, "engine": "ladybug 0.1"}))
-    _, _, copy = pieces(cli, clubs)
-    assert (copy["engine"], copy["stale"]) == ("ladybug 0.1", True)
-    assert "made by another version of the engine" in cli("doctor", clubs).out
-    ran = cli("cypher", clubs, "MATCH (n) RETURN count(*)")
-    assert "making the copy" in ran.err
-    assert pieces(cli, clubs)[2]["stale"] is False
+    assert f"{folder} may be deleted" in cli("doctor", clubs).out
+    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
 
 
 def test_the_cache_tells_of_all_it_holds_and_keeps_what_was_paid_for(cli, tables, home, server):
@@ -184,18 +137,6 @@ def test_what_somebody_put_beside_replies_or_vectors_keeps_them(cli, home):
     assert cli("cache", "clear", "--vectors", "--replies", "--json").json["removed"] == 0
     assert (cache / "replies" / REPLIES_FILE).exists()
     assert (embedder / "notes.txt").exists()
-
-
-@pytest.mark.parametrize("content", ["{bad", "[]", '{"version": 1, "engine": "ladybug 0.1"}', ""])
-def test_a_catalog_that_cannot_be_read_makes_the_copy_anew(cli, clubs, content):
-    pytest.importorskip("ladybug")
-    assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
-    publish_copy(clubs, content)
-    code, _, copy = pieces(cli, clubs)
-    assert (code, copy is None or copy["stale"]) == (0, True)
-    ran = cli("cypher", clubs, "MATCH (n) RETURN count(*)")
-    assert (ran.code, "making the copy" in ran.err) == (0, True)
-    assert pieces(cli, clubs)[2]["stale"] is False
 
 
 def test_a_graph_that_the_cache_did_not_make_is_somebodys_own(cli, clubs, home):

@@ -4,8 +4,6 @@ import pytest
 
 from golden import quizzes, rankings
 
-pytest.importorskip("ladybug")
-
 
 @pytest.mark.parametrize("graph", quizzes.GRAPHS)
 def test_questions_are_as_they_were(graph, tmp_path):

@@ -25,7 +25,6 @@ from orienteer.settings import Settings
 from orienteer.tools import Toolbox
 
 pytestmark = pytest.mark.arcadedb
-pytest.importorskip("ladybug")
 CYPHER = Path(__file__).parents[1] / "cypher"
 CONSTRUCTS = [
     line for line in (CYPHER / "constructs.txt").read_text(encoding="utf-8").splitlines() if line and line[0] != "#"

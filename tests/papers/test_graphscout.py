@@ -40,7 +40,6 @@ from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools import NODE_IDS_SPEC, CodeConfig, CodeInterpreter, Session
 
-pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
 
 QUESTION = (

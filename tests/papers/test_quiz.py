@@ -38,8 +38,6 @@ from orienteer.lab.quizzes import (
 )
 from orienteer.records import Edge, Node
 
-pytest.importorskip("ladybug")
-
 pytestmark = pytest.mark.slow
 
 

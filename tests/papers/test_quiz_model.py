@@ -36,8 +36,6 @@ from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.serve import main
 
-pytest.importorskip("ladybug")
-
 pytestmark = pytest.mark.slow
 
 LOOK = 'for row in cypher("MATCH (a)-[e]-(b) RETURN a.id, b.id"): print(row["a.id"], row["b.id"])'

@@ -322,7 +322,6 @@ def test_calls_that_could_not_be_read_are_failed_ones():
 
 @pytest.mark.slow
 def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
-    pytest.importorskip("ladybug")
     nodes, edges = demo_records()
     quiz = generate_quiz(build(nodes, edges), 24, random_seed=3)
     assert {quiz_item.answer_type for quiz_item in quiz.items} == {"entity", "boolean", "number", "set"}
@@ -422,7 +421,6 @@ def test_in_a_run_under_a_view_clues_may_be_written_as_it_shows_them(tmp_path):
 @pytest.fixture
 def scout(build):
     """Give a function that plays the replies of a model in turn, over a graph that a view names as the paper's."""
-    pytest.importorskip("ladybug")
     pytest.importorskip("pydantic_monty")
     nodes = [
         Node("Disease::DOID:10652", "Disease", "Alzheimer's disease"),

@@ -751,7 +751,6 @@ def test_the_prompt_without_a_schema_to_speak_of_stands(build):
 
 @pytest.mark.slow
 def test_a_cypher_step_runs_where_the_extra_is_there(graph):
-    pytest.importorskip("ladybug")
     query = "MATCH (p:person)-[:worked_at]->(o:organization {name: 'Google'}) RETURN p ORDER BY p.born DESC"
     steps = [{"op": "cypher", "query": query, "into": "a"}]
     result = ask(graph, steps, cypher=True)
@@ -770,7 +769,6 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
 @pytest.mark.process
 def test_what_cypher_has_found_is_kept_however_long_its_turn_took(graph):
     """Many questions share one engine, which stops a statement at a limit of its own."""
-    pytest.importorskip("ladybug")
     steps = [{"op": "cypher", "query": "MATCH (p:person)-[:worked_at]->(:organization {name: 'Google'}) RETURN p"}]
     result = ask(graph, [{**steps[0], "into": "a"}], cypher=True, seconds=1e-9)
     assert set(ids(result)) == around(graph, "organization:google", "worked_at", "person")

@@ -1,8 +1,4 @@
-"""Patterns of several edges as the copy answers them, however they are joined, against brute force.
-
-The engine loses rows in join orders of its own choosing, so ours is written out (`cypher/ladybug/joins.py`). Here are
-trees and rings of edges from named nodes, in one MATCH, two, or a condition, with conditions on nodes and edges.
-"""
+"""Patterns of several edges, however they are joined, against brute force."""
 
 from collections import Counter, defaultdict
 

@@ -15,8 +15,6 @@ from orienteer.errors import BadQuery, MissingExtra, UnknownType, UnsafeSandbox
 from orienteer.tools import CodeConfig, CodeInterpreter, Session
 
 pytestmark = pytest.mark.data
-pytest.importorskip("ladybug")
-
 VIEW = View(label="biomedical")
 RELATIONS = """
 MATCH (s:Symptom {id: 'D018888'})-[r]->(n:biomedical)

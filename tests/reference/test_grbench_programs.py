@@ -22,8 +22,6 @@ from orienteer.errors import MissingExtra, UnsafeSandbox
 from orienteer.tools import CodeConfig, CodeInterpreter, Session
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
-pytest.importorskip("ladybug")
-
 PROGRAMS = Path(__file__).with_name("grbench_programs")
 METAEDGES = ("DpS", "CtD", "CpD", "DlA", "DdG", "DaG", "DuG", "CrC", "DrD", "PCiC", "GpPW")
 ONE_HOP = (0, 4, 6)

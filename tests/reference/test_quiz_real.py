@@ -7,7 +7,6 @@ from hetionet import hetionet
 from orienteer.lab.evaluation import QUIZ_CELLS
 from orienteer.lab.quizzes import generate_quiz
 
-pytest.importorskip("ladybug")
 pytestmark = pytest.mark.data
 METAEDGES = ("DaG", "DlA", "DpS", "DrD", "CtD", "CpD", "CrC", "PCiC", "GpCC", "CbG")
 

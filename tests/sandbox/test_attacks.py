@@ -138,7 +138,6 @@ class Host:
 
 @pytest.fixture(scope="module")
 def host(small, tmp_path_factory):
-    pytest.importorskip("ladybug")
     host_ = Host(tmp_path_factory.mktemp("host"), small)
     yield host_
     host_.close()

@@ -139,7 +139,6 @@ def test_questions_of_agents_take_the_places_of_all(languages, searcher, era):
 
 @pytest.mark.parametrize("era", ERAS)
 def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era):
-    pytest.importorskip("ladybug")
     model = searcher(turns=400, seconds=0.05)
     options = {"model": model.model, "has_mcp": True, "has_cypher": True, "slots": QuestionSlots(1, 0)}
     statement = {"query": "MATCH (l:language) RETURN l.name ORDER BY l.year LIMIT 1"}

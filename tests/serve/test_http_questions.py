@@ -274,7 +274,6 @@ def test_thumbs_become_questions_that_eval_reads(languages, tmp_path):
 
 
 def test_cypher_answers_where_it_was_asked_for_and_only_reads(small):
-    pytest.importorskip("ladybug")
     with serving({"small": small}, has_cypher=True) as client:
         body = {"query": "MATCH (f:film) WHERE f.year > $year RETURN f.name", "parameters": {"year": 2000}}
         assert client.post("/api/cypher", body).json["rows"] == [["Salt"]]

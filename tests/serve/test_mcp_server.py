@@ -89,7 +89,6 @@ def test_a_model_opens_the_world_of_ask_alone(talk, languages, searcher):
 
 
 def test_cypher_is_offered_by_choice_and_guarded(call, served, talk):
-    pytest.importorskip("ladybug")
     with pytest.raises(MCPError, match="Unknown tool 'cypher'"):
         call("cypher", {"query": "MATCH (n) RETURN n"})
     found = call("cypher", {"query": "MATCH (l:language) RETURN l.name ORDER BY l.year LIMIT 1"}, offers_cypher=True)

@@ -53,7 +53,6 @@ def episodes(taught):
 @pytest.fixture(scope="session")
 def quizzed(worlds, scratch):
     """Give the folder of a collection of the programs of quizzes."""
-    pytest.importorskip("ladybug")
     folder = scratch()
     collect_trajectories([worlds["books"]], folder, CollectConfig(teacher="quiz", count=8), settings=Settings())
     return folder

@@ -33,7 +33,6 @@ def told(books, taught, play):
 
     def made(method):
         if method == "graphscout":
-            pytest.importorskip("ladybug")
             episode = play("graphscout", list(SCOUT))
             return episode, list(SCOUT)
         if "faithful" in method:

@@ -367,7 +367,7 @@ def test_questions_that_the_reward_cannot_judge_are_told(begin):
 
 
 def test_a_quiz_is_judged_by_the_reward_of_the_paper(worlds, tmp_path):
-    for module in ("ladybug", "pydantic_monty"):
+    for module in ("pydantic_monty",):
         pytest.importorskip(module)
     collect_trajectories([worlds["books"]], tmp_path / "c", CollectConfig(teacher="quiz", count=4), settings=Settings())
     rows = map(json.loads, (tmp_path / "c" / "books" / "questions.jsonl").read_text().splitlines())

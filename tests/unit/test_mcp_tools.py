@@ -59,7 +59,6 @@ def test_the_list_is_short_for_another_tokenizer():
 
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.name != ASK_TOOL], ids=lambda tool: tool.name)
 def test_each_takes_no_more_than_what_it_stands_before(small, tool):
-    pytest.importorskip("ladybug")
     box = open_stateless(small, offers_cypher=True)
     inner = next(spec for spec in box.specs if spec.name == tool.inner).parameters
     assert set(tool.properties) <= set(inner["properties"])

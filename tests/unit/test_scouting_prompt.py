@@ -10,7 +10,6 @@ from orienteer.methods import GraphScout, GraphScoutConfig, prompt_for
 from orienteer.records import Edge, Kind, Node, Question
 from orienteer.retrieval import PARTIAL_NOTE, code_examples, counts_line, schema_lines
 
-pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
 
 NODES = [

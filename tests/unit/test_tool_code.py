@@ -26,7 +26,6 @@ from orienteer.tools import (
     open_toolbox,
 )
 
-pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
 NEEDS_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the second tier needs Linux")
 CPYTHON = pytest.param("cpython", marks=NEEDS_LINUX)

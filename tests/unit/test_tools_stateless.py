@@ -123,7 +123,6 @@ def test_no_line_of_a_text_can_pass_for_one_of_ours(genes):
 
 @pytest.mark.process
 def test_rows_of_cypher_say_how_they_go_on(genes):
-    pytest.importorskip("ladybug")
     box = open_stateless(genes, offers_cypher=True)
     query = "MATCH (g:gene) RETURN g.id ORDER BY g.id"
     reply = box.call("cypher", {"query": query, "k": 5}).text

@@ -208,7 +208,6 @@ def test_a_trace_gives_code_no_more_than_the_default_limits(name, high, note):
 
 @pytest.mark.slow
 def test_code_of_a_trace_runs_within_the_default_limits_unless_they_are_trusted(small):
-    pytest.importorskip("ladybug")
     long = of_code({"output_characters": 50_000}, "print('word ' * 4_000)")
     (ran,) = replay_trajectory(long, small)
     assert "characters left out" in ran.now.text

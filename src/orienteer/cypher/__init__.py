@@ -1,4 +1,4 @@
-"""Read-only Cypher behind a guard: over a derived copy in ladybug, in a separate process, or by a database's server.
+"""Read-only Cypher behind a guard: by the query algebra in worker processes, or by a database's server.
 
 Every statement takes this path, and no other leads to an engine:
 
@@ -8,8 +8,8 @@ Every statement takes this path, and no other leads to an engine:
     names              node types, edge types and properties by any name, and the names of a view (GraphScout's)
     functions, calls, checks, kinds, projections  arguments and results of functions, comparisons, WITH and RETURN
 
-    ladybug/           the engine over our own graphs, in a process that may neither write nor run too long; it
-                       receives the tree and writes its own text
+    algebra/           the engine over our own graphs: the tree compiled to the algebra of `orienteer.query`
+    confined, worker   that engine in processes that may neither write nor run too long
     orienteer.connect  the tree as text for the server of a database in place
 
 Another engine is another class with the members of `Engine`: `Cypher(graph, MyEngine)`.
@@ -25,10 +25,6 @@ __getattr__, __dir__, __all__ = face(
         "algebra.engine": "Arrays as ArraysEngine",
         "confined": "ConfinedEngine",
         "kinds": "rendered as constant_text",
-        "ladybug.database": "CATALOG as COPY_CATALOG, DATABASE as COPY_DATABASE, is_copy_new",
-        "ladybug.engine": "Ladybug as LadybugEngine",
-        "ladybug.process": "Process as EngineProcess",
-        "ladybug.translation": "rewrite as rewrite_for_engine",
         "names": (
             "Bounds as TableBounds, Catalog as CopyCatalog, identifiers as view_identifiers, "
             "Identifiers as ViewIdentifiers, PropertyColumn, QueryTable, View, viewed_schema"

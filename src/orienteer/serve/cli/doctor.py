@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 EXTRAS = {
     "chat": "prompt_toolkit",
-    "cypher": "ladybug",
     "dense": "onnxruntime",
     "docs": "markitdown",
     "dspy": "dspy",
@@ -171,7 +170,7 @@ def _examine(path: Path) -> dict[str, Any]:
     damaged = damaged_files(path)
     # The manifest lists all other files.
     if MANIFEST in damaged:
-        unknown = dict.fromkeys(("files", "stale", "pieces", "vectors", "cypher"))
+        unknown = dict.fromkeys(("files", "stale", "pieces", "vectors"))
         return {"path": str(path), **unknown, "damaged": damaged}
     folder = generation_of(path, pointer)
     manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
@@ -193,7 +192,6 @@ def _examine(path: Path) -> dict[str, Any]:
         "stale": not is_pulled(path) and is_stale(manifest),
         "pieces": pieces,
         "vectors": _vectors(path, manifest.nodes, pieces.get("vectors", _UNDAMAGED)),
-        "cypher": _cypher(path),
     }
 
 
@@ -227,27 +225,6 @@ def _vectors(path: Path, nodes: int, piece: Mapping[str, Any]) -> dict[str, Any]
         "bytes": sum(about.files.values()),
         "embedder_available": trouble is None,
         "trouble": trouble,
-    }
-
-
-def _cypher(path: Path) -> dict[str, Any] | None:
-    from orienteer.cypher.ladybug.database import about_copy
-    from orienteer.graph.pieces import piece
-
-    try:
-        folder = piece(path, "cypher")
-    except NotAGraph:
-        # A damaged copy is listed among the pieces.
-        return None
-    about = about_copy(folder) if folder is not None else None
-    if about is None:
-        return None
-    return {
-        "engine": about.engine,
-        "installed": find_spec("ladybug") is not None,
-        "stale": about.is_stale,
-        "bytes": about.size,
-        "left_out": dict(about.left_out),
     }
 
 
@@ -297,16 +274,8 @@ def _graph_lines(graph: Mapping[str, Any], *, remedy: str) -> list[str]:
         elif piece["damaged"]:
             lines.append(f"{name}: damaged; {piece['remedy']}")
     lines += [] if pieces.get("vectors", _UNDAMAGED)["damaged"] else [_vectors_line(graph["vectors"])]
-    cypher = graph["cypher"]
-    if cypher is None:
-        line = "Cypher's copy: none; the first statement makes it"
-    else:
-        is_stale = "made by another version of the engine, the next statement makes it anew"
-        state = is_stale if cypher["stale"] else "whole"
-        if not cypher["installed"]:
-            state = "no engine: pip install 'orienteer[cypher]'"
-        line = f"Cypher's copy: {cypher['engine']}; {counted(cypher['bytes'], 'byte')}; {state}"
-    lines += [] if pieces.get("cypher", _UNDAMAGED)["damaged"] else [line]
+    if "cypher" in pieces:
+        lines.append(f"cypher: a copy that nothing reads any more: {pieces['cypher']['folder']} may be deleted")
     return lines
 
 
