@@ -20,7 +20,7 @@ HOSTILE = [
     for name in ("hostile.jsonl", "hostile_algebra.jsonl")
     for line in (CORPUS / name).read_text(encoding="utf-8").splitlines()
 ]
-ENDLESS = "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b UNWIND range(1, 10000) AS c RETURN sum(a * b * c)"
+ENDLESS = "RETURN reduce(s = '', x IN range(1, 60) | s + 'a') =~ '(a*)*b'"
 
 
 @pytest.fixture
