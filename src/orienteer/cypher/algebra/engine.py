@@ -14,11 +14,10 @@ from orienteer.cypher.algebra.results import FullAnswer, RecordMaker
 from orienteer.cypher.algebra.statements import CompiledStatement, compiled_statement, inner_clauses
 from orienteer.cypher.names import Bounds, Identifiers, NameMap, QueryTable, View, identifiers
 from orienteer.cypher.patterns import Scope
-from orienteer.cypher.syntax import Clause, CypherStatement
+from orienteer.cypher.syntax import CypherStatement
 from orienteer.errors import QueryStopped
 from orienteer.query.budget import Budget
 from orienteer.query.evaluate import Shown
-from orienteer.query.plan import Table
 from orienteer.query.store import Store
 from orienteer.query.tables import Tables
 from orienteer.records import JsonValue
@@ -110,11 +109,8 @@ class Arrays:
             row = self._store.ids.find(word)
             return () if row is None else (row,)
 
-        def clauses(table: Table, parts: tuple[Clause, ...]) -> Table:
-            return inner_clauses(compiler, table, parts)
-
         numbers = self._node_numbers, self._edge_numbers
-        compiler = Expressions(scope, self._store, *numbers, rows_with_id, clauses)
+        compiler = Expressions(scope, self._store, *numbers, rows_with_id, inner_clauses)
         return compiled_statement(statement, compiler)
 
     def _view(self, view: View | None) -> _Viewed:

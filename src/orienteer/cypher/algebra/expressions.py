@@ -72,7 +72,7 @@ class Expressions:
     edge_numbers: Mapping[str, int]
     rows_with_id: Callable[[str], Iterable[int]]
     """Returns the nodes with an id, as the statement's view writes it."""
-    clauses: Callable[[Table, tuple[syntax.Clause, ...]], Table]
+    clauses: Callable[[Expressions, Table, tuple[syntax.Clause, ...]], Table]
     """Compiles the clauses of a subquery over the table before them."""
 
     def tree(self, expression: Expression) -> Expression:
@@ -290,7 +290,7 @@ class Expressions:
             is_set, has_more = expression.kind == "EXISTS", bool(expression.clauses)
             match: Table = inner_match(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
             if has_more:
-                match = self.clauses(match, expression.clauses)
+                match = self.clauses(self, match, expression.clauses)
         if expression.kind == "EXISTS":
             return _boolean(_as_set(match, outside, self.store) or Inner("exists", match))
         return Compiled(Inner("count", match), Value("", INTEGER))
