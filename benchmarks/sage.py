@@ -40,7 +40,7 @@ def weights(graph: Graph) -> None:
     """Print what it takes to read the weights around fifty nodes, first and again, and of all edges."""
     rows = np.linspace(0, len(graph) - 1, 50).astype(np.int32)
     entries = graph.arrays.adjacency.entries(np.unique(rows))
-    read = EdgeWeights(graph.arrays.adjacency, graph.arrays._extras)
+    read = EdgeWeights(graph.arrays.adjacency, graph.arrays.edge_extras)
     for what, at in (
         ("first", entries.at),
         ("again", entries.at),

@@ -120,7 +120,7 @@ def read_shape(text: str) -> Shape:
         given=given,
         edges=edges,
         labels=tuple(dict.fromkeys(label for node in parts(statement, NodePattern) for label in node.types)),
-        hops=sum(hops.most if hops is not None else 1 for _, _, hops in walked_once),
+        hops=sum(1 if hops is None else hops.most or max(hops.least, 1) for _, _, hops in walked_once),
         compared=tuple(dict.fromkeys(texts)),
         is_whole=all(node in reached for names, _ in wanted for node in names),
         is_open=any(not edge.types for edge in edges),
