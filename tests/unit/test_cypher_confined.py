@@ -57,6 +57,13 @@ def test_errors_of_a_worker_are_ours(cypher, text, error, message):
 
 
 @pytest.mark.process
+def test_near_names_come_with_the_error_of_a_worker(cypher):
+    with pytest.raises(UnknownType) as caught:
+        cypher.query("MATCH (l:langage) RETURN l")
+    assert "language" in caught.value.near
+
+
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have fewer walls")
 def test_a_statement_without_end_is_stopped_and_the_next_one_answered(cypher):
     began = time.monotonic()

@@ -12,13 +12,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from orienteer import errors
 from orienteer.cypher.algebra.engine import Arrays
 from orienteer.cypher.algebra.expressions import kind_of_parameter
 from orienteer.cypher.names import Bounds, QueryTable
 from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Binary, CypherStatement, parts
-from orienteer.errors import Error, QueryStopped
+from orienteer.errors import (
+    BadOption,
+    BadQuery,
+    Error,
+    NotAGraph,
+    QueryStopped,
+    Unknown,
+    UnknownProperty,
+    UnknownType,
+)
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeError, Worker, packages
@@ -29,6 +37,11 @@ _PROGRAM = Path(__file__).with_name("worker.py")
 _GRACE = 1.0  # seconds beyond the statement's own limit, after which its worker is killed
 _START = 30.0  # seconds that a worker may take to start
 _LONGEST = 16 << 20  # bytes of an answer: ten times the largest one that the bounds allow
+
+_ERRORS: Mapping[str, type[Error]] = {
+    kind.__name__: kind for kind in (BadOption, BadQuery, NotAGraph, QueryStopped, UnknownProperty, UnknownType)
+}
+"""What a statement can raise, by the name that a worker sends."""
 
 
 class ConfinedEngine:
@@ -197,13 +210,8 @@ class _Waiter:
 
 def _error(message: Mapping[str, Any]) -> Error:  # Any: JSON
     """Return the error that a worker met."""
-    kind = getattr(errors, str(message["error"]), None)
-    if not (isinstance(kind, type) and issubclass(kind, Error)):
-        return QueryStopped("the Cypher worker answered in an unknown form: ask again")
-    error: Error = kind(str(message["message"]))
-    if message.get("near"):
-        error.__dict__["near"] = message["near"]
-    return error
+    kind, text = _ERRORS.get(str(message["error"]), QueryStopped), str(message["message"])
+    return kind(text, message.get("near") or ()) if issubclass(kind, Unknown) else kind(text)
 
 
 def _end(processes: Iterable[_Process]) -> None:

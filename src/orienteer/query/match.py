@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import BATCH
 from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, Path, column, marks, objects, stacked
+from orienteer.query.evaluate import Evaluator
 from orienteer.query.paths import ends_of_walks, shortest_paths
 from orienteer.query.plan import Among, Both, Compared, Every, Has, Hop, Match, Meeting, NodeSet, Step
-from orienteer.query.sets import turned
-
-if TYPE_CHECKING:
-    from orienteer.query.tables import Tables
+from orienteer.query.sets import Sets, turned
 
 _FEW_STARTS = 64  # rows from which the ends of walks are found ring by ring
 _SMALL = 2_000  # nodes of a set that may narrow the sets beside it
@@ -48,10 +46,11 @@ class _Found(NamedTuple):
 class Pattern:
     """One pattern, and the rows that it begins with."""
 
-    def __init__(self, tables: Tables, match: Match, batch: Batch) -> None:
-        self._tables, self._store, self._budget = tables, tables.store, tables.budget
+    def __init__(self, sets: Sets, evaluator: Evaluator, match: Match, batch: Batch) -> None:
+        self._sets, self._evaluator = sets, evaluator
+        self._store, self._budget = sets.store, sets.budget
         self._match, self._batch = match, batch
-        self._sets = dict(match.nodes)
+        self._domains = dict(match.nodes)
         self._marks = frozenset(marks(batch))
         self._hops = [Hop(step.kinds) for step in match.steps]
         # Steps that share an edge type may not share an edge.
@@ -84,13 +83,13 @@ class Pattern:
         batch = _as_kind(batch, name, "node")
         if nodes == Every() or not batch.size:
             return batch
-        return batch.take(self._tables.sets.mask(nodes)[batch.columns[name].data])
+        return batch.take(self._sets.mask(nodes)[batch.columns[name].data])
 
     # Planning.
 
     def _narrow(self, batch: Batch) -> None:
         """Narrow the sets next to small sets, if several sets are small: so two ends meet halfway."""
-        small = {name for name in self._sets if self._size(name) <= _SMALL}
+        small = {name for name in self._domains if self._size(name) <= _SMALL}
         if batch.size > 1 or len(small) < 2:
             return
         for _ in range(2):
@@ -102,20 +101,20 @@ class Pattern:
                         self._narrow_end(start, end, way, small)
 
     def _narrow_end(self, start: str, end: str, hop: Hop, small: set[str]) -> None:
-        sets = self._tables.sets
-        rows = sets.rows(self._sets[start])
+        sets = self._sets
+        rows = sets.rows(self._domains[start])
         if int(self._store.adjacency.degree(rows).sum()) > _NARROWING:
             return
         parts = [walked.far for walked in self._store.around(rows, hop, self._budget, loops=True)]
         reached = distinct(np.concatenate(parts)) if parts else rows[:0]
-        kept = sets.keep(reached, self._sets[end])
-        self._sets[end] = Among(tuple(kept.tolist()))
+        kept = sets.keep(reached, self._domains[end])
+        self._domains[end] = Among(tuple(kept.tolist()))
         if len(kept) <= _SMALL:
             small.add(end)
 
     def _size(self, name: str) -> float:
         """Estimate how many nodes a name may be bound to."""
-        return self._estimate(self._sets[name])
+        return self._estimate(self._domains[name])
 
     def _estimate(self, nodes: NodeSet) -> float:
         match nodes:
@@ -129,10 +128,10 @@ class Pattern:
                 return self._store.size * 0.3
             case Compared():
                 return self._store.size * 0.05
-        return len(self._tables.sets.rows(nodes))
+        return len(self._sets.rows(nodes))
 
     def _types(self, name: str) -> frozenset[int]:
-        nodes = self._sets[name]
+        nodes = self._domains[name]
         parts = nodes.parts if isinstance(nodes, Both) else (nodes,)
         return next((part.types for part in parts if isinstance(part, Every)), frozenset())
 
@@ -219,7 +218,7 @@ class Pattern:
             if not names <= batch.columns.keys():
                 waiting.append(number)
             elif batch.size:
-                batch = batch.take(self._tables.evaluator.true(condition, batch))
+                batch = batch.take(self._evaluator.true(condition, batch))
         left = left._replace(conditions=tuple(waiting))
         later = self._read_later(left)
         if later is not None:
@@ -229,13 +228,13 @@ class Pattern:
     def _finished(self, batch: Batch, left: _Left) -> Batch:
         batch = batch.beside({name: self._path(batch, nodes, edges) for name, nodes, edges in self._match.paths})
         for number in left.conditions:
-            batch = batch.take(self._tables.evaluator.true(self._match.conditions[number][0], batch))
+            batch = batch.take(self._evaluator.true(self._match.conditions[number][0], batch))
         kept = self._match.kept
         return batch if kept is None else batch.only(name for name in batch.columns if name in kept | self._marks)
 
     def _begun(self, batch: Batch, name: str) -> Iterator[Batch]:
         """Yield each row with each node that a name may be bound to."""
-        rows = self._tables.sets.rows(self._sets[name])
+        rows = self._sets.rows(self._domains[name])
         self._budget.walk(batch.size * len(rows))
         wide = max(BATCH // max(len(rows), 1), 1)
         for low in range(0, batch.size, wide):
@@ -298,8 +297,8 @@ class Pattern:
 
     def _fitting(self, batch: Batch, step: Step, near: str, far: str, found: _Found) -> _Found:
         """Return the edges whose far end is in its set, and whose ends have the types that the step names."""
-        if far not in batch.columns and self._sets[far] != Every():
-            sets, nodes = self._tables.sets, self._sets[far]
+        if far not in batch.columns and self._domains[far] != Every():
+            sets, nodes = self._sets, self._domains[far]
             if len(found.far) * 8 < self._store.size:
                 kept = sets.keep(distinct(found.far), nodes)
                 found = found.where(np.isin(found.far, kept))
@@ -330,8 +329,8 @@ class Pattern:
             for name, rows in ((step.start, start), (step.end, end)):
                 if name in batch.columns:
                     keep &= batch.columns[name].data == rows
-                elif self._sets[name] != Every():
-                    keep &= self._tables.sets.mask(self._sets[name])[rows]
+                elif self._domains[name] != Every():
+                    keep &= self._sets.mask(self._domains[name])[rows]
             if step.start == step.end:
                 keep &= is_loop
             at = np.flatnonzero(keep)
@@ -346,8 +345,8 @@ class Pattern:
         step, hop = self._match.steps[number], self._hops[number]
         forward = step.start in batch.columns
         near, far = (step.start, step.end) if forward else (step.end, step.start)
-        nodes = self._sets[far]
-        mask = None if far in batch.columns or nodes == Every() else self._tables.sets.mask(nodes)
+        nodes = self._domains[far]
+        mask = None if far in batch.columns or nodes == Every() else self._sets.mask(nodes)
         return near, far, hop if forward else turned(hop), mask
 
     def _walked(self, batch: Batch, number: int, bound: list[Col]) -> Iterator[Batch]:

@@ -80,7 +80,7 @@ class Tables:
         """Yield the rows that a table makes of one batch of its source."""
         match table:
             case plan.Match():
-                yield from Pattern(self, table, batch).rows()
+                yield from Pattern(self.sets, self.evaluator, table, batch).rows()
             case plan.Filtered(condition=condition):
                 yield batch.take(self.evaluator.true(condition, batch))
             case plan.Optionally():

@@ -2,26 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from orienteer.cypher import syntax
 from orienteer.cypher.checks import conjuncts
 from orienteer.cypher.kinds import NULL, UNKNOWN, Value, ValueKind
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern, PathPattern
 from orienteer.errors import BadQuery, UnknownType
 from orienteer.query.expressions import FunctionCall, parts
 from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, Step, Table, Unit
 from orienteer.query.sets import both
+from orienteer.query.store import Store
 from orienteer.query.tables import names_in
 from orienteer.records import Triple
 
-if TYPE_CHECKING:
-    from orienteer.cypher.algebra.expressions import Expressions
-
 _NOWHERE = Among(())
+
+
+class Compiler(Protocol):
+    """What patterns need of the compiler of expressions."""
+
+    @property
+    def scope(self) -> Scope:
+        """The variables at hand."""
+
+    @property
+    def store(self) -> Store:
+        """The graph."""
+
+    @property
+    def node_numbers(self) -> Mapping[str, int]:
+        """The numbers of node types."""
+
+    @property
+    def edge_numbers(self) -> Mapping[str, int]:
+        """The numbers of edge types."""
+
+    @property
+    def rows_with_id(self) -> Callable[[str], Iterable[int]]:
+        """Returns the nodes with an id."""
+
+    def condition(self, expression: Expression, /) -> Expression:
+        """Return a condition of the algebra."""
+
+    def value(self, expression: Expression, /) -> Value:
+        """Return the kind of an expression."""
 
 
 @dataclass(slots=True)
@@ -98,7 +127,7 @@ class Patterns(PatternReader):
 
 
 def inner_match(
-    compiler: Expressions,
+    compiler: Compiler,
     paths: Sequence[PathPattern],
     where: Expression | None,
     *,
@@ -111,7 +140,7 @@ def inner_match(
 
 
 def matched(
-    compiler: Expressions,
+    compiler: Compiler,
     source: Table,
     paths: Sequence[PathPattern],
     where: Expression | None,
@@ -193,7 +222,7 @@ def _narrow(reader: Patterns, *, is_lenient: bool) -> bool:
     return True
 
 
-def _step(compiler: Expressions, edge: PatternEdge, shortest: str, is_possible: bool) -> Step:
+def _step(compiler: Compiler, edge: PatternEdge, shortest: str, is_possible: bool) -> Step:
     """Return the step of an edge. Raises `BadQuery` for end types that a length cannot have."""
     names, hops = compiler.scope.names, edge.pattern.hops
     types = {triple.type for triple in edge.triples}
@@ -221,7 +250,7 @@ def _step(compiler: Expressions, edge: PatternEdge, shortest: str, is_possible: 
     )
 
 
-def _ways(compiler: Expressions, triple: Triple, direction: Direction) -> Iterable[tuple[int, str, str]]:
+def _ways(compiler: Compiler, triple: Triple, direction: Direction) -> Iterable[tuple[int, str, str]]:
     """Yield the kinds of a triple that a direction allows, with the types of start and end."""
     is_undirected = direction == "both" or triple.type in compiler.scope.names.undirected
     number = compiler.edge_numbers[triple.type]
@@ -231,7 +260,7 @@ def _ways(compiler: Expressions, triple: Triple, direction: Direction) -> Iterab
         yield 2 * number + 1, triple.target, triple.source
 
 
-def _keyed(compiler: Expressions, reader: Patterns) -> Iterable[Expression]:
+def _keyed(compiler: Compiler, reader: Patterns) -> Iterable[Expression]:
     """Yield a condition for each property in braces. Raises `BadQuery`, `UnknownProperty`."""
     nodes = {node.value: node for node in reader.nodes}
     for column, kind, items in reader.keyed:
@@ -249,7 +278,7 @@ def _is_of_node(condition: Expression) -> bool:
     return all(call.name != "rand" for call in parts(condition, FunctionCall))
 
 
-def _listed(compiler: Expressions, name: str, condition: Expression) -> Among | None:
+def _listed(compiler: Compiler, name: str, condition: Expression) -> Among | None:
     """Return the nodes that a condition names by id or by name; None for another condition."""
     if not isinstance(condition, syntax.Binary) or condition.operator not in ("=", "IN"):
         return None
