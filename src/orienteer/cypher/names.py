@@ -68,7 +68,7 @@ class Bounds(NamedTuple):
 # type names the types that it joins (`DISEASE_DOWNREGULATES_GENE`), and a pattern's arrow may point either way, because
 # their graphs store each edge in both directions. The graph itself does not change.
 
-LONGEST_IDENTIFIER = 200  # characters: the copy that Cypher reads has no property with longer values
+LONGEST_IDENTIFIER = 200  # characters: a longer value is a text, not an identifier
 _LONGEST_LABEL = 100  # characters
 _SEPARATORS = ("::", ":")
 _HIDDEN = ("id", "name")  # in Cypher, every node's own hide properties of these names
