@@ -1,104 +1,205 @@
-"""What is claimed of one thing: `is X's owner Y`, `is the hull of X steel`, `did the designer of X win Y`."""
+"""Questions to be answered by yes or no: `is X in Y`, `are there X that`, `is X's owner Y`, `are all X stone`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from orienteer.reading.clauses import Clauses
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import words_of
-from orienteer.reading.phrases import PhraseRules
+from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.query import Among, ExactQuery, NodeSet
-from orienteer.reading.relations import SchemaRelations
-
-_OF_ONE = words_of("is was has does")
-"""Verbs of a singular: "did" and "can" may be said of many, of which nobody tells whether one or all are meant."""
-_SOME = words_of("a an any some anyone anybody someone somebody anything something")
+from orienteer.reading.rules import Found, Rule, part, rules
 
 
-class Claims:
-    """Reads questions whether something is so of one thing, in one question."""
+def _test(nodes: NodeSet) -> ExactQuery:
+    return ExactQuery("test", nodes)
 
-    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
-        self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
 
-    def queries(self, start: int) -> Iterator[Parse[ExactQuery]]:
-        """Yield the queries that begin behind the verb of a question."""
-        yield from self._identical(start)
-        yield from self._of_kind(start)
-        yield from self._valued(start)
-        yield from self._described(start)
+@part
+def whether(context: Context, place: int) -> int | None:
+    """Read `is it true that`, `is`, `does`."""
+    start = context.end_of(place, "whether")
+    return place + 1 if start is None and context.at(place) in context.language.words["asking"] else start
 
-    def _identical(self, start: int) -> Iterator[Parse[ExactQuery]]:
-        """Yield `X's owner Y`, `the owner of X Y`, `Y X's owner`, of which one is a name and one is described."""
-        is_asked = self._context.at(start - 1) in ("is", "was", "are", "were")
-        if not is_asked and self._context.at(start - 1) not in ("if", "whether", "that"):
-            return
-        for first in self._context.nodes(start):
-            behind = first.last if is_asked else self._context.starts(first.last, "is", "was", "are", "were")
-            for second in self._context.nodes(behind) if behind is not None else ():
-                named, described = (first, second) if first.value.named else (second, first)
-                rows = self._of_types(named.value, described.value)
-                if rows and not described.value.named and described.value.conditions and not described.value.best:
-                    nodes = described.value.that(Among(rows))
-                    yield Parse(second.last, ExactQuery("test", nodes), first.cost + second.cost + 0.1)
 
-    def _of_types(self, named: NodeSet, described: NodeSet) -> tuple[int, ...]:
-        types = self._relations.types_of(described)
-        node_types = self._context.lexicon.graph.arrays.node_types
-        return tuple(row for row in named.named if int(node_types[row]) in types)
+@part
+def denied(context: Context, place: int) -> list[Parse[None]]:
+    """Read nothing, or the `not` of `isn't X in Y`."""
+    is_denied = context.at(place) in context.language.words["not"]
+    return [Parse(at, None, 0.0) for at in range(place, place + 1 + is_denied)]
 
-    def _of_kind(self, start: int) -> Iterator[Parse[ExactQuery]]:
-        """Yield `X a lighthouse`, where X is none."""
-        if self._context.at(start - 1) not in ("is", "was"):
-            return
-        for named in self._phrases.names(start):
-            article = self._context.starts(named.last, "a", "an")
-            for unit in self._context.units.types.get(article, ()) if article is not None else ():
-                if unit.types and named.value.named and self._context.is_over(unit.last):
-                    nodes = NodeSet(unit.types, named.value.conditions)
-                    yield Parse(unit.last, ExactQuery("test", nodes), named.cost + unit.cost + 0.1)
 
-    def _valued(self, start: int) -> Iterator[Parse[ExactQuery]]:
-        """Yield `X's hull steel`, `the salary of X over 60,000 euros`, `the crew of X smaller than that of Y`."""
-        context = self._context
-        for unit in context.units.properties.get(context.skip(start), ()):
-            of = context.starts(unit.last, "of", "for")
-            for named in self._phrases.names(of) if of is not None else ():
-                yield from self._said_of_property(unit.property, named, named.last, unit.cost)
-        for named in self._phrases.names(start):
-            begin = context.possessive(named.last)
-            for unit in context.units.properties.get(begin, ()) if begin is not None else ():
-                yield from self._said_of_property(unit.property, named, unit.last, unit.cost)
+@part
+def of_one(context: Context, place: int) -> bool:
+    """Read nothing where `all`, `every` does not stand."""
+    return context.at(place) not in context.language.words["all"]
 
-    def _said_of_property(
-        self, name: str, named: Parse[NodeSet], last: int, cost: float
-    ) -> Iterator[Parse[ExactQuery]]:
-        facts = self._context.lexicon.properties[name]
-        if facts.types & self._relations.types_of(named.value):
-            for nodes in self._clauses.valued(facts, last, named.value):
-                yield Parse(nodes.last, ExactQuery("test", nodes.value), named.cost + cost + nodes.cost)
 
-    def _described(self, start: int) -> Iterator[Parse[ExactQuery]]:
-        """Yield `the designer of X received Y`, `anyone discover X`: whether something is so described."""
-        word = self._context.at(start)
-        is_some = word in _SOME
-        is_singular = self._context.at(start - 1) in _OF_ONE or (word == "the" and not self._is_plural(start + 1))
-        if not is_some and not is_singular and not self._is_owned_one(start):
-            return
-        for nodes in self._context.nodes(start) if word not in ("all", "every", "each") else ():
-            # of "the designer of X" alone nothing is claimed
-            if len(nodes.value.conditions) > (0 if is_some else 1) and not nodes.value.named and not nodes.value.best:
-                yield Parse(nodes.last, ExactQuery("test", nodes.value), nodes.cost + 0.1)
+@part
+def asks(context: Context) -> bool:
+    """Read nothing where the text ends as a question, or with `yes or no`."""
+    text = context.reading.text.rstrip(" .").casefold()
+    return text.endswith(("?", *context.language.phrases["yes or no"]))
 
-    def _is_owned_one(self, start: int) -> bool:
-        """Tell whether a possessive begins here whose thing is one: `Pascal's designer`."""
-        for named in self._phrases.names(start):
-            owned = self._context.possessive(named.last)
-            if owned is not None and not self._is_plural(owned):
-                return True
+
+@part
+def is_any(context: Context, place: int) -> bool:
+    """Read nothing before `any`, which is a part of the nodes."""
+    return context.at(place) in context.language.words["any"]
+
+
+@part
+def is_claim(context: Context, place: int) -> bool:
+    """Read nothing where a question begins and has no word that asks: `X depth over 10 m?`."""
+    return place == 0 and asks(context) and context.language.words["question words"].isdisjoint(context.words)
+
+
+# ------------------------------------------------------------------------------------------------ claims about a thing
+
+
+@part
+def behind_be(context: Context, place: int) -> bool:
+    """Read nothing behind `is`, `were`."""
+    return context.at(place - 1) in context.language.words["be"]
+
+
+@part
+def behind_is(context: Context, place: int) -> bool:
+    """Read nothing behind `is`, `was`."""
+    return context.at(place - 1) in ("is", "was")
+
+
+@part
+def behind_that(context: Context, place: int) -> bool:
+    """Read nothing behind `whether`, `that`."""
+    return context.at(place - 1) in context.language.words["that"]
+
+
+@part
+def is_so(context: Context, place: int, facts: PropertyFacts, name: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `over 60,000 euros`: what is said of the property of a name."""
+    if facts.types & context.relations.types_of(name):
+        yield from context.clauses.valued(facts, place, name)
+
+
+@part
+def is_single(context: Context, place: int) -> bool:
+    """Read nothing where one thing is described: behind `is`, behind `the` of a singular, or `X's designer`."""
+    at, words = context.at(place), context.language.words
+    if at in words["all"]:
         return False
+    if at in words["some"] or context.at(place - 1) in words["of one"]:
+        return True
+    if at in words["the"] and not _is_plural(context.at(place + 1)):
+        return True
+    owned = (context.possessive(named.last) for named in context.phrases.names(place))
+    return any(place is not None and not _is_plural(context.at(place)) for place in owned)
 
-    def _is_plural(self, place: int) -> bool:
-        word = self._context.at(place)
-        return word == "people" or (word.endswith("s") and not word.endswith("ss"))
+
+def _is_plural(word: str) -> bool:
+    return word == "people" or (word.endswith("s") and not word.endswith("ss"))
+
+
+def _identical(context: Context, first: NodeSet, second: NodeSet) -> ExactQuery | None:
+    """Return whether a named node is the described one."""
+    named, other = (first, second) if first.named else (second, first)
+    types, node_types = context.relations.types_of(other), context.lexicon.graph.arrays.node_types
+    rows = tuple(row for row in named.named if int(node_types[row]) in types)
+    is_described = not other.named and bool(other.conditions) and not other.best
+    return _test(other.that(Among(rows))) if rows and is_described else None
+
+
+def _exists(context: Context, nodes: NodeSet, found: Found) -> ExactQuery | None:
+    """Return whether there is something so described; of "the designer of X" alone nothing is claimed."""
+    is_some = context.at(found["0"].last) in context.language.words["some"]
+    is_told = len(nodes.conditions) > (0 if is_some else 1) and not nodes.named and not nodes.best
+    return _test(nodes) if is_told else None
+
+
+rules(
+    "claims",
+    Rule("[is] X's owner Y", "behind_be first=nodes second=nodes ~bare", _identical),
+    Rule("[whether] X's owner is Y", "behind_that first=nodes 'be' second=nodes ~bare", _identical),
+    Rule(
+        "[is] X a lighthouse",
+        "behind_is named 'a' kind over ~bare",
+        lambda named, kind: _test(NodeSet(kind, named.conditions)) if kind else None,
+    ),
+    Rule("[is] the salary of X over 60,000", "- facts 'of or for' name is_so => test is_so"),
+    Rule("[is] X's hull steel", "name possessive facts is_so => test is_so"),
+    Rule("[did] the designer of X receive Y", "0 is_single nodes ~bare", _exists),
+)
+
+
+# -------------------------------------------------------------------------------------------------- claims about all
+
+
+@part
+def all_of(context: Context, place: int) -> int | None:
+    """Read `all of the`, `every`."""
+    last = context.end_of(place, "all of the")
+    return place + 1 if last is None and context.at(place) in context.language.words["all"] else last
+
+
+def _every(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
+    """Return whether all nodes of a set meet what is said last."""
+    before = len(some.conditions)
+    if some.best or claimed.best or claimed.conditions[:before] != some.conditions or len(claimed.conditions) == before:
+        return None
+    base = replace(some, types=some.types or claimed.types)
+    return ExactQuery("every", base, other=replace(claimed, types=base.types))
+
+
+rules(
+    "totality",
+    Rule("is every hall in X of stone", "<asking> all_of some claimed=said(some) ~certain", _every),
+    Rule(
+        "whether every hall in X is of stone",
+        "'whether every' all_of some be=0|<asking> claimed=said(some) ~certain",
+        _every,
+    ),
+    Rule("all X halls are stone?", "is_question all_of some -<asking> claimed=said(some) ~certain", _every),
+    Rule("the halls of X, are they all stone?", "is_question some 'are they all' claimed=said(some) ~certain", _every),
+)
+
+
+# ------------------------------------------------------------------------------------------------------------- checks
+
+
+@part
+def alike(context: Context, place: int, found: Found) -> Iterator[Parse[NodeSet]]:
+    """Read `share a brewery`, `in the same country`, of two names."""
+    return context.clauses.likenesses.of_pair(place, found["named"], found["name"])
+
+
+@part
+def of_either(place: int, first: NodeSet, second: NodeSet) -> Parse[NodeSet]:
+    """Read nothing: the nodes of two names."""
+    return Parse(place, NodeSet(conditions=(Among(tuple(sorted({*first.named, *second.named}))),)), 0.0)
+
+
+def _told(claimed: NodeSet) -> ExactQuery | None:
+    """Return whether something is so; None where nothing is said but the name."""
+    return _test(claimed) if len(claimed.conditions) > 1 or claimed.types else None
+
+
+rules(
+    "checks",
+    Rule("any beers by X?", "asks is_any nodes => test nodes ~sure"),
+    Rule("X weighs more than Y?", "is_claim nodes=name more_than => more_than"),
+    Rule(
+        "X depth over 10 m?",
+        "is_claim name said(name) ~bare",
+        lambda said: _test(said) if len(said.conditions) > 1 else None,
+    ),
+    Rule("are there beers that X brews", "whether 'there any' nodes => test nodes"),
+    Rule("do X and Y share a brewery", "whether -<both> named 'and only' name alike => test alike"),
+    Rule(
+        "is either X or Y in Z",
+        "whether 'either' first=named 'or only' second=named of_either claimed=described(of_either)",
+        _told,
+    ),
+    Rule("is X in Y", "whether denied of_one one claimed=described(one)", _told),
+    Rule("is X taller than Y", "whether denied of_one nodes=one more_than => more_than"),
+    Rule("is X's owner Y", "whether denied of_one claims => claims"),
+)

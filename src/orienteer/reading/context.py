@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from orienteer.reading.function_words import DETERMINERS, EMPTY, ENDINGS, HERE, HERE_FIRST
 from orienteer.reading.lexicon import Lexicon, Units
 from orienteer.reading.query import ExactQuery, NodeSet
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
+from orienteer.reading.vocabulary import Language, english_words
 from orienteer.reading.words import QuestionWords
+
+if TYPE_CHECKING:
+    from orienteer.reading.clauses import Clauses
+    from orienteer.reading.phrases import PhraseRules
+    from orienteer.reading.relations import SchemaRelations
 
 Value = TypeVar("Value")
 _MOST = 6  # parses with one end that are followed
@@ -33,7 +39,11 @@ class Context:
     reading: QuestionWords
     units: Units
     lexicon: Lexicon
+    language: Language = field(default_factory=english_words)
     words: list[str] = field(default_factory=list)
+    relations: SchemaRelations = field(init=False)
+    phrases: PhraseRules = field(init=False)
+    clauses: Clauses = field(init=False)
     nodes: Callable[[int], list[Parse[NodeSet]]] = field(init=False)
     """The rule of noun phrases; clauses hold noun phrases and these hold clauses."""
     described: Callable[[Parse[NodeSet]], list[Parse[NodeSet]]] = field(init=False)
@@ -42,6 +52,8 @@ class Context:
     """The rule of one thing that is said of a set."""
     queries: Callable[[int], Iterator[Parse[ExactQuery]]] = field(init=False)
     """The rule of whole questions, which may stand behind a sentence or a phrase."""
+    forget: Callable[[], None] = field(init=False)
+    """Forgets what was read: pronouns stand for something else now."""
     referents: list[NodeSet] = field(default_factory=list)
     """What an earlier sentence of the question spoke of: pronouns stand for it."""
     antecedent: NodeSet | None = None
@@ -59,7 +71,7 @@ class Context:
 
     def forget_rules(self) -> None:
         """Let the rules go, which refer to this: only the garbage collector would free what goes round in a circle."""
-        del self.nodes, self.described, self.modifiers, self.queries
+        del self.phrases, self.clauses, self.nodes, self.described, self.modifiers, self.queries, self.forget
 
     @property
     def end(self) -> int:
@@ -79,6 +91,16 @@ class Context:
         for words in _by_first_word(phrases).get(self.at(place), ()):
             if self.words[place : place + len(words)] == words:
                 yield place + len(words)
+
+    def ends_of(self, place: int, key: str) -> Iterator[int]:
+        """Yield where each phrase of the language's key ends that begins here, in their order."""
+        for words in self.language.by_first[key].get(self.at(place), ()):
+            if self.words[place : place + len(words)] == words:
+                yield place + len(words)
+
+    def end_of(self, place: int, key: str) -> int | None:
+        """Return where the first phrase of a key ends that begins here; None where none does."""
+        return next(self.ends_of(place, key), None)
 
     def skip(self, place: int, words: Iterable[str] = DETERMINERS) -> int:
         """Return the first place from here on that is none of these words."""

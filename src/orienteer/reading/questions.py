@@ -1,109 +1,367 @@
-"""Whole questions: what is asked of the nodes that a question describes."""
+"""Whole questions: lists of nodes, questions behind a name, and questions behind a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
-from orienteer.reading.antecedents import Antecedents, holds
-from orienteer.reading.checks import Checks
-from orienteer.reading.claims import Claims
-from orienteer.reading.clauses import Clauses
+from orienteer.reading import claims, forms  # noqa: F401 (their rules)
 from orienteer.reading.context import Context, Parse, best
-from orienteer.reading.contrasts import Contrasts
-from orienteer.reading.counts import Counts
-from orienteer.reading.function_words import phrases_of
-from orienteer.reading.lists import ListForms
-from orienteer.reading.nouns import NounPhrases
-from orienteer.reading.openings import begins
-from orienteer.reading.pairs import NamedPairs
-from orienteer.reading.phrases import PhraseRules
-from orienteer.reading.query import ExactQuery
-from orienteer.reading.relations import SchemaRelations
-from orienteer.reading.totality import Totality
-from orienteer.reading.totals import Totals
-from orienteer.reading.trailers import TrailingQuestions
-from orienteer.reading.values import Values
+from orienteer.reading.edge_labels import Voice
+from orienteer.reading.function_words import EMPTY
+from orienteer.reading.lexicon import EdgeUnit
+from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
+from orienteer.reading.rules import Found, Rule, part, rules
+from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 
-_ALL_NAMES = ("all", "them", "names", "they", "left", "me")
-_THEIR_NAMES = phrases_of(
-    """which ones are they, which ones, which are they, which, who are they, who is left, who remains, who, what are
-    they, what is left, list them all, list them, name them all, name them, show them, show me, give me their names,
-    give their names, i d like their names, tell me their names, their names, and which are they, and which ones,
-    and who are they, and who, and which, and what are they, and if so which ones, and if so which, if so which ones,
-    if so which, if so who, and if so who, and what are their names, what are their names, name names, tell me which,
-    tell me who"""
+_LONGEST_PLACE = 7  # words
+_MOST_SPOKEN_OF = 3  # meanings of a sentence that are tried
+
+
+# ------------------------------------------------------------------------------------------------------------- lists
+
+
+@part
+def listing(context: Context, place: int) -> list[Parse[None]]:
+    """Read `which`, `list all`; nothing costs a little, for a question says mostly that it asks for nodes."""
+    starts = {place: 0.05}
+    for last in context.ends_of(place, "listing"):
+        starts |= dict.fromkeys((last, *context.ends_of(last, "listing")), 0.0)
+    return [Parse(last, None, cost) for last, cost in starts.items()]
+
+
+@part
+def is_listed(context: Context, found: Found, nodes: NodeSet) -> bool:
+    """Read nothing where nodes are asked for, and not a single one that is named."""
+    start, words = found["listing"].last, context.language.words
+    before, at = context.at(start - 1), context.at(start)
+    if not nodes.named:
+        # who writes "joan pike projects" knows her
+        is_of_namesakes = any(isinstance(c, Among) and not c.negated for c in nodes.conditions)
+        return not is_of_namesakes or before in words["asks which"]
+    if at in words["a"]:
+        return False  # "who is a professor" asks for no "Professor"
+    is_many = context.at(found["nodes"].last - 1).endswith("s") and found["listing"].cost == 0
+    return (
+        not (at in words["asks all"] or before in words["all of"] or is_many) and "where" not in context.words[:start]
+    )
+
+
+@part
+def either_kind(place: int, nodes: NodeSet, second: NodeSet) -> Parse[NodeSet] | None:
+    """Read nothing: what fits one of two descriptions of one kind."""
+    is_alike = nodes.types == second.types and bool(nodes.types) and nodes.best is None and second.best is None
+    # "mages and knights born in X" says it of both
+    if not is_alike or not nodes.conditions or not 0 < len(second.conditions) <= len(nodes.conditions):
+        return None
+    return Parse(place, NodeSet(nodes.types, (Either((nodes.conditions, second.conditions)),)), 0.0)
+
+
+class _Top(NamedTuple):
+    """What stands before the nodes of `top 3 towers`, `5 largest packages`."""
+
+    is_top: bool
+    descending: bool
+    first: int
+    is_counted: bool
+
+
+@part
+def top(context: Context, place: int) -> Parse[_Top]:
+    """Read `top 3`, `the five`, `5 largest`, or nothing."""
+    words, at = context.language.words, context.skip(place)
+    is_top, descending = context.at(at) in words["top"], context.at(at) not in words["bottom"]
+    at += is_top
+    amount, first = context.units.quantities.get(at), 1
+    if amount is not None and amount.unit is None:
+        first, at = max(1, int(amount.value)), amount.last
+    superlative = SUPERLATIVES.get(context.at(at))
+    if not is_top and superlative is not None:  # "oldest department by founding year"
+        is_top, descending, at = True, superlative.ascending, at + 1
+    elif not is_top and context.at(at) in MOST:  # "5 largest packages by size"
+        is_top, descending, at = True, MOST[context.at(at)], at + 1
+    return Parse(at, _Top(is_top, descending, first, amount is not None), 0.0)
+
+
+def _first_of_best(top: _Top, nodes: NodeSet) -> ExactQuery | None:
+    if nodes.best is None or not top.is_counted:
+        return None
+    return ExactQuery("list", replace(nodes, best=replace(nodes.best, first=top.first)))
+
+
+@part
+def by(context: Context, place: int, top: _Top, nodes: NodeSet) -> int | None:
+    """Read `by`, `ranked by`; nothing behind `top 3 towers`."""
+    last = context.end_of(place, "ranked by") or (place if top.is_top and top.is_counted else None)
+    return last if (top.is_top or top.is_counted) and nodes.best is None else None
+
+
+@part
+def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read what the nodes are ranked by."""
+    for measure in context.clauses.measures(place, nodes):
+        best = Best(measure.value, top.descending, top.first)
+        yield Parse(measure.last, replace(nodes, best=best), measure.cost)
+
+
+@part
+def several(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Read the nodes of `X and Y`."""
+    for objects in context.clauses.objects(place):
+        members = [member.nodes.named for member in objects.value.members]
+        if len(members) > 1 and all(members):
+            rows = tuple(sorted({row for named in members for row in named}))
+            yield Parse(objects.last, NodeSet(conditions=(Among(rows),)), objects.cost)
+
+
+@part
+def unranked(context: Context, place: int) -> Iterator[Parse[ExactQuery]]:
+    """Read a question for nodes or their number, without a superlative."""
+    whole = context.queries(place)
+    return (parse for parse in whole if parse.value.nodes.best is None and parse.value.form in ("list", "count"))
+
+
+def _without(context: Context, left: NodeSet, unranked: ExactQuery, found: Found) -> ExactQuery | None:
+    """Return a question less others: less these themselves, or less `those of` them; None where neither can be."""
+    words, relations, nodes = context.language.words, context.relations, unranked.nodes
+    are_those = context.at(context.skip(found["out"].last, words["for the"])) in words["those"]
+    if not left.conditions:
+        return None
+    if not (left.named and are_those) and relations.types_of(left) & relations.types_of(nodes):
+        denied: Condition = Among(left.named, negated=True) if left.named else Either((left.conditions,), negated=True)
+        return replace(unranked, nodes=nodes.that(denied))
+    return _less(context, left, unranked)
+
+
+def _less(context: Context, left: NodeSet, unranked: ExactQuery) -> ExactQuery | None:
+    """Return a question less the nodes that edges join to named ones."""
+    relation = next(context.relations.unnamed(unranked.nodes, "", left), None) if left.named else None
+    if relation is None:
+        return None
+    return replace(unranked, nodes=relation.nodes.that(Joined(relation.kinds, relation.target, negated=True)))
+
+
+@part
+def placed(context: Context, place: int) -> Iterator[Parse[ExactQuery]]:
+    """Read `in Ardony, which harbour is the oldest`: what is said of the nodes stands before the question."""
+    is_place = context.at(place) in context.language.words["place"]
+    for border in range(place + 2, min(context.end, place + _LONGEST_PLACE)) if is_place else ():
+        if not context.reading.words[border].after_comma:
+            continue
+        for whole in context.queries(border):
+            if whole.value.form in ("list", "count") and not whole.value.nodes.named:
+                for parse in context.modifiers(place, whole.value.nodes):
+                    if parse.last == border:
+                        yield Parse(whole.last, replace(whole.value, nodes=parse.value), whole.cost + parse.cost)
+
+
+@part
+def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Read what is said behind `who`, `by whom`: no kind is named."""
+    before = context.at(place - 1)
+    is_kind = any(head.value.types and not head.value.named for head in context.phrases.heads(place))
+    if before in ("which", "what") and is_kind:
+        return  # "which captains live" asks for captains, and not for where they do
+    people = context.phrases.who() if before in ("who", "whom") else frozenset[int]()
+    start = context.end_of(place, "else") or place
+    for types in [people, frozenset[int]()] if people else [people]:
+        # who owns a ship may be a company, where no people own any
+        is_read = False
+        for said in context.described(Parse(start, NodeSet(types), 0.1)):
+            if people and not types and not _are_doers(context, said.value):
+                continue
+            if said.value.conditions or said.value.best is not None:
+                is_read = is_read or context.is_over(said.last)
+                yield said
+        if is_read:
+            return
+
+
+def _are_doers(context: Context, nodes: NodeSet) -> bool:
+    """Return whether nodes do what is said of them: whoever built X is nothing that is `built_from` X."""
+    joined = [condition for condition in nodes.conditions if isinstance(condition, Joined)]
+    return all(context.relations.labels.is_doer(kind) for condition in joined for kind in condition.kinds)
+
+
+@part
+def whose(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Read `whose supervisor is X`: no kind is named, of which that is said."""
+    said = context.modifiers(place, NodeSet()) if context.end_of(place, "whose") is not None else []
+    return (parse for parse in said if parse.value.conditions and parse.value.types)
+
+
+@part
+def referent(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read nothing: what an earlier sentence spoke of."""
+    return [Parse(place, nodes, 0.0) for nodes in context.referents if not nodes.named]
+
+
+rules(
+    "lists",
+    Rule("which beers are brewed by X", "listing nodes is_listed => list nodes"),
+    Rule(
+        "buoys that are green and buoys that are red",
+        "listing nodes is_listed 'and' second=nodes either_kind described(either_kind) => list described ~bare",
+    ),
+    Rule("3 towers with the most halls", "listing top nodes ~handy", _first_of_best),
+    Rule("top 3 towers by height", "listing top nodes by best_by => list best_by"),
+    Rule("apart from X, which beers are Y", "out='leaving out'* left=nodes|several unranked", _without),
+    Rule("in Ardony, which harbour is the oldest", "placed => placed"),
+    Rule("who brews X", "'who' who => list who"),
+    Rule("whose supervisor is X", "whose => list whose ~loose"),
+    Rule("X aside, how many beers are Y", "left=one 'aside' unranked", _less),
+    Rule("which ones", "'which ones' over referent => list referent ~bare"),
 )
-"""Sentences that ask for the names of what was asked about before."""
 
 
-class Questions:
-    """Reads one question."""
+# ------------------------------------------------------------------------------------------- questions behind a name
 
-    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
-        self._context = context
-        self._nouns = NounPhrases(context, relations, phrases, clauses)
-        context.nodes = self._nouns.nodes
-        contrasts = Contrasts(context, relations, phrases, clauses)
-        self._trailing = TrailingQuestions(context, relations, phrases)
-        self._antecedents = Antecedents(context, relations, phrases, self._trailing)
-        self._counts = Counts(context, clauses)
-        self._totals = Totals(context, relations, phrases, clauses)
-        self._values = Values(context, relations, phrases)
-        self._pairs = NamedPairs(context, relations, phrases, clauses, contrasts)
-        claims = Claims(context, relations, phrases, clauses)
-        self._checks = Checks(context, phrases, clauses, contrasts, claims)
-        self._totality = Totality(context, clauses)
-        self._lists = ListForms(context, relations, phrases, clauses)
-        context.queries = self._queries
 
-    @property
-    def is_too_deep(self) -> bool:
-        """Tell whether the question has more phrases within phrases than are read."""
-        return self._nouns.is_too_deep
+@part
+def asked_word(context: Context, place: int, found: Found) -> Parse[bool] | None:
+    """Read `by whom`, `to which`, or the preposition alone before a kind."""
+    words, behind = context.language.words, found["verb"].last
+    last = context.skip(context.skip(place, words["prepositions"]), words["several"])
+    asked = context.end_of(last, "which or whom")
+    if asked is None and last == behind and not context.units.types.get(last):
+        return None
+    return Parse(last if asked is None else asked, asked is not None, 0.0)
 
-    def read(self) -> list[Parse[ExactQuery]]:
-        """Return the ways to read the whole question, likeliest first."""
-        parses = self._read_from(0)
-        self._context.reached = max((parse.last for parse in parses), default=0)
-        whole = best(parse for parse in parses if self._context.is_over(parse.last))
-        return whole or best(self._with_their_names(parses)) or self._read_behind()
 
-    def _with_their_names(self, parses: list[Parse[ExactQuery]]) -> Iterator[Parse[ExactQuery]]:
-        """Yield the questions behind which their answers are asked for by name: `Are there beers by X? Which ones?`"""
-        for parse in parses:
-            last = self._context.starts(parse.last, *_THEIR_NAMES)
-            is_of_nodes = parse.value.form == "test" and not parse.value.nodes.named
-            if parse.value.form == "list" and self._context.at(last - 1 if last else 0) in _ALL_NAMES:
-                is_of_nodes = True  # "Which ones?" behind "Who made the most?" asks for something else
-            if last is not None and self._context.is_over(last) and is_of_nodes:
-                yield parse._replace(last=last, value=replace(parse.value, form="list"))
+@part
+def asked_kind(context: Context, place: int, asked_word: bool) -> list[Parse[NodeSet]]:
+    """Read the kind that is asked for; `by whom` names none."""
+    heads = [head for head in context.nodes(place) if not head.value.named]
+    return [*heads, Parse(place, NodeSet(), 0.1)] if asked_word and context.at(place - 2) != "how" else heads
 
-    def _read_from(self, first: int) -> list[Parse[ExactQuery]]:
-        return [parse for begin in begins(self._context, first) for parse in self._queries(begin)]
 
-    def _queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
-        # Of two readings at one cost the first stands: what asks for more than a list comes first.
-        yield from self._counts.queries(begin)
-        yield from self._totals.queries(begin)
-        yield from self._values.queries(begin)
-        yield from self._pairs.queries(begin)
-        yield from self._checks.queries(begin)
-        yield from self._totality.queries(begin)
-        yield from self._lists.queries(begin)
-        yield from self._trailing.queries(begin)
+@part
+def joined_to(
+    context: Context, place: int, verb: EdgeUnit, asked_kind: NodeSet, name: NodeSet
+) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes of a kind that a verb joins to a name before it."""
+    frame = {"by": Voice.PASSIVE_OBJECT, "of": Voice.HAS_NOUN}.get(context.at(verb.last), Voice.OBJECT)
+    for relation in context.relations.named(asked_kind, verb.edges, frame, name):
+        yield Parse(place, relation.joined, relation.cost)
 
-    def _read_behind(self) -> list[Parse[ExactQuery]]:
-        """Return the ways to read a question behind a sentence that says what its pronouns stand for."""
-        for border in self._antecedents.borders():
-            for spoken_of in self._antecedents.spoken_of(border):
-                self._context.referents = [spoken_of.value]
-                self._nouns.forget()
-                parses = best(
-                    whole._replace(cost=whole.cost + spoken_of.cost)
-                    for whole in self._read_from(border)
-                    if self._context.is_over(whole.last) and holds(whole.value.nodes, spoken_of.value)
-                )
-                if parses:
-                    return parses
-        return []
+
+def _listed_or_counted(context: Context, joined_to: NodeSet, found: Found) -> ExactQuery:
+    is_count = found["asked_word"].value and context.at(found["asked_word"].last - 2) == "how"
+    return ExactQuery("count" if is_count else "list", joined_to)
+
+
+rules(
+    "trailers",
+    Rule("awk, designed by whom", "name -<before verb> verb asked_word asked_kind joined_to", _listed_or_counted),
+)
+_FORMS = rules(
+    "questions",
+    *(
+        Rule(f"a question of {form}", f"{form} => {form}")
+        for form in ("counts", "totals", "values", "pairs", "checks", "totality", "lists", "trailers")
+    ),
+)
+
+
+# ------------------------------------------------------------------------------------ the sentence before a question
+
+
+@part
+def ships_there(context: Context, place: int, name: NodeSet, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `moored at it`, `there`: the things of a kind that a named node has."""
+    for unit in context.units.edges.get(place, ()):
+        behind = context.skip(unit.last, context.language.words["at it"])
+        for relation in context.relations.named(nodes, unit.edges, Voice.PASSIVE, name):
+            yield Parse(context.end_of(behind, "there") or unit.last, relation.joined, 0.0)
+    if not nodes.named:
+        for relation in context.relations.unnamed(nodes, "", name):
+            yield Parse(context.end_of(place, "there") or place, relation.joined, 0.0)
+
+
+@part
+def nothing(context: Context, place: int) -> list[Parse[None]]:
+    """Read none, some or all words that say nothing."""
+    return [Parse(at, None, 0.0) for at in context.skips(place, EMPTY)]
+
+
+_SENTENCES = rules(
+    "sentences",
+    Rule("Some beers are by X.", "some=0|'some' nodes nothing => nodes"),
+    Rule("X owns several ships.", "['there is'] name -<before verb> verb asked_word asked_kind joined_to => joined_to"),
+    Rule("X is a side effect.", "['there is'] name 'is a' kind => name"),
+    Rule("X is a gene of some pathways.", "['there is'] name 'is a' kind 'of some' others=kind => name"),
+    Rule("X has ships moored at it.", "['there is'] name 'has' nodes ships_there => ships_there"),
+)
+
+
+def _holds(nodes: NodeSet, spoken_of: NodeSet) -> bool:
+    """Return whether what was spoken of is a part of a set: else a sentence was read for nothing."""
+    if nodes == spoken_of:
+        return True
+    for condition in nodes.conditions:
+        if isinstance(condition, Joined) and _holds(condition.target, spoken_of):
+            return True
+        if isinstance(condition, Either) and any(
+            _holds(NodeSet(conditions=option), spoken_of) for option in condition.options
+        ):
+            return True
+    return set(spoken_of.conditions) <= set(nodes.conditions) and bool(spoken_of.conditions)
+
+
+# ---------------------------------------------------------------------------------------------------------- all of it
+
+
+def begins(context: Context, first: int) -> list[int]:
+    """Return where a question may begin behind polite words, ascending: with all, some or none of them left out."""
+    places, front = {first}, [first]
+    while front:
+        further = set(context.ends_of(front.pop(), "polite")) - places
+        places |= further
+        front += further
+    return sorted(places)
+
+
+def read_queries(context: Context) -> list[Parse[ExactQuery]]:
+    """Return the ways to read the whole of a question, likeliest first."""
+    context.queries = lambda begin: _FORMS(context, begin, {})
+    parses = _from(context, 0)
+    context.reached = max((parse.last for parse in parses), default=0)
+    whole = best(parse for parse in parses if context.is_over(parse.last)) or best(_with_their_names(context, parses))
+    return whole or _read_behind(context)
+
+
+def _from(context: Context, first: int) -> list[Parse[ExactQuery]]:
+    return [parse for begin in begins(context, first) for parse in context.queries(begin)]
+
+
+def _read_behind(context: Context) -> list[Parse[ExactQuery]]:
+    """Return the ways to read a question behind a sentence that says what its pronouns stand for."""
+    text, words = context.reading.text, context.reading.words
+    for border in range(1, context.end):
+        if not any(mark in text[words[border - 1].end : words[border].start] for mark in ".;:,"):
+            continue
+        said = (parse for begin in begins(context, 0) for parse in _SENTENCES(context, begin, {}))
+        spoken = sorted((parse for parse in said if parse.last == border), key=lambda parse: parse.cost)
+        for spoken_of in spoken[:_MOST_SPOKEN_OF]:
+            context.referents = [spoken_of.value]
+            context.forget()
+            whole = best(
+                parse._replace(cost=parse.cost + spoken_of.cost)
+                for parse in _from(context, border)
+                if context.is_over(parse.last) and _holds(parse.value.nodes, spoken_of.value)
+            )
+            if whole:
+                return whole
+    return []
+
+
+def _with_their_names(context: Context, parses: list[Parse[ExactQuery]]) -> Iterator[Parse[ExactQuery]]:
+    """Yield the questions behind which their answers are asked for by name: `Are there beers by X? Which ones?`."""
+    for parse in parses:
+        last = context.end_of(parse.last, "their names")
+        is_of_nodes = parse.value.form == "test" and not parse.value.nodes.named
+        if parse.value.form == "list" and context.at(last - 1 if last else 0) in context.language.words["all names"]:
+            is_of_nodes = True  # "Which ones?" behind "Who made the most?" asks for something else
+        if last is not None and context.is_over(last) and is_of_nodes:
+            yield parse._replace(last=last, value=replace(parse.value, form="list"))

@@ -12,14 +12,15 @@ from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import DETERMINERS, EMPTY
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.linker import LinkedPhrase, PhraseLinker
-from orienteer.reading.openings import WORDS
+from orienteer.reading.nouns import NounPhrases
 from orienteer.reading.phrases import PhraseRules
 from orienteer.reading.quantities import ORDINALS
 from orienteer.reading.query import Among, Either, ExactQuery, Joined, NodeSet, joined_of, placed
-from orienteer.reading.questions import Questions
+from orienteer.reading.questions import read_queries
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.reading.unanswered import Unanswered
+from orienteer.reading.vocabulary import english_words
 from orienteer.reading.words import SchemaWords
 from orienteer.text import english
 
@@ -136,7 +137,7 @@ class QuestionReader:
         written = vocabulary.read(text)
         if len(written.words) > _MOST_WORDS:
             return ReadQuestion(None, complaint=_TOO_LONG)
-        reading = vocabulary.corrected(written, right=WORDS)
+        reading = vocabulary.corrected(written, right=english_words().opening)
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)
@@ -144,12 +145,15 @@ class QuestionReader:
         if unsaid is not None:
             return ReadQuestion(None, not_understood=(unsaid,))
         phrases = PhraseRules(context, self._relations)
-        questions = Questions(context, self._relations, phrases, Clauses(context, self._relations, phrases))
+        context.relations, context.phrases = self._relations, phrases
+        context.clauses = Clauses(context, self._relations, phrases)
+        nouns = NounPhrases(context, self._relations, phrases, context.clauses)
+        context.nodes, context.forget = nouns.nodes, nouns.forget
         try:
-            parses = questions.read()
+            parses = read_queries(context)
         finally:
             context.forget_rules()
-        if questions.is_too_deep:
+        if nouns.is_too_deep:
             return ReadQuestion(None, complaint=_TOO_LONG)
         if grouped is not None and not (parses and _is_of_every(parses[0].value)):
             return ReadQuestion(None, not_understood=(grouped,))

@@ -1,0 +1,603 @@
+"""What is asked of the nodes that a question describes: numbers, totals, values, and which of two names it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal, NamedTuple, TypeAlias
+
+from orienteer.reading.comparisons import adjective
+from orienteer.reading.context import Context, Parse
+from orienteer.reading.edge_labels import Voice
+from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
+from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet, Valued, joined_of
+from orienteer.reading.rules import Found, Rule, part, rules
+from orienteer.reading.synonyms import IRREGULAR_VERBS, PROPERTIES
+from orienteer.reading.thesaurus import ADJECTIVES, COMPARATIVES, MORE, MOST, VERBS, Adjective
+from orienteer.text.units import UNITS
+
+_FAR = 0.3  # what a part of a name costs more than a whole name of the same words
+_ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}
+"""By word that follows `born`, whether later is meant."""
+_Total: TypeAlias = Literal["average", "sum"]
+_TOTALS: tuple[_Total, ...] = ("average", "sum")
+
+
+# ------------------------------------------------------------------------------------------------------ parts of nodes
+
+
+@part
+def nodes(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read a noun phrase with all that is said of its nodes: `beers that X brews`."""
+    return context.nodes(place)
+
+
+@part
+def some(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read nodes that are described and not named."""
+    return [parse for parse in context.nodes(place) if not parse.value.named]
+
+
+@part
+def one(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read nodes that are named, by themselves or within a phrase: `Duvel`, `the brewery of Duvel`."""
+    return [parse for parse in context.nodes(place) if parse.value.named]
+
+
+@part
+def name(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Read a name: `Duvel`, `the brewery Duvel Moortgat`."""
+    return context.phrases.names(place)
+
+
+@part
+def named(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read a name, and no pronoun of what is described."""
+    return [parse for parse in context.phrases.names(place) if parse.value.named]
+
+
+@part
+def head(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read a kind with the words before it: `Belgian beers`."""
+    return context.phrases.heads(place)
+
+
+@part
+def kind(context: Context, place: int) -> Iterator[Parse[frozenset[int]]]:
+    """Read a word for a kind of things."""
+    for unit in context.units.types.get(place, ()):
+        yield Parse(unit.last, unit.types, unit.cost)
+
+
+@part
+def verb(context: Context, place: int) -> Iterator[Parse[EdgeUnit]]:
+    """Read words for edges."""
+    for unit in context.units.edges.get(place, ()):
+        yield Parse(unit.last, unit, 0.0)
+
+
+@part
+def facts(context: Context, place: int) -> Iterator[Parse[PropertyFacts]]:
+    """Read the name of a property."""
+    for unit in context.units.properties.get(place, ()):
+        yield Parse(unit.last, context.lexicon.properties[unit.property], unit.cost)
+
+
+@part
+def numeric(context: Context, place: int) -> Iterator[Parse[PropertyFacts]]:
+    """Read the name of a property that holds numbers."""
+    return (parse for parse in facts(context, place) if parse.value.kind == "number")
+
+
+@part
+def described(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
+    """Read all that is said here of nodes."""
+    return context.described(Parse(place, nodes, 0.0))
+
+
+@part
+def said(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
+    """Read one thing that is said here of nodes."""
+    return context.modifiers(place, nodes)
+
+
+@part
+def same(place: int, nodes: NodeSet) -> Parse[NodeSet]:
+    """Read nothing, and mean the nodes of another part."""
+    return Parse(place, nodes, 0.0)
+
+
+@part
+def measured(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
+    """Read the name of a property that nodes have, as a measure of them."""
+    for own, last, cost in context.clauses.named_property(place, nodes):
+        yield Parse(last, Measure(property=own.name), cost)
+
+
+@part
+def ranked(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
+    """Read what nodes are ranked by: a property, or a number of things."""
+    return context.clauses.measures(place, nodes)
+
+
+@part
+def possessive(context: Context, place: int) -> int | None:
+    """Read the ending of `X's`."""
+    return context.possessive(place)
+
+
+@part
+def over(context: Context, place: int) -> bool:
+    """Read nothing where nothing that says anything follows."""
+    return context.is_over(place)
+
+
+@part
+def is_question(context: Context) -> bool:
+    """Read nothing where the text ends as a question."""
+    return context.reading.text.rstrip().endswith("?")
+
+
+# ------------------------------------------------------------------------------------------- how many: numbers of nodes
+
+
+@part
+def counting(context: Context, place: int) -> Iterator[Parse[None]]:
+    """Read `how many`, `what is the exact number of`; not `the total amount of`, where a property is called so."""
+    start = context.end_of(place, "what is the number") or place
+    number = context.end_of(context.skip(start, context.language.words["article of number"]), "number of")
+    for last in sorted({*context.ends_of(place, "counting"), *(() if number is None else (number,))}):
+        if not any(unit.cost == 0 for unit in context.units.properties.get(last - 2, ())):
+            yield Parse(last, None, 0.0)
+
+
+@part
+def had(context: Context, place: int, found: Found, kind: frozenset[int]) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the things of a kind that the named node has."""
+    for parse in context.clauses.had_by_name(found["name"], NodeSet(kind)):
+        yield parse._replace(last=place)
+
+
+rules(
+    "counts",
+    Rule("how many beers are brewed by X", "counting some => count some"),
+    Rule("X: number of side effects", "name 'of name how many' kind had => count had ~bare"),
+    Rule("beers by X, how many", "some 'how many' => count some"),
+    Rule("of the beers of X, how many are Y", "'among' nodes 'how many of them' part=said|same => count part"),
+    Rule("among the beers of X, which are Y", "'among' nodes 'which of them' said => list said"),
+)
+
+
+# ------------------------------------------------------------------------------------------ totals: averages and sums
+
+
+@part
+def total(context: Context, place: int) -> Iterator[Parse[_Total]]:
+    """Read `average`, `the total`."""
+    for form in _TOTALS:
+        for last in sorted(set(context.ends_of(place, form))):
+            yield Parse(last, form, 0.0)
+
+
+@part
+def having(context: Context, place: int) -> Parse[frozenset[int]]:
+    """Read nothing: the types of what has any property that is called as the words here."""
+    units = context.units.properties.get(place, ())
+    return Parse(
+        place, frozenset(kind for unit in units for kind in context.lexicon.properties[unit.property].types), 0.0
+    )
+
+
+@part
+def its_things(
+    context: Context, place: int, numeric: PropertyFacts, having: frozenset[int]
+) -> Iterator[Parse[NodeSet]]:
+    """Read what is said of the things that have a property: `[salary] in Engineering`."""
+    for scope in context.clauses.described(Parse(place, NodeSet(numeric.types), 0.15)):
+        # the "total gold of" two guilds is theirs, and not their members'
+        if not any(context.relations.types_of(of.target) & having for of in joined_of(scope.value)):
+            yield scope
+
+
+@part
+def scope(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Read whose property is asked for, behind its name: `of X`, `does X have`."""
+    for nodes in context.nodes(context.end_of(place, "of") or place):
+        last = context.end_of(nodes.last, "has it")
+        yield nodes if last is None else nodes._replace(last=last)
+
+
+@part
+def may_have(context: Context, facts: PropertyFacts, scope: NodeSet) -> bool:
+    """Read nothing where nodes of the scope may have the property."""
+    return bool(facts.types & context.relations.types_of(scope))
+
+
+def _total_of(total: _Total, scope: NodeSet, facts: PropertyFacts) -> ExactQuery:
+    return ExactQuery(total, scope, Measure(property=facts.name))
+
+
+def _total_measured(total: _Total, nodes: NodeSet, measured: Measure) -> ExactQuery:
+    return ExactQuery(total, nodes, measured)
+
+
+rules(
+    "totals",
+    Rule("the average captain salary", "['what is'] total -<of the> nodes=head measured", _total_measured),
+    Rule(
+        "the average salary in Engineering",
+        "['what is'] total -<of the> having numeric facts=same(numeric) scope=its_things",
+        _total_of,
+    ),
+    Rule("the total height of the towers of X", "['what is'] total -<of the> facts scope may_have", _total_of),
+    Rule("X's total mass", "['what is'] nodes [possessive] total measured", _total_measured),
+)
+
+
+# ------------------------------------------------------------------------------------------------ values of properties
+
+
+@part
+def value_start(context: Context, place: int) -> list[Parse[None]]:
+    """Read `what is`, `how much is`, or nothing."""
+    return [Parse(start, None, 0.0) for start in sorted({place, *context.ends_of(place, "what value")})]
+
+
+@part
+def value(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) -> Parse[ExactQuery] | None:
+    """Read nothing or `on average`, `in minutes`: the value of a property of nodes, or whether it is so."""
+    name, measure = facts.name, Measure(property=facts.name)
+    if not facts.types & context.relations.types_of(scope):
+        return None
+    if any(isinstance(condition, Valued) and condition.property == name for condition in scope.conditions):
+        return None  # nobody asks what they have said
+    if facts.kind == "boolean":
+        is_one = len(scope.named) == 1  # "immortal bards" are those who are so
+        return Parse(place, ExactQuery("test", scope.that(Valued(name, "=", facts.true))), 0.0) if is_one else None
+    average, total = context.end_of(place, "on average"), context.end_of(place, "in total")
+    if facts.kind == "number" and not scope.named:
+        if average is not None or context.end_of(0, "on average") is not None:
+            return Parse(average or place, ExactQuery("average", scope, measure), 0.0)
+        if total is not None:
+            return Parse(total, ExactQuery("sum", scope, measure), 0.0)
+    if not scope.conditions and not scope.best:
+        return None
+    unit = context.skip(place, context.language.words["measured in"])
+    is_own = facts.unit is not None and UNITS.get(context.at(unit)) == UNITS[facts.unit]
+    return Parse(unit + 1 if is_own else place, ExactQuery("value", scope, measure), 0.0)
+
+
+def _fitting(context: Context, value: ExactQuery, found: Found) -> ExactQuery | None:
+    """Return a question for a value, where `when` asks for a time and `how many` for a number."""
+    start, name = found["value_start"].last, value.measure.property if value.measure is not None else None
+    kind = context.lexicon.properties[name].kind if name is not None else None
+    if "when" in context.words[:start] and kind not in ("year", "date"):
+        return None
+    return None if context.words[max(0, start - 2) : start] == ["how", "many"] and kind != "number" else value
+
+
+@part
+def is_value(context: Context, found: Found, scope: NodeSet) -> bool:
+    """Read nothing where a value is asked for: "active employees" are not what `active` is of them."""
+    return bool(scope.named) or not context.units.types.get(context.skip(found["facts"].last))
+
+
+@part
+def ending(context: Context, place: int) -> Parse[None]:
+    """Read the ending of `X's`; without it, `X height` is a little bare."""
+    last = context.possessive(place)
+    return Parse(place, None, 0.1) if last is None else Parse(last, None, 0.0)
+
+
+@part
+def exact(found: Found) -> bool:
+    """Read nothing where the property was called by its name."""
+    return found["facts"].cost == 0
+
+
+@part
+def adjective_asked(context: Context, place: int) -> int | None:
+    """Read `tall` of `how tall`."""
+    return place + 1 if context.at(place) in ADJECTIVES else None
+
+
+@part
+def by_adjective(context: Context, place: int, found: Found, scope: NodeSet) -> Parse[PropertyFacts] | None:
+    """Read nothing: the property of the scope that the adjective compares."""
+    at = found["adjective_asked"].last - 1
+    meant = ADJECTIVES[context.at(at)]
+    facts = context.phrases.compared_by(meant, scope, at)
+    return None if facts is None or (meant.is_age and facts.kind != "number") else Parse(place, facts, 0.0)
+
+
+@part
+def stating(context: Context, place: int, found: Found, nodes: NodeSet) -> Parse[PropertyFacts] | None:
+    """Read `weigh`, `cost`: the property that a verb states."""
+    verb = IRREGULAR_VERBS.get(context.at(place), context.at(place))
+    is_stated = verb in VERBS and (verb != "last" or context.at(found["0"].last + 1) == "long")
+    facts = context.phrases.stated_by(verb, nodes) if is_stated else None
+    return None if facts is None else Parse(place + 1, facts, 0.0)
+
+
+def _dated(context: Context, nodes: NodeSet) -> list[PropertyFacts]:
+    return [facts for facts in context.phrases.properties_of(nodes) if facts.kind in ("year", "date")]
+
+
+@part
+def beginning(context: Context, place: int, nodes: NodeSet) -> Parse[PropertyFacts] | None:
+    """Read `built`, `founded`: the only property that tells when something was, where it may tell that."""
+    dated, verb, stem = _dated(context, nodes), context.at(place), context.lexicon.vocabulary.stem
+    if len(dated) != 1 or verb not in context.language.words["begin"]:
+        return None
+    if set(dated[0].stems) <= {stem(word) for word in ("year", "date")}:  # `year` is that of anything
+        may_tell = verb not in ("opened", "closed", "ended")
+    else:
+        alike = {stem(word) for group in PROPERTIES if verb in group for word in group}
+        may_tell = not ({stem(verb)} | alike).isdisjoint(dated[0].stems)
+    return Parse(place + 1, dated[0], 0.2) if may_tell else None
+
+
+@part
+def date_named(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[PropertyFacts]]:
+    """Read the name of a property that tells when something was."""
+    own = {facts.name for facts in _dated(context, nodes)}
+    return (parse for parse in facts(context, place) if parse.value.name in own)
+
+
+@part
+def relative(context: Context, place: int) -> bool:
+    """Read nothing where a relative clause begins."""
+    return context.at(place) in context.language.words["relative"]
+
+
+rules(
+    "values",
+    Rule("the height of X", "value_start - facts scope is_value value", _fitting),
+    Rule("X's height", "value_start - scope=nodes ending -<say nothing> ['number of property'] facts value", _fitting),
+    Rule(
+        "how many passengers do the ships of X carry",
+        "'how many amount' facts=numeric exact scope may_have ~likely",
+        lambda scope, facts: None if scope.named else ExactQuery("sum", scope, Measure(property=facts.name)),
+    ),
+    Rule("how tall is X", "'how' adjective_asked scope facts=by_adjective value => value"),
+    Rule("how much does X weigh", "0 'how much does'* nodes -<get> facts=stating value(facts, nodes) => value"),
+    Rule("when was X built", "'when' nodes -<say nothing> facts=beginning value(facts, nodes) => value"),
+    Rule("when was X born", "'when' nodes -<say nothing> facts=date_named value(facts, nodes) => value"),
+    Rule(
+        "when was the museum founded that X",
+        "'when' nodes -<say nothing> facts=date_named relative said value(facts, said) => value",
+    ),
+)
+
+
+# --------------------------------------------------------------------------------------- contrasts: more of it than Y
+
+
+class Contrast(NamedTuple):
+    """What things are compared by, and whether more of it is asked for."""
+
+    measure: Measure
+    is_more: bool
+
+
+class Grade(NamedTuple):
+    """The adjective of `taller` or `less dear`, with whether more of it is meant, and where it begins."""
+
+    adjective: Adjective
+    is_more: bool
+    place: int
+
+    @property
+    def is_descending(self) -> bool:
+        """Return whether the more of the property, the more of what the adjective says is meant."""
+        return self.adjective.ascending == self.is_more
+
+
+@part
+def grade(context: Context, place: int) -> Iterator[Parse[Grade]]:
+    """Read `taller`, `more expensive`, `less dear`."""
+    for parse in adjective(context, place):
+        yield Parse(parse.last, Grade(*parse.value, place), 0.0)
+
+
+@part
+def superlative(context: Context, place: int) -> Iterator[Parse[Grade]]:
+    """Read `tallest`, `most expensive`."""
+    for parse in context.phrases.superlative(place):
+        yield Parse(parse.last, Grade(*parse.value, place), 0.0)
+
+
+@part
+def graded(context: Context, place: int, grade: Grade, nodes: NodeSet) -> Parse[Contrast] | None:
+    """Read nothing: the property of the nodes that an adjective compares."""
+    facts = context.phrases.compared_by(grade.adjective, nodes, grade.place)
+    return None if facts is None else Parse(place, Contrast(Measure(property=facts.name), grade.is_descending), 0.0)
+
+
+@part
+def more(context: Context, place: int) -> Parse[bool] | None:
+    """Read `more`, `fewer`."""
+    return Parse(place + 1, MORE[context.at(place)], 0.0) if context.at(place) in MORE else None
+
+
+@part
+def most(context: Context, place: int) -> Parse[bool] | None:
+    """Read `most`, `fewest`, `highest`."""
+    return Parse(place + 1, MOST[context.at(place)], 0.0) if context.at(place) in MOST else None
+
+
+@part
+def longer(context: Context, place: int) -> Parse[bool] | None:
+    """Read `longer` before the name of a property."""
+    word = context.at(place)
+    is_said = word in COMPARATIVES and word not in MORE
+    return Parse(place + 1, COMPARATIVES[word].ascending, 0.0) if is_said else None
+
+
+@part
+def order(context: Context, place: int) -> Parse[bool] | None:
+    """Read `first`, `later`."""
+    return Parse(place + 1, _ORDER[context.at(place)], 0.0) if context.at(place) in _ORDER else None
+
+
+@part
+def reached(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, head: NodeSet) -> Iterator[Parse[Measure]]:
+    """Read nothing: how many of a kind a verb leads to from nodes."""
+    frame = Voice.PASSIVE if context.at(verb.last) == "by" else Voice.SUBJECT
+    for relation in context.relations.named(nodes, verb.edges, frame, head):
+        yield Parse(place, relation.measure, relation.cost)
+
+
+def _compared(context: Context, nodes: NodeSet, other: NodeSet, contrast: Contrast) -> ExactQuery:
+    ours, theirs = (context.relations.able(those, contrast.measure) for those in (nodes, other))
+    return ExactQuery("compare", ours, contrast.measure, theirs, contrast.is_more)
+
+
+_MORE = rules(
+    "more_of",
+    Rule("has more Z", "-<have a> more ranked", lambda ranked, more: Contrast(ranked, more)),
+    Rule("has the longer runtime", "-<have a> longer measured", lambda measured, longer: Contrast(measured, longer)),
+    Rule("treats more Z", "verb -<verb preposition> more head reached", lambda reached, more: Contrast(reached, more)),
+)
+rules(
+    "more_than",
+    Rule("[is X] taller than Y", "-<asking> grade 'than' contrast=graded other=one", _compared),
+    Rule("[does X] have more Z than Y", "-<asking> contrast=more_of -<it> 'than' other=one ['does']", _compared),
+)
+
+
+# -------------------------------------------------------------------------------------- pairs: which of two names it is
+
+
+class _Ahead(NamedTuple):
+    """Two names that stand behind what compares them."""
+
+    begin: int
+    last: int
+
+
+@part
+def likeliest(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read a name; none of which the words are a part, where others are so called.
+
+    "Which is older, Duvel or Rodenbach?" asks for the brewery, and for none of the beers that begin so.
+    """
+    named = one(context, place)
+    least = {parse.last: parse.cost for parse in sorted(named, key=lambda parse: -parse.cost)}
+    return [parse for parse in named if parse.cost < least[parse.last] + _FAR]
+
+
+@part
+def either(context: Context, place: int) -> list[Parse[None]]:
+    """Read `either`, `both of the`, or a part of it: "The Last Gaucho" begins so."""
+    return [Parse(start, None, 0.0) for start in context.skips(place, context.language.words["either of"])]
+
+
+def _both(context: Context, first: NodeSet, second: NodeSet) -> NodeSet | None:
+    """Return the nodes of two names, of the types that both have."""
+    types = context.relations.types_of(first) & context.relations.types_of(second)
+    node_types = context.lexicon.graph.arrays.node_types
+    rows = tuple(sorted({row for row in (*first.named, *second.named) if int(node_types[row]) in types}))
+    return NodeSet(conditions=(Among(rows),)) if rows else None
+
+
+_PAIR = rules("pair", Rule("X or Y", "either first=likeliest 'or' second=likeliest", _both))
+
+
+@part
+def which(context: Context, place: int) -> int:
+    """Read `which of the two`, or the verb of `do X or Y weigh more`."""
+    is_verb = context.at(place) in context.language.words["asking"]
+    return place + 1 if is_verb else context.end_of(place, "which of two") or place
+
+
+@part
+def ahead(context: Context, place: int) -> Iterator[Parse[_Ahead]]:
+    """Read nothing: where two names stand that end the question."""
+    for middle in range(place + 1, context.end):
+        for last in {pair.last for pair in _PAIR(context, middle, {})}:
+            if context.is_over(last):
+                yield Parse(place, _Ahead(middle, last), 0.0)
+
+
+@part
+def pair_ahead(context: Context, place: int, ahead: _Ahead) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes of the two names that stand ahead."""
+    for pair in _PAIR(context, ahead.begin, {}):
+        if pair.last == ahead.last:
+            yield pair._replace(last=place)
+
+
+@part
+def behind_ahead(context: Context, place: int, ahead: _Ahead) -> int | None:
+    """Read on to the end of the names that stand ahead."""
+    return ahead.last if context.skip(place, context.language.words["before pair"]) == ahead.begin else None
+
+
+@part
+def ends(context: Context, place: int, found: Found) -> bool:
+    """Read nothing where what compares two names ends: where they begin, or where the question ends."""
+    if "ahead" in found:
+        return behind_ahead(context, place, found["ahead"].value) is not None
+    return "asking" in found or context.is_over(place)
+
+
+@part
+def stated_more(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Contrast]]:
+    """Read `earns more`, `weighs the most`."""
+    is_more = {**MORE, **MOST}.get(context.at(place + 1))
+    if is_more is not None:
+        for verb in VERBS:
+            facts = context.phrases.stated_by(verb, nodes) if context.at(place) in (verb, f"{verb}s") else None
+            if facts is not None:
+                yield Parse(place + 2, Contrast(Measure(property=facts.name), is_more), 0.0)
+
+
+@part
+def by_or_graded(context: Context, place: int, grade: Grade, nodes: NodeSet) -> Iterator[Parse[Contrast]]:
+    """Read `by capacity`, or nothing: what `the larger of` compares."""
+    by = context.end_of(place, "by property")
+    named = context.clauses.named_property(by, nodes) if by is not None else ()
+    choices = [(facts, last) for facts, last, _ in named if facts.kind != "text"]
+    for facts, last in choices:
+        yield Parse(last, Contrast(Measure(property=facts.name), grade.is_descending), 0.0)
+    if not choices and (parse := graded(context, place, grade, nodes)) is not None:
+        yield parse
+
+
+def _more_of(context: Context, nodes: NodeSet, contrast: Contrast) -> ExactQuery:
+    able = context.relations.able(nodes, contrast.measure)
+    return ExactQuery("list", replace(able, best=Best(contrast.measure, contrast.is_more, 1)))
+
+
+def _more_of_both(context: Context, nodes: NodeSet, second: NodeSet, contrast: Contrast) -> ExactQuery | None:
+    both = _both(context, nodes, second)
+    return None if both is None else _more_of(context, both, contrast)
+
+
+rules(
+    "contrast",
+    Rule("taller", "- grade=grade|superlative ['one'] ends graded => graded"),
+    Rule("earns more", "- stated_more => stated_more"),
+    Rule("was born first", "- measured order", lambda measured, order: Contrast(measured, order)),
+    _MORE,
+    Rule("has the most Z", "-<have the> most ranked", lambda ranked, most: Contrast(ranked, most)),
+)
+rules(
+    "pairs",
+    Rule("X or Y: which is taller", "which nodes=pair -<behind pair> contrast over", _more_of),
+    Rule(
+        "does X weigh more, or Y", "asking=<asking> nodes=likeliest contrast 'or' second=likeliest over", _more_of_both
+    ),
+    Rule(
+        "the longer of X and Y",
+        "begin='listing'*|which - grade ['one'] 'of the two' ['the'] kind=0|kind nodes=pair contrast=by_or_graded",
+        _more_of,
+    ),
+    Rule("which is taller, X or Y", "which ['one is'] ahead nodes=pair_ahead contrast behind_ahead", _more_of),
+    Rule(
+        "which tower is taller, X or Y",
+        "which head -<is> ahead nodes=pair_ahead contrast behind_ahead",
+        _more_of,
+    ),
+)

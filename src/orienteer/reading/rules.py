@@ -1,0 +1,181 @@
+"""The engine of the grammar: a rule is a line of parts, and says what they mean together.
+
+    Rule("of the beers of X, how many are Y", "'among' nodes 'how many of them' part=said|same => count part")
+
+A part reads on from a place of the question: it yields where it ends, what it means and how far-fetched that is. A rule
+tries its parts one behind the other in every way that they can be read; its cost is the sum of theirs.
+
+    'key'           the first phrase of a key of the vocabulary that stands here
+    'key'*          every phrase of it that stands here, the shortest first
+    <key>           one word of a key
+    -<key> and -    all words of a key that stand here are left out; all determiners
+    nodes           a part, or other rules, by name
+    part=nodes      the same, under another name
+    said(part)      a part that looks at what another has read, which is else the one that its parameter names
+    a|b             either; `0` reads nothing
+    [a]             the first way to read it, or nothing
+    => count part   what is asked of a part; `=> part` is what it means itself; else a function tells
+    ~loose          how far-fetched the rule is, by a name of COSTS
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import signature
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar, cast
+
+from orienteer.reading.context import Context, Parse
+from orienteer.reading.query import ExactQuery, Form
+
+COSTS = {"plain": 0.0, "certain": -0.3, "sure": -0.2, "likely": -0.1, "handy": -0.05, "loose": 0.05, "bare": 0.1}
+"""How far-fetched rules are. Less is likelier; words that are read at all cost some .05 to .3."""
+
+Found: TypeAlias = Mapping[str, Parse[Any]]
+"""What the parts of a rule have read, by their names; a part within a rule sees those of the rules around it."""
+Part: TypeAlias = Callable[[Context, int, Found], Iterable[Parse[Any]]]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_PARTS: dict[str, Callable[..., Any]] = {}
+_TOKEN = re.compile(
+    r"\s*(?:(?P<name>\w+)=)?(?P<maybe>\[)?(?P<what>(?:'[^']+'\*?|-<[^>]+>|-|<[^>]+>|\w+(?:\([\w, ]+\))?|\|)+)\]?"
+)
+
+
+def part(function: _Function) -> _Function:
+    """Let rules name a function: it takes the `context`, the `place` and values of parts by their names.
+
+    It returns the parses that begin at the place; or one, or the place where it ends; or whether it may stand here.
+    """
+    _PARTS[function.__name__.strip("_")] = function
+    return function
+
+
+class Rule:
+    """A line of the grammar."""
+
+    def __init__(self, example: str, line: str, gives: Callable[..., Any] | None = None) -> None:
+        """Read a line; `gives` takes values of its parts by their names, and None says that the rule does not hold."""
+        self.example = example
+        line, _, cost = line.partition("~")
+        line, _, result = line.partition("=>")
+        self._cost = COSTS[cost.strip() or "plain"]
+        self._parts = tuple(_parts_of(line))
+        self._gives = _taking(gives or _asking(*result.split()))
+
+    def __call__(self, context: Context, place: int, found: Found) -> Iterator[Parse[Any]]:
+        """Yield what the words from a place on mean by this rule."""
+        return self._behind(0, context, place, dict(found), self._cost)
+
+    def _behind(
+        self, number: int, context: Context, place: int, found: dict[str, Parse[Any]], cost: float
+    ) -> Iterator[Parse[Any]]:
+        if number == len(self._parts):
+            value = self._gives(context, place, found)
+            if value is not None:
+                yield Parse(place, value, cost)
+            return
+        name, read = self._parts[number]
+        for parse in read(context, place, found):
+            found[name] = parse
+            yield from self._behind(number + 1, context, parse.last, found, cost + parse.cost)
+
+
+class Rules(tuple[Rule, ...]):
+    """Rules of one kind. Of two readings at one cost the first stands."""
+
+    def __call__(self, context: Context, place: int, found: Found) -> Iterator[Parse[Any]]:
+        """Yield what the words from a place on mean by any of them."""
+        for rule in self:
+            yield from rule(context, place, found)
+
+
+def rules(name: str, *lines: Rule | Rules) -> Rules:
+    """Return rules, which others may name as a part."""
+    own = Rules(rule for line in lines for rule in (line if isinstance(line, Rules) else (line,)))
+    _PARTS[name] = own.__call__
+    return own
+
+
+def _asking(form: str, of: str = "") -> Callable[..., Any]:
+    """Return what a line gives: a part's own meaning, or a question in some form about the nodes of one."""
+    if not of:
+        return lambda found: found[form].value
+    return lambda found: ExactQuery(cast(Form, form), found[of].value)
+
+
+def _parts_of(line: str) -> Iterator[tuple[str, Part]]:
+    end = 0
+    for token in _TOKEN.finditer(line.strip()):
+        assert token.start() == end, f"a rule is not understood from {line[end:]!r} on"
+        end = token.end()
+        what = token["what"]
+        read = _any([_single(text) for text in what.split("|")])
+        yield token["name"] or what.partition("(")[0], _maybe(read) if token["maybe"] else read
+    assert end == len(line.strip()), f"a rule is not understood from {line[end:]!r} on"
+
+
+def _single(text: str) -> Part:
+    """Return the part that a piece of a line names."""
+    name, _, given = text.partition("(")
+    if not name.isidentifier():
+        return _of_words(text, text.strip("-<>'*"))
+    called: Callable[[Context, int, Found], Any] | None = None  # rules name one another: found when it is first used
+
+    def read(context: Context, place: int, found: Found) -> Iterable[Parse[Any]]:
+        nonlocal called
+        if called is None:
+            called = _taking(_PARTS[name], given.rstrip(")").split(", ") if given else ())
+        value = called(context, place, found)
+        if value is None or value is False:
+            return ()
+        if value is True:
+            return (Parse(place, None, 0.0),)
+        if isinstance(value, int):
+            return (Parse(value, None, 0.0),)
+        return (value,) if isinstance(value, Parse) else cast(Iterable[Parse[Any]], value)
+
+    return read
+
+
+def _of_words(text: str, key: str) -> Part:
+    """Return the part that reads words of a key of the vocabulary, or nothing."""
+
+    def lasts(context: Context, place: int) -> Iterable[int]:
+        match text[0]:
+            case "0":
+                return (place,)
+            case "-":
+                return (context.skip(place, context.language.words[key]) if key else context.skip(place),)
+            case "<":
+                return (place + 1,) if context.at(place) in context.language.words[key] else ()
+        ends = context.ends_of(place, key)
+        return sorted(set(ends)) if text.endswith("*") else islice(ends, 1)
+
+    return lambda context, place, found: [Parse(last, None, 0.0) for last in lasts(context, place)]
+
+
+def _taking(function: Callable[..., Any], given: Iterable[str] = ()) -> Callable[[Context, int, Found], Any]:
+    """Return a function called with what its parameters name: the question, the place, or values of parts."""
+    names, own = [], list(given)
+    for name in signature(function).parameters:
+        names.append(name if name in ("context", "place", "found") or not own else own.pop(0))
+
+    if names == ["context", "place"]:
+        return lambda context, place, found: function(context, place)
+
+    def call(context: Context, place: int, found: Found) -> Any:  # Any: the values of a grammar
+        given = {"context": context, "place": place, "found": found}
+        return function(*[given[name] if name in given else found[name].value for name in names])
+
+    return call
+
+
+def _any(parts: list[Part]) -> Part:
+    if len(parts) == 1:
+        return parts[0]
+    return lambda context, place, found: (parse for read in parts for parse in read(context, place, found))
+
+
+def _maybe(read: Part) -> Part:
+    return lambda context, place, found: (next(iter(read(context, place, found)), Parse(place, None, 0.0)),)
