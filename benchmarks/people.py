@@ -1,0 +1,137 @@
+"""Folders of people's own, and what they ask of them: right, refused or wrong, by shape, without a model.
+
+    python benchmarks/people.py [--data FOLDER] [--questions FILE] [--folder NAME ...] [--show VERDICT] [--json FILE]
+
+Each folder is imported as it stands, with no option, and each question is asked by `anchor`. The questions come with
+the data (`people/questions.jsonl`); `--questions` takes others of the same form, whose folders stand beside that file.
+A question is *right* where the whole answer is the truth: every node of a set by its name and no other, the number, yes
+or no, the value, each group of a table; or where the truth is nothing, and it was refused. It is *refused* where
+nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are one of several
+that the wording allows: what differs from them is not counted as wrong, but as open.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from orienteer import Error, Graph, Retriever
+from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.records import Result
+from report import command_line, write_json
+
+Verdict: TypeAlias = Literal["right", "refused", "wrong", "open"]
+VERDICTS: tuple[Verdict, ...] = ("right", "refused", "wrong", "open")
+KINDS = {"S": "set", "SN": "set", "N": "number", "B": "yesno", "V": "value", "T": "table", "X": "none", "P": "path"}
+"""Short names of kinds of truth in the data, and the names that questions of ours use."""
+MOST = 10_000
+
+
+def opened(folder: Path) -> Graph | None:
+    """Return the graph of a folder; None, with the reason printed, where it cannot be imported."""
+    out = Path(tempfile.mkdtemp(prefix="orienteer-people-")) / folder.name
+    try:
+        import_graph([folder], out, options=ImportOptions())
+        return Graph.open(out)
+    except Error as error:
+        print(f"{folder.name}: no graph: {str(error).splitlines()[0][:160]}")
+        return None
+
+
+def told(text: object) -> str:
+    """Return a value as it is compared: numbers without their form, texts without case and spaces."""
+    try:
+        return f"{float(str(text).replace(',', '')):.6g}"
+    except ValueError:
+        return " ".join(str(text).casefold().split())
+
+
+def judged(result: Result, kind: str, truth: Any) -> Verdict:  # Any: the truth as JSON has it
+    """Return whether an answer is the truth."""
+    is_open, kind = kind.endswith("?"), kind.rstrip("?")
+    kind = KINDS.get(kind, kind)
+    is_read = result.reading is not None and result.reading.complete
+    if not is_read:
+        if result.answer is not None:
+            return "open" if is_open else "wrong"
+        return "right" if kind == "none" else "refused"
+    if kind != "none" and is_right(result, kind, truth):
+        return "right"
+    return "open" if is_open else "wrong"
+
+
+def is_right(result: Result, kind: str, truth: Any) -> bool:
+    """Return whether the whole answer of a question that was read is the truth."""
+    if kind == "set":
+        names = {told(hit.name) for hit in result.hits if hit.complete}
+        ids = {told(hit.id.rpartition(":")[2]) for hit in result.hits if hit.complete}
+        wanted = set(map(told, truth))
+        return wanted in (names, ids) and result.answer_kind in ("entity", "set", None)
+    if kind == "yesno":
+        return result.answer == ("yes" if truth else "no")
+    if kind in ("number", "value"):
+        values = truth if isinstance(truth, list) else [truth]
+        if result.answer is None:
+            return False
+        if kind == "number":
+            numbers = re.findall(r"-?\d[\d,]*\.?\d*(?:e[+-]?\d+)?", result.answer)
+            return len(numbers) > 0 and abs(float(numbers[0].replace(",", "")) - float(values[0])) <= max(
+                0.006, 5e-4 * abs(float(values[0]))
+            )
+        return {told(part) for part in result.answer.split(", ")} == set(map(told, values)) or told(
+            result.answer
+        ) == told(", ".join(map(str, values)))
+    if kind == "table":
+        rows = {told(row[0]): told(row[-1]) for row in getattr(result, "table", None) or ()}
+        return rows == {told(group): told(value) for group, value in dict(truth).items()}
+    return kind == "path" and bool(result.hits) and result.answer is not None
+
+
+def main() -> None:
+    """Ask, and print the figures."""
+    parser = command_line(__doc__, ("--data", "--json"))
+    parser.add_argument("--questions", type=Path, help="questions of the same form; folders beside it")
+    parser.add_argument("--folder", action="append", default=[], help="only this folder")
+    parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these questions")
+    args = parser.parse_args()
+    file = args.questions or args.data / "people" / "questions.jsonl"
+    asked = defaultdict(list)
+    for line in file.read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)
+        asked[question["folder"]].append(question)
+    by_shape: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    by_folder: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    for folder, questions in asked.items():
+        if args.folder and folder not in args.folder:
+            continue
+        graph = opened(file.parent / folder)
+        retriever = Retriever(graph, method="anchor") if graph is not None else None
+        for question in questions:
+            kind, truth = question["truth_kind"], question["truth"]
+            if retriever is None:
+                verdict: Verdict = "refused"
+            else:
+                result = retriever.ask(question["question"], k=MOST)
+                verdict = judged(result, kind, truth)
+                if verdict in args.show:
+                    line = result.reading.text if result.reading is not None else None
+                    why = result.refusal.text if result.refusal is not None else "; ".join(result.notes)
+                    print(f"{verdict:8}{folder:9}{question['shape']:14}{question['question']}")
+                    print(f"        {line or why}  -> {(result.answer or '')[:80]}   TRUTH {kind} {str(truth)[:90]}")
+            by_shape[question["shape"]][verdict] += 1
+            by_folder[folder][verdict] += 1
+    print(f"{'':20}" + "".join(f"{verdict:>9}" for verdict in VERDICTS))
+    for name, counts in [*sorted(by_shape.items()), *by_folder.items()]:
+        print(f"{name:20}" + "".join(f"{counts[verdict]:9}" for verdict in VERDICTS))
+    total = sum(by_folder.values(), Counter[Verdict]())
+    shares = ", ".join(f"{verdict} {total[verdict] / max(1, total.total()):.1%}" for verdict in VERDICTS)
+    print(f"{'all':20}" + "".join(f"{total[verdict]:9}" for verdict in VERDICTS) + f"   of {total.total()}: {shares}")
+    write_json(args.json, {"by_shape": by_shape, "by_folder": by_folder})
+
+
+if __name__ == "__main__":
+    main()
