@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 import threading
+import unicodedata
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from enum import IntEnum
@@ -35,6 +37,20 @@ _BATCH = 50_000  # names indexed at once: bounds the memory
 ALIKE = 0.85  # least ratio (difflib's) of a mistyped word: a letter may be missing of five, or wrong of seven
 
 
+_FOLDED = re.compile(r"[^\x00-\x7f]|['.]")
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
+
+
+def folded(text: str) -> str:
+    """Return a text as people type it: in lower case, without accents, and without the apostrophes and dots of words.
+
+    Umlauts lose their dots; other scripts stay as they are.
+    """
+    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
+    letters = "".join(letter for letter in letters if not unicodedata.combining(letter) or ord(letter) > 0x36F)
+    return re.sub(r"(?<=\w)['’.](?=\w)", "", unicodedata.normalize("NFC", letters))
+
+
 class NameKind(IntEnum):
     """The role of a phrase for its node, best first."""
 
@@ -43,6 +59,8 @@ class NameKind(IntEnum):
     ALIAS = 2
     TURNED = 3
     """A name with one comma, inverted: `Pain, Intractable` as `intractable pain`."""
+    FOLDED = 4
+    """A name without its accents, apostrophes and dots: `José O'Neil` as `jose oneil`."""
 
 
 class Link(NamedTuple):
@@ -78,6 +96,11 @@ class NamesWriter:
         if turned:
             pairs = [texts[at].split(", ") for at in turned]
             self.add([rows[at] for at in turned], NameKind.TURNED, [f"{first} {last}" for last, first in pairs])
+        if kind in (NameKind.NAME, NameKind.ALIAS):
+            plain = [(row, text, folded(text)) for row, text in zip(rows, texts, strict=True) if _FOLDED.search(text)]
+            new = [(row, other) for row, text, other in plain if other != text.casefold()]
+            if new:
+                self.add([row for row, _ in new], NameKind.FOLDED, [text for _, text in new])
 
     def _index(self) -> None:
         """Index the names that were added since the last batch."""
@@ -185,8 +208,7 @@ class NameIndex:
 
     def stem_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same stems as these words."""
-        stems = [self._tokenizer.stem(word) for word in phrase]
-        return [Link(row, kind, False) for row, kind in self._look_up("stem", stems)]
+        return [Link(row, kind, False) for row, kind in self._look_up("stem", phrase)]
 
     def parted_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same letters and digits, in the same order, but split differently.
@@ -211,7 +233,14 @@ class NameIndex:
         return list(links.values())
 
     def _look_up(self, table: str, phrase: Sequence[str]) -> list[tuple[int, NameKind]]:
-        return self._rows(table, words.phrase_hash([words.word_hash(word.encode()) for word in phrase]))
+        def found(phrase: Sequence[str]) -> list[tuple[int, NameKind]]:
+            keys = map(self._tokenizer.stem, phrase) if table == "stem" else phrase
+            return self._rows(table, words.phrase_hash([words.word_hash(key.encode()) for key in keys]))
+
+        # A name may be stored without the accents that it is asked for with.
+        return found(phrase) or (
+            [] if all(map(str.isascii, phrase)) else found(self._tokenizer.words(folded(" ".join(phrase))))
+        )
 
     def _rows(self, table: str, key: int) -> list[tuple[int, NameKind]]:
         keys, rows, kinds = self._tables[table]
@@ -224,6 +253,11 @@ class NameIndex:
         for at in range(low, high):
             best.setdefault(int(rows[at]), NameKind(int(kinds[at])))  # kinds ascend within a row
         return list(best.items())
+
+    def has_word(self, word: str) -> bool:
+        """Return whether a word of four letters or more is one of a name, as it is written or folded."""
+        at = bisect_left(self._spelling, word)
+        return at < len(self._spelling) and self._spelling[at] == word
 
     def spellings(
         self, word: str, *, most: int = 5, shortest: int = SHORTEST_SPELLED, alike: float = ALIKE

@@ -43,6 +43,8 @@ class Adjectives:
                 facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)
             ]
             fitting = [facts for facts in fitting if words.intersection(facts.stems)] or fitting
+        if len(fitting) > 1:  # `price` is more the price of a thing than `purchase_price` is
+            fitting = [facts for facts in fitting if words.issuperset(facts.stems)] or fitting
         if len(fitting) == 1:
             return fitting[0]
         word = self._context.at(place)

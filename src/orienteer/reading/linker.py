@@ -142,13 +142,13 @@ class PhraseLinker:
 
     def _reaching(self, reading: QuestionWords, first: int) -> Iterator[int]:
         """Return the ends of spans that may be names: their words stand together in some node."""
-        index, rows = self._graph.arrays.text_index, _NO_ROWS
+        index, names, rows = self._graph.arrays.text_index, self._graph.arrays.name_index, _NO_ROWS
         for last in range(first + 1, min(len(reading.words), first + _LONGEST) + 1):
             word = reading.words[last - 1]
             posting = self._vocabulary.posting(word.text)
             # Identifiers and symbols are no text: what has digits may stand in one, with what stands before it.
             is_before_code = last < len(reading.words) and reading.words[last].in_code
-            if posting is None and not word.in_code and not is_before_code:
+            if posting is None and not (word.in_code or is_before_code or names.has_word(word.text)):
                 if last == first + 1:  # it may be two words of a name
                     yield last
                 return

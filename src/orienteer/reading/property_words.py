@@ -19,6 +19,8 @@ _SAMPLE = 200  # values of a property that tell what it holds
 _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
 _YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
 _BOOLEANS = ("true", "false", "yes", "no")
+_NO_UNITS = frozenset(unit for unit in UNITS if len(unit) < 4) | {"year", "years", "pound", "mile"}
+"""Units that are other words, too: a property that is called so alone is not told in them."""
 _LONGEST_ACRONYM = 5  # letters
 _LONGEST_VALUE = 6  # words
 _NO_PROPERTIES = frozenset(["only", "every", "other", "different", *ADJECTIVES])
@@ -60,8 +62,10 @@ class PropertyWords:
 
     def _facts(self, name: str, sample: Sequence[object]) -> PropertyFacts:
         words = [word for part in split_label(name, self._arrays.tokenizer) for word in part]
-        unit = words[-1] if len(words) > 1 and words[-1] in UNITS else None
-        content = [word for word in words if word != unit]
+        # "Milliseconds" says what it is told in; a year that something was in is no number of years
+        is_unit = bool(words) and words[-1] in UNITS and (len(words) > 1 or words[-1] not in _NO_UNITS)
+        unit = words[-1] if is_unit else None
+        content = [word for word in words if word != unit] or words
         content = [word for word in content if word not in _LIGHT] or content
         types = frozenset(
             np.flatnonzero(np.bincount(self._arrays.node_types[self._arrays.properties.rows(name)])).tolist()

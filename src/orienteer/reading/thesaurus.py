@@ -38,7 +38,7 @@ class Adjective(NamedTuple):
 _MORE = """
 tall: height elevation stature
 high: height elevation altitude
-long: length duration runtime span
+long: length duration runtime span minutes seconds milliseconds hours lines pages
 deep: depth draft draught
 wide: width breadth beam diameter aperture
 broad: width breadth beam
@@ -46,9 +46,11 @@ thick: thickness
 heavy: mass weight tonnage displacement
 large: size area population capacity volume diameter
 big: size area population capacity volume diameter
+spacious: capacity area volume
 roomy: capacity volume
-expensive: price cost fee toll tariff fare rent
-costly: price cost fee toll budget
+expensive: price cost fee toll tariff fare rent value
+costly: price cost fee toll budget value
+valuable: value worth price
 dear: price cost fee
 pricey: price cost fee
 strong: abv strength power alcohol
@@ -68,7 +70,7 @@ good: rating score stars grade
 """
 """Adjectives of things that have much of a property, and what such properties are called."""
 _LESS = """
-short: height length duration
+short: height length duration minutes seconds milliseconds hours lines pages
 low: height elevation altitude
 brief: duration runtime
 shallow: depth draft draught
@@ -76,7 +78,7 @@ narrow: width breadth beam diameter
 thin: thickness
 light: mass weight tonnage
 small: size area population capacity volume diameter
-cheap: price cost fee toll tariff fare rent
+cheap: price cost fee toll tariff fare rent value
 weak: abv strength power
 slow: speed velocity
 cold: temperature

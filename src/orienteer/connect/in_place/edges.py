@@ -326,6 +326,10 @@ class NamesInPlace(UnsupportedInPlace):
         self._text, self._seen, self._tokenizer = text, seen, tokenizer
         self._meeting: dict[tuple[str, str], bool] = {}
 
+    def has_word(self, word: str) -> bool:
+        """Return False: the words of a database's names are not known."""
+        return False
+
     def called(self, phrase: str) -> list[Link]:
         """Return the nodes whose name or alias is the phrase."""
         return self.links(self._tokenizer.words(phrase))
