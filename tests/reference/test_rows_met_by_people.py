@@ -162,7 +162,9 @@ def test_a_row_is_right_or_refused(world, name: str, question: str, gold: Callab
         return
     assert complete(result) == expected, (result.reading, len(complete(result)), len(expected))
     if question.startswith("How many"):
-        assert result.answer == str(len(expected))
+        assert result.answer is not None
+        # `dog` is a noun and a verb, and each number is said
+        assert result.answer.split(" by the ")[0] == str(len(expected))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from orienteer.reading.execution import Executor, QueryOutcome
 from orienteer.reading.line import parse
 from orienteer.reading.linker import LinkedPhrase
 from orienteer.reading.query import ExactQuery, Valued, edges_of, joined_of
-from orienteer.reading.reader import QuestionReader, ReadQuestion, named_rows
+from orienteer.reading.reader import QuestionReader, ReadQuestion, Sense, named_rows
 from orienteer.reading.thesaurus import MOST
 from orienteer.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
@@ -71,8 +71,11 @@ class Answerer:
         if read.query is None:
             return self._refused(read), None
         executor = Executor(self._graph, mask)
-        outcome = executor.run(read.query)
-        return self._answered(read.query, outcome, read.respelled), Explainer(self._graph, read.query, executor)
+        answer = self._answered(read.query, executor.run(read.query), read.respelled)
+        if read.senses:
+            others = [self._answered(sense.query, executor.run(sense.query), ()) for sense in read.senses]
+            answer = _of_senses(read.senses, answer, others)
+        return answer, Explainer(self._graph, read.query, executor)
 
     def _refused(self, read: ReadQuestion) -> ExactAnswer:
         words = (*read.unknown_names, *read.not_understood)
@@ -101,7 +104,7 @@ class Answerer:
     def _answered(self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase]) -> ExactAnswer:
         line = self._wording.line(query)
         reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(outcome.rows))
-        notes = tuple(self._notes(query, outcome, respelled, line))
+        notes = (*self._between(query), *self._notes(query, outcome, respelled, line))
         if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
             outcome = replace(outcome, value=None)
             notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
@@ -116,6 +119,14 @@ class Answerer:
     def _is_of_kinds(self, query: ExactQuery) -> bool:
         """Tell whether edges from kinds to wider ones are asked about: what is no kind by one may be one by several."""
         return any(self._labels.is_of_kinds(kind >> 1) for kind in edges_of(query))
+
+    def _between(self, query: ExactQuery) -> Iterator[str]:
+        """Yield over what other kinds nodes were joined that no edge joins."""
+        between = (joined.target for joined in joined_of(query.nodes) if joined.target.is_between)
+        types, schema = self._graph.arrays.types, self._graph.schema
+        labels = dict.fromkeys(schema.label(types.nodes[kind]) for nodes in between for kind in nodes.types)
+        if labels:
+            yield f"no edge joins them: read by way of {', '.join(labels)}"
 
     def _notes(
         self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase], line: str
@@ -267,6 +278,18 @@ class Explainer:
         return WalkedEdge(
             source=arrays.ids[source], type=str(arrays.types.edges[step.kind >> 1]), target=arrays.ids[target]
         )
+
+
+def _of_senses(senses: Sequence[Sense], first: ExactAnswer, others: Sequence[ExactAnswer]) -> ExactAnswer:
+    """Return the answer by the first sense, which says those by the other senses where they differ."""
+    outcomes = {(other.answer, None if other.rows is None else other.rows.tobytes()) for other in others}
+    if len(outcomes) == 1:
+        return first
+    told = [other.answer or f"{0 if other.rows is None else len(other.rows):,} nodes" for other in others]
+    each = [f"{answer} by the {sense.label}" for answer, sense in zip(told, senses, strict=True)]
+    line = "; ".join(f"{sense.label}: {other.reading.text}" for sense, other in zip(senses, others, strict=True))
+    note = f"a name is of several types, and the hits are by the first: {line}"
+    return replace(first, answer="; ".join(each), long_answer=None, kind="text", notes=(note, *first.notes))
 
 
 def _told(node: Witness) -> list[Leg]:

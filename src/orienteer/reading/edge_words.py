@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from orienteer.reading.synonyms import CONVERSES, IRREGULAR_VERBS, IS_A, LIGHT_VERBS, RELATIONS
-from orienteer.reading.units import LIGHT_FIT, ConverseEdges, EdgeUnit
+from orienteer.reading.synonyms import CONVERSES, DEEDS, IRREGULAR_VERBS, IS_A, LIGHT_VERBS, RELATIONS
+from orienteer.reading.units import LIGHT_FIT, ConverseEdges, EdgeUnit, KindVerb
 from orienteer.reading.words import Label, QuestionWords, SchemaWords, alike
 from orienteer.remembered import cached_method
 
 SYNONYM = 0.6  # likeness, below every likeness of the same word
 _OF_ASKING = ("give", "gave", "show")
 """Verbs that ask for something at the beginning of a question, and say something within it."""
+_ASKING = ("did", "does", "do", "has", "have", "had")
+"""Words behind which the bare form of a verb stands: `what did X order`."""
 _LEAST_FIT = 0.3  # the share of a label that words must be like
 
 
@@ -35,6 +37,7 @@ class EdgeWords:
         self._groups = [self._stems(group) for group in RELATIONS]
         self._converses = [tuple(map(self._stems, pair)) for pair in CONVERSES]
         self._light = self._stems(LIGHT_VERBS)
+        self._deeds = [self._stems(group) for group in DEEDS]
         kind = Label(("kind",), (vocabulary.stem("kind"),))
         self._labels = [
             [kind if " ".join(label.words) in IS_A else label for label in labels] for labels in vocabulary.edge_labels
@@ -58,8 +61,28 @@ class EdgeWords:
         for (last, _), edges in spans.items():
             yield EdgeUnit(last, edges, place)
         word = reading.words[place]
+        if types := self._kinds_of_verb(reading, place):
+            yield EdgeUnit(place + 1, KindVerb(self._any, types), place)
         if word.stem in self._light or IRREGULAR_VERBS.get(word.text) in LIGHT_VERBS:
             yield EdgeUnit(place + 1, self._any, place)
+
+    def _kinds_of_verb(self, reading: QuestionWords, place: int) -> frozenset[int]:
+        """Return the kinds of things that stand for what a verb does: `order` for ordering, `invoice` for buying."""
+        word = reading.words[place]
+        is_asked = any(before.text in _ASKING for before in reading.words[:place])
+        is_verb = word.text.endswith(("ed", "ing")) or word.text in IRREGULAR_VERBS
+        stem = self._vocabulary.stem(IRREGULAR_VERBS.get(word.text, word.text))
+        if not is_verb and (not is_asked or word.text.endswith("s")):
+            return frozenset()
+        nouns = {stem}.union(*(group for group in (*self._deeds, *self._groups) if stem in group))
+        return frozenset(
+            kind
+            for kind, labels in enumerate(self._vocabulary.node_labels)
+            if any(
+                label.stems[-1] in nouns and word.text != label.words[-1] or label.stems[-1] == stem and is_asked
+                for label in labels
+            )
+        )
 
     def _likest(self, reading: QuestionWords, place: int) -> Iterator[_LabelPlace]:
         """Yield what words of labels a word may be; one that says little by itself, only a whole label."""

@@ -62,6 +62,8 @@ class Extents:
         """
         is_described = not target.value.named and target.value.best is None
         for relation in relations:
+            if relation.target.is_between:
+                continue  # all of what?
             if "every" in extents and (not is_described or self._relations.is_single(relation.kinds)):
                 continue
             if extents == ("every", "only") and not target.value.conditions:

@@ -93,6 +93,8 @@ class Joints:
         cost = 0.0
         for member in objects.value.members:
             relation = relate(nodes, member.nodes)
+            if relation is not None and relation.target.is_between and self._is_unsure(objects):
+                return None
             if relation is None:
                 self.complain_of_many(nodes, member.nodes, objects.last)
                 return None
@@ -113,6 +115,14 @@ class Joints:
         # "without X or Y" is without both
         together = conditions if is_denied else self.together(objects.value, conditions)
         return Parse(objects.last, nodes.that(*together), objects.cost + cost)
+
+    def _is_unsure(self, objects: Parse[Objects]) -> bool:
+        """Return whether things of a list are no things that other kinds join: counted, or both by the same one.
+
+        Clubs that have "a goalkeeper as captain" have no other.
+        """
+        is_as = self._context.at(objects.last) == "as"
+        return objects.value.amount is not None or objects.value.both or is_as
 
     def together(self, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:
         """Return what holds where one condition is for each thing of a list: all of them, or any."""

@@ -91,4 +91,5 @@ class Places:
         for named in self._phrases.names(place + is_denied):
             if not self._relations.types_of(named.value) & nodes.types:
                 for relation in self._relations.unnamed(nodes, "", named.value):
-                    yield joined(relation, named.last, named.cost + 0.1, is_denied=is_denied)
+                    if not relation.target.is_between:  # nor is it one of whatever stands between them
+                        yield joined(relation, named.last, named.cost + 0.1, is_denied=is_denied)

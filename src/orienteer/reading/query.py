@@ -96,6 +96,8 @@ class NodeSet:
     types: frozenset[int] = frozenset()
     conditions: tuple[Condition, ...] = ()
     best: Best | None = None
+    is_between: bool = False
+    """No word names it: it joins what is named on either side of it. What leads to it is not counted."""
 
     def that(self, *conditions: Condition) -> NodeSet:
         """Return the set with further conditions."""

@@ -12,6 +12,7 @@ from orienteer.reading.joints import Joints, measured, most
 from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.properties import Ground, PropertyClauses
 from orienteer.reading.query import Best, Measure, NodeSet
+from orienteer.reading.relations import Relation
 from orienteer.reading.thesaurus import MORE, MOST
 
 _COUNTED = words_of("most least fewest more fewer less")
@@ -55,9 +56,13 @@ class Rankings:
     def _things_had(self, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield `genes`, `genes that cause X`, `genes they have`."""
         for counted in self._context.described(head):
-            for relation in self._relations.unnamed(nodes, "with", counted.value):
+            for relation in self._counting(nodes, counted.value):
                 last = self._context.starts(counted.last, "count", "they have", "it has") or counted.last
                 yield measured(relation, last, counted.cost)
+
+    def _counting(self, nodes: NodeSet, counted: NodeSet) -> Iterator[Relation]:
+        """Yield the relation of nodes to what they have so many of: an edge joins them."""
+        return (one for one in self._relations.unnamed(nodes, "with", counted) if not one.target.is_between)
 
     def _things_done(self, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield `diseases they treat`, `packages it depends on`."""
@@ -171,7 +176,7 @@ class Rankings:
     def _most_things_had(self, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `the most genes`, `the most genes that cause X`."""
         for counted in self._context.described(head):
-            relation = next(self._relations.unnamed(nodes, "with", counted.value), None)
+            relation = next(self._counting(nodes, counted.value), None)
             if relation is not None:
                 yield most(relation, counted.last, counted.cost - 0.1, descending=descending)
             else:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.reading.clauses import Clauses
@@ -15,13 +18,14 @@ from orienteer.reading.linker import LinkedPhrase, PhraseLinker
 from orienteer.reading.nouns import NounPhrases
 from orienteer.reading.phrases import PhraseRules
 from orienteer.reading.quantities import ORDINALS
-from orienteer.reading.query import Among, Either, ExactQuery, Joined, NodeSet, joined_of, placed
+from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, joined_of, placed
 from orienteer.reading.questions import read_queries
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.reading.unanswered import Unanswered
+from orienteer.reading.units import Units
 from orienteer.reading.vocabulary import english_words
-from orienteer.reading.words import SchemaWords
+from orienteer.reading.words import QuestionWords, SchemaWords
 from orienteer.text import english
 
 _SPELLED_OUT = tuple(
@@ -59,7 +63,19 @@ _BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "
 """Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
+_MOST_SENSES = 4  # types that one name is of; each is one more reading
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
+
+
+class _Ambiguous(Exception):
+    """A name is of several types, of which no one number is told."""
+
+
+class Sense(NamedTuple):
+    """What a question means if one of its names is of a type."""
+
+    label: str
+    query: ExactQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +90,8 @@ class ReadQuestion:
     reached: str | None = None
     """The word from which on it was not understood."""
     respelled: tuple[LinkedPhrase, ...] = ()
+    senses: tuple[Sense, ...] = ()
+    """What it means by each of several types that a name is of; the first is `query`. Empty if there is one."""
 
 
 class QuestionReader:
@@ -98,9 +116,8 @@ class QuestionReader:
             return ReadQuestion(None, not_understood=(unanswered,))
         if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
             return ReadQuestion(None, not_understood=("both",))
-        senses = self._senses(context, parse.value)
-        if senses is not None:
-            return ReadQuestion(None, complaint=senses)
+        if _counts_between(parse.value):
+            return ReadQuestion(None, complaint="no edge joins what is counted to it: name the kinds between them")
         query = _but_others(context, parse.value)
         if query is None:
             return ReadQuestion(None, not_understood=("other",))
@@ -109,19 +126,45 @@ class QuestionReader:
             return ReadQuestion(None, not_understood=(ordinals[0],))
         return ReadQuestion(behind, parse.cost)
 
-    def _senses(self, context: Context, query: ExactQuery) -> str | None:
-        """Return that a name means things of several types, of which no one number is told; None where none does."""
-        if query.form not in ("count", "average", "sum"):
-            return None
+    def _senses(self, read: ReadQuestion, reading: QuestionWords, units: Units, ordinals: list[str]) -> list[Sense]:
+        """Return what a question means by each type of node that one of its names is of, where more than one fits.
+
+        A name that is read as nodes of all its types together is left so: then all of them are meant.
+        """
         arrays, schema = self.lexicon.graph.arrays, self.lexicon.graph.schema
-        for rows in _named_together(query.nodes):
-            types = sorted({schema.label(arrays.types.nodes[int(arrays.node_types[row])]) for row in rows})
-            for place, units in context.units.names.items() if len(types) > 1 else ():
-                for unit in units:
-                    if set(rows) <= set(unit.rows):
-                        name = context.reading.surface(place, unit.last)
-                        return f"{name!r} is a {' and a '.join(types)}: say which"
-        return None
+        named = set(named_rows(read.query.nodes)) if read.query is not None else None
+        for place, own in units.names.items():
+            for at, unit in enumerate(own):
+                types = {int(arrays.node_types[row]) for row in unit.rows}
+                meant = types if named is None else {int(arrays.node_types[r]) for r in named & set(unit.rows)}
+                is_sum = read.query is None or read.query.form in ("count", "average", "sum")
+                if len(types) < 2 or not meant or (meant == types and not is_sum) or len(types) > _MOST_SENSES:
+                    continue
+                senses = []
+                for kind in types:
+                    rows = tuple(row for row in unit.rows if int(arrays.node_types[row]) == kind)
+                    units.names[place] = [*own[:at], unit._replace(rows=rows), *own[at + 1 :]]
+                    sense = self._read(reading, units, ordinals)
+                    if sense.query is not None and set(named_rows(sense.query.nodes)) & set(rows):
+                        label, degree = schema.label(arrays.types.nodes[kind]), arrays.adjacency.degree(np.array(rows))
+                        senses.append((sense.cost, -int(degree.sum()), Sense(label, sense.query)))
+                units.names[place] = own
+                senses.sort(key=lambda one: one[:2])
+                # what says something else of the other things is far-fetched: all senses say the same of each
+                asked = read.query.nodes.types if read.query is not None else None
+                alike = [
+                    sense
+                    for _, _, sense in senses
+                    if _shape(sense.query) == _shape(senses[0][2].query)
+                    and (asked is None or sense.query.nodes.types <= asked)
+                ]
+                if len(alike) > 1 or (alike and read.query is None):
+                    return alike
+                if meant == types and read.query is not None:
+                    name = reading.surface(place, unit.last)
+                    labels = sorted(schema.label(arrays.types.nodes[kind]) for kind in types)
+                    raise _Ambiguous(f"{name!r} is a {' and a '.join(labels)}: say which")
+        return []
 
     def read(self, text: str) -> ReadQuestion:
         """Return the query that a question means; none where some word of it is not understood."""
@@ -139,6 +182,17 @@ class QuestionReader:
             return ReadQuestion(None, complaint=_TOO_LONG)
         reading = vocabulary.corrected(written, right=english_words().opening)
         units, respelled = self.lexicon.units(reading)
+        read = self._read(reading, units, ordinals)
+        try:
+            senses = self._senses(read, reading, units, ordinals)
+        except _Ambiguous as error:
+            return ReadQuestion(None, complaint=str(error))
+        if senses:
+            read = ReadQuestion(senses[0].query, read.cost, senses=tuple(senses))
+        return replace(read, respelled=tuple(respelled)) if read.query is not None else read
+
+    def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> ReadQuestion:
+        """Return what words mean, by what each may be."""
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)
         unsaid = _unanswerable(context) if grouped is None or grouped.casefold() == "every" else grouped
@@ -158,13 +212,39 @@ class QuestionReader:
         if grouped is not None and not (parses and _is_of_every(parses[0].value)):
             return ReadQuestion(None, not_understood=(grouped,))
         if parses:
-            read = self._meant(context, parses[0], phrases.who(), ordinals)
-            return replace(read, respelled=tuple(respelled))
+            return self._meant(context, parses[0], phrases.who(), ordinals)
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
         names, words = _left(context)
         return ReadQuestion(
             None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context)
         )
+
+
+def _shape(query: ExactQuery) -> tuple[object, ...]:
+    """Return what a query says, whichever edges it goes by, and whichever nodes of a name are meant."""
+
+    def of_nodes(nodes: NodeSet) -> tuple[object, ...]:
+        if nodes.is_between and len(nodes.conditions) == 1 and isinstance(nodes.conditions[0], Joined):
+            return of_nodes(nodes.conditions[0].target)
+        return (nodes.best, tuple(map(of_condition, nodes.conditions)))
+
+    def of_condition(condition: Condition) -> object:
+        if isinstance(condition, Among):
+            return condition.negated
+        if isinstance(condition, Joined):
+            return replace(condition, kinds=(), target=NodeSet()), of_nodes(condition.target)
+        return condition
+
+    return (query.form, query.measure, of_nodes(query.nodes))
+
+
+def _counts_between(query: ExactQuery) -> bool:
+    """Return whether a query counts what only other kinds join to nodes: those between would be counted."""
+    joined = list(joined_of(query.nodes))
+    bests = [nodes.best.measure for nodes in (query.nodes, *(one.target for one in joined)) if nodes.best is not None]
+    targets = [measure.target for measure in (*bests, query.measure) if measure is not None]
+    targets += [one.target for one in joined if one.comparison is not None or one.extent != "some"]
+    return any(target is not None and target.is_between for target in targets)
 
 
 def _place(ordinal: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +13,18 @@ from orienteer.reading.edge_labels import SAME_WORD, EdgeLabels, Voice
 from orienteer.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet
 from orienteer.reading.synonyms import IRREGULAR_VERBS
-from orienteer.reading.units import LIGHT_FIT, ConverseEdges
+from orienteer.reading.units import LIGHT_FIT, ConverseEdges, KindVerb
 from orienteer.reading.words import SchemaHop
 from orienteer.remembered import cached_method
 
 _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _SURE = 0.6  # below: a part of a label
 _UNNAMED = 0.3  # cost of a relation that no word names
+_WITHIN = frozenset(["in", "at", "on", "within", "inside"])
+"""Prepositions that say where things lie."""
+_OVER_OTHERS = 0.15  # cost of each kind between two that no edge joins
+_MOST_BETWEEN = 2  # kinds between two
+_MOST_WAYS = 2_000
 _ROLE = 0.15  # cost of a kind that is told by what its things do
 _MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
 _OPEN = frozenset(["", "of", "with", "by"])
@@ -113,7 +119,22 @@ class SchemaRelations:
         """Yield the relation that is named by edge types; where it `is_strict`, only as who does it to whom."""
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
         if not hops:
-            return
+            yield from self._over_others(nodes, target, edges)
+        if not hops or isinstance(edges, KindVerb):
+            return  # of what stands for a verb no other edge says so
+        yield from self._of_hops(nodes, hops, edges, frame, target, is_strict=is_strict)
+
+    def _of_hops(
+        self,
+        nodes: NodeSet,
+        hops: list[tuple[int, SchemaHop]],
+        edges: Mapping[int, float],
+        frame: Voice,
+        target: NodeSet,
+        *,
+        is_strict: bool,
+    ) -> Iterator[Relation]:
+        """Yield the relation that some hops are, of all those that edge types name."""
         if isinstance(edges, ConverseEdges):
             frame = _CONVERSE[frame]
         top = max(edges[hop.kind >> 1] for _, hop in hops)
@@ -220,6 +241,10 @@ class SchemaRelations:
         """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
         # of two things of one kind nobody tells what joins them, unless a word does
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
+        if not hops:
+            if preposition in ("", "of", "with") or preposition in _WITHIN:
+                yield from self._over_others(nodes, target, is_within=preposition in _WITHIN)
+            return
         edges = {hop.kind >> 1 for _, hop in hops}
         hinted = {edge for edge in edges if self.labels.is_hinted(edge, preposition)}
         if not hinted and self._says_another(nodes, preposition):
@@ -237,6 +262,77 @@ class SchemaRelations:
             edges = {hop.kind >> 1 for _, hop in hops}
         if len(self.labels.called(edges)) == 1:
             yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+
+    def _over_others(
+        self, nodes: NodeSet, target: NodeSet, edges: Mapping[int, float] | None = None, *, is_within: bool = False
+    ) -> Iterator[Relation]:
+        """Yield the relation of two kinds that no edge joins, over the only kinds that stand between them.
+
+        The genres of an artist are those of the tracks on the artist's albums. Each step leads to what a thing has one
+        of, or back from it; behind the first such step only further to it: two people of one city have nothing else in
+        common. What is `within` another lies there step by step. Only a verb that names a kind between them leads over
+        edges of several to several: who ordered a thing has an order with it, while "peaks in X" are not those that
+        people from there have climbed.
+        """
+        if not nodes.types or nodes.types == self._all or nodes.named or nodes.types & self.types_of(target):
+            return
+        ways = self._ways(nodes.types, self.types_of(target))
+        if len(ways) != 1:
+            return
+        ups = [self._is_up(steps) for steps in ways[0]]
+        if isinstance(edges, KindVerb):
+            is_said = any(edges.types & {source, hop.target} for steps in ways[0] for source, hop in steps)
+        else:  # a verb that says something says it of the first step
+            said = {edge for edge, fit in (edges or {}).items() if fit > LIGHT_FIT}
+            is_said = None not in ups and (not said or all(hop.kind >> 1 in said for _, hop in ways[0][0]))
+        if not is_said or (is_within and not all(ups)):
+            return
+        for hops in reversed(ways[0][1:]):
+            relation = self._relation(NodeSet(frozenset(source for source, _ in hops)), hops, target, 0.0)
+            target = replace(relation.joined, is_between=True)
+        first = ways[0][0]
+        yield self._relation(nodes, first, target, _UNNAMED + _OVER_OTHERS * (len(ways[0]) - 1))
+
+    def _ways(self, sources: frozenset[int], targets: frozenset[int]) -> list[tuple[list[tuple[int, SchemaHop]], ...]]:
+        """Return the shortest ways over other kinds, each as the hops of its steps."""
+        fronts: list[tuple[int, ...]] = [(source,) for source in sources]
+        for _ in range(_MOST_BETWEEN + 1):
+            fronts = [
+                (*way, target)
+                for way in fronts
+                for target in {hop.target for hop in self._vocabulary.hops[way[-1]]}
+                if target not in way
+            ]
+            if len(fronts) > _MOST_WAYS:
+                return []
+            found = [
+                steps
+                for way in fronts
+                if way[-1] in targets and len(way) > 2 and (steps := self._steps(way)) is not None
+            ]
+            if found:
+                return found
+        return []
+
+    def _is_up(self, steps: Collection[tuple[int, SchemaHop]]) -> bool | None:
+        """Return whether a step leads to what a thing has one of; False if it leads back, None if neither."""
+        kinds = tuple(sorted({hop.kind for _, hop in steps}))
+        if self.is_single(kinds):
+            return True
+        return False if self.is_single(tuple(kind ^ 1 for kind in kinds)) else None
+
+    def _steps(self, way: tuple[int, ...]) -> tuple[list[tuple[int, SchemaHop]], ...] | None:
+        """Return the hops between kinds one after the other; None where several edges may be meant, or it turns."""
+        steps, is_up = [], False
+        for source, target in pairwise(way):
+            hops = list(self._plain([(source, hop) for hop in self._vocabulary.hops[source] if hop.target == target]))
+            kinds = tuple(sorted({hop.kind for _, hop in hops}))
+            back = tuple(kind ^ 1 for kind in kinds)
+            if len(self.labels.of(kinds)) != 1 or (is_up and (not self.is_single(kinds) or self.is_single(back))):
+                return None
+            is_up = self.is_single(kinds)
+            steps.append(hops)
+        return tuple(steps)
 
     def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""

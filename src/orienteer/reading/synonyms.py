@@ -132,6 +132,32 @@ CONVERSES = tuple(
 """Words of the one group say from the other end what those of the other say: who teaches others is whom they study
 under."""
 
+DEEDS = _groups(
+    """
+    buy purchase order sell acquire sale invoice transaction receipt,
+    pay spend payment invoice bill receipt,
+    book reserve booking reservation,
+    rent hire rental lease,
+    borrow lend loan,
+    attend enrol enroll register enrolment enrollment registration attendance,
+    play sing perform record track song recording performance album concert,
+    play compete match game fixture,
+    score goal,
+    deliver ship send delivery shipment consignment,
+    treat heal treatment therapy,
+    diagnose diagnosis,
+    examine test examination test,
+    fly travel flight trip journey,
+    teach study course class lesson,
+    screen show screening showing,
+    donate give donation gift,
+    repair maintain fix service repair maintenance,
+    plant grow planting,
+    vote elect vote election
+    """
+)
+"""Verbs with nouns for what stands for their deeds: who bought something has an invoice of it."""
+
 IS_A = frozenset(
     ["is a", "isa", "is an", "a kind of", "type of", "kind of", "subclass of", "sub class of", "subtype of"]
 )

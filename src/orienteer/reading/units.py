@@ -33,6 +33,15 @@ class ConverseEdges(dict[int, float]):
     """Edge types that words say from the other end, with how alike they are: `taught` of `studied_under`."""
 
 
+class KindVerb(dict[int, float]):
+    """All edge types, for a verb of what things of some kinds stand for: who ordered something has an order of it."""
+
+    def __init__(self, edges: Mapping[int, float], types: frozenset[int]) -> None:
+        """Take every edge type, with how alike the verb is to it, and the kinds."""
+        super().__init__(edges)
+        self.types = types
+
+
 class EdgeUnit(NamedTuple):
     """Words that name edge types, with how alike each is."""
 
@@ -48,6 +57,8 @@ class EdgeUnit(NamedTuple):
     def cut(self, kept: Collection[int]) -> EdgeUnit:
         """Return the same words for some of their edge types, from the same end."""
         edges = {edge: fit for edge, fit in self.edges.items() if edge in kept}
+        if isinstance(self.edges, KindVerb):
+            return self._replace(edges=KindVerb(edges, self.edges.types))
         return self._replace(edges=ConverseEdges(edges) if isinstance(self.edges, ConverseEdges) else edges)
 
 

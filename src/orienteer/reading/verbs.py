@@ -176,7 +176,7 @@ class VerbPhrases:
                 relation = next(
                     self._relations.named(nodes, verb.edges, frame, member.nodes, is_strict=is_strict), None
                 )
-                if relation is None:
+                if relation is None or (relation.target.is_between and objects.value.both):
                     return
                 if not nodes.named:
                     nodes = replace(nodes, types=relation.nodes.types)
