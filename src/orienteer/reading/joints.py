@@ -104,6 +104,8 @@ class Joints:
             is_negated = member.negated != is_denied
             conditions.append(condition(relation, is_denied=is_negated, amount=objects.value.amount))
             cost += relation.cost
+        if len({isinstance(one, Joined) and one.target.is_between for one in conditions}) > 1:
+            return None  # museums with "works by X and Y" have no Y
         if len(labels) > 1:  # "for migraine but not Epilepsy": a side effect is no illness that a drug is for
             self._context.complain(
                 objects.last, f"what is named is joined by different edges: {', '.join(sorted(labels))}"
