@@ -72,10 +72,11 @@ class Answerer:
             return self._refused(read), None
         executor = Executor(self._graph, mask)
         answer = self._answered(read.query, executor.run(read.query), read.respelled)
-        if read.senses:
-            others = [self._answered(sense.query, executor.run(sense.query), ()) for sense in read.senses]
-            answer = _of_senses(read.senses, answer, others)
-        return answer, Explainer(self._graph, read.query, executor)
+        others = [self._answered(sense.query, executor.run(sense.query), read.respelled) for sense in read.senses]
+        outcomes = {(one.answer, None if one.rows is None else one.rows.tobytes()) for one in others}
+        if len(outcomes) < 2:
+            return answer, Explainer(self._graph, read.query, executor)
+        return _of_senses(read.senses, others), Explainer(self._graph, read.senses[0].query, executor)
 
     def _refused(self, read: ReadQuestion) -> ExactAnswer:
         words = (*read.unknown_names, *read.not_understood)
@@ -280,15 +281,13 @@ class Explainer:
         )
 
 
-def _of_senses(senses: Sequence[Sense], first: ExactAnswer, others: Sequence[ExactAnswer]) -> ExactAnswer:
-    """Return the answer by the first sense, which says those by the other senses where they differ."""
-    outcomes = {(other.answer, None if other.rows is None else other.rows.tobytes()) for other in others}
-    if len(outcomes) == 1:
-        return first
-    told = [other.answer or f"{0 if other.rows is None else len(other.rows):,} nodes" for other in others]
+def _of_senses(senses: Sequence[Sense], answers: Sequence[ExactAnswer]) -> ExactAnswer:
+    """Return the answer by the first sense of a name, which says those by the others."""
+    told = [one.answer or f"{0 if one.rows is None else len(one.rows):,} nodes" for one in answers]
     each = [f"{answer} by the {sense.label}" for answer, sense in zip(told, senses, strict=True)]
-    line = "; ".join(f"{sense.label}: {other.reading.text}" for sense, other in zip(senses, others, strict=True))
+    line = "; ".join(f"{sense.label}: {one.reading.text}" for sense, one in zip(senses, answers, strict=True))
     note = f"a name is of several types, and the hits are by the first: {line}"
+    first = answers[0]
     return replace(first, answer="; ".join(each), long_answer=None, kind="text", notes=(note, *first.notes))
 
 

@@ -448,8 +448,10 @@ def reached(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, head: 
         yield Parse(place, relation.measure, relation.cost)
 
 
-def _compared(context: Context, nodes: NodeSet, other: NodeSet, contrast: Contrast) -> ExactQuery:
+def _compared(context: Context, nodes: NodeSet, other: NodeSet, contrast: Contrast) -> ExactQuery | None:
     ours, theirs = (context.relations.able(those, contrast.measure) for those in (nodes, other))
+    if not ours.named or not theirs.named:
+        return None
     return ExactQuery("compare", ours, contrast.measure, theirs, contrast.is_more)
 
 

@@ -36,7 +36,8 @@ class Rankings:
         """Yield what nodes are ranked by: a property, or a number of things."""
         begin = self._context.skip(place, _ARTICLES)
         for facts, last, cost in self._properties.named(begin, nodes):
-            yield Parse(last, Measure(property=facts.name), cost)
+            if facts.is_measured:
+                yield Parse(last, Measure(property=facts.name), cost)
         begin = self._context.starts(begin, "number of", "count of", "how many") or begin
         yield from self._related_kinds(begin, nodes)
         for head in self._phrases.heads(begin):
@@ -171,7 +172,8 @@ class Rankings:
             is_more = adjective.ascending
         numbers = self._context.starts(place + 1, "number of", "count of", "amount of", "total of")
         for facts, last, cost in self._properties.named(place + 1 if numbers is None else numbers, nodes):
-            yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
+            if facts.is_measured:  # "the biggest stadium" is no text
+                yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
 
     def _most_things_had(self, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `the most genes`, `the most genes that cause X`."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
 from orienteer.reading.clauses import Clauses
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import DETERMINERS, EMPTY
@@ -18,7 +19,7 @@ from orienteer.reading.linker import LinkedPhrase, PhraseLinker
 from orienteer.reading.nouns import NounPhrases
 from orienteer.reading.phrases import PhraseRules
 from orienteer.reading.quantities import ORDINALS
-from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, joined_of, placed
+from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, Valued, joined_of, placed
 from orienteer.reading.questions import read_queries
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
@@ -33,7 +34,7 @@ _SPELLED_OUT = tuple(
     for pattern, words in (
         (r"(?i)\bcan(?:no|['’])t\b", "can not"),
         (r"(?i)\bwon['’]t\b", "will not"),
-        (r"(?i)\bwho['’]s\b", "who is"),
+        (r"(?i)\b(who|what|where|how)['’]?s\b", r"\1 is"),
         (r"(?i)\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b", r"\1 not"),
         (r" ?(?:>=|≥|=>) ?", " at least "),
         (r" ?(?:<=|≤|=<) ?", " at most "),
@@ -63,8 +64,17 @@ _BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "
 """Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
-_MOST_SENSES = 4  # types that one name is of; each is one more reading
+_MOST_SENSES = 6  # types that one name is of; each is one more reading
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
+
+
+def _of_one_type(units: Units, place: int, kind: int, node_types: Rows) -> Units:
+    """Return units in which a name, and every other that may be of a type, is of this type alone."""
+    names = {}
+    for at, own in units.names.items():
+        of_kind = [u._replace(rows=tuple(row for row in u.rows if int(node_types[row]) == kind)) for u in own]
+        names[at] = [cut if cut.rows else unit for cut, unit in zip(of_kind, own, strict=True)]
+    return replace(units, names=names, values={**units.values, place: []})
 
 
 class _Ambiguous(Exception):
@@ -91,7 +101,7 @@ class ReadQuestion:
     """The word from which on it was not understood."""
     respelled: tuple[LinkedPhrase, ...] = ()
     senses: tuple[Sense, ...] = ()
-    """What it means by each of several types that a name is of; the first is `query`. Empty if there is one."""
+    """What it means by each of several types that a name is of, the most joined first. Empty if there is one."""
 
 
 class QuestionReader:
@@ -127,28 +137,35 @@ class QuestionReader:
         return ReadQuestion(behind, parse.cost)
 
     def _senses(self, read: ReadQuestion, reading: QuestionWords, units: Units, ordinals: list[str]) -> list[Sense]:
-        """Return what a question means by each type of node that one of its names is of, where more than one fits.
+        """Return what a question means by each type of node, or value, that one of its names is of, if several fit.
 
         A name that is read as nodes of all its types together is left so: then all of them are meant.
         """
         arrays, schema = self.lexicon.graph.arrays, self.lexicon.graph.schema
-        named = set(named_rows(read.query.nodes)) if read.query is not None else None
+        named = (
+            None if read.query is None else {*named_rows(read.query.nodes), *named_rows(read.query.other or NodeSet())}
+        )
+        is_sum = read.query is None or read.query.form in ("count", "average", "sum", "compare")
         for place, own in units.names.items():
-            for at, unit in enumerate(own):
+            for unit in own:
                 types = {int(arrays.node_types[row]) for row in unit.rows}
-                meant = types if named is None else {int(arrays.node_types[r]) for r in named & set(unit.rows)}
-                is_sum = read.query is None or read.query.form in ("count", "average", "sum")
-                if len(types) < 2 or not meant or (meant == types and not is_sum) or len(types) > _MOST_SENSES:
+                values = [value for value in units.values.get(place, ()) if value.last == unit.last]
+                meant = types if read.query is None else {int(arrays.node_types[r]) for r in named & set(unit.rows)}
+                is_one = meant == types and not values and not is_sum
+                if not 1 < len(types) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
                     continue
                 senses = []
                 for kind in types:
-                    rows = tuple(row for row in unit.rows if int(arrays.node_types[row]) == kind)
-                    units.names[place] = [*own[:at], unit._replace(rows=rows), *own[at + 1 :]]
-                    sense = self._read(reading, units, ordinals)
-                    if sense.query is not None and set(named_rows(sense.query.nodes)) & set(rows):
-                        label, degree = schema.label(arrays.types.nodes[kind]), arrays.adjacency.degree(np.array(rows))
-                        senses.append((sense.cost, -int(degree.sum()), Sense(label, sense.query)))
-                units.names[place] = own
+                    sense = self._read(reading, _of_one_type(units, place, kind, arrays.node_types), ordinals)
+                    rows = set(unit.rows) & set(named_rows(sense.query.nodes)) if sense.query is not None else ()
+                    if sense.query is not None and rows:
+                        degree = int(arrays.adjacency.degree(np.array(list(rows))).sum())
+                        senses.append((-degree, sense.cost, Sense(schema.label(arrays.types.nodes[kind]), sense.query)))
+                for value in values:
+                    without = replace(units, names={**units.names, place: []}, values={**units.values, place: [value]})
+                    sense = self._read(reading, without, ordinals)
+                    if sense.query is not None:
+                        senses.append((0, sense.cost, Sense(value.property, sense.query)))
                 senses.sort(key=lambda one: one[:2])
                 # what says something else of the other things is far-fetched: all senses say the same of each
                 asked = read.query.nodes.types if read.query is not None else None
@@ -160,7 +177,7 @@ class QuestionReader:
                 ]
                 if len(alike) > 1 or (alike and read.query is None):
                     return alike
-                if meant == types and read.query is not None:
+                if meant == types and len(types) > 1 and is_sum and read.query is not None:
                     name = reading.surface(place, unit.last)
                     labels = sorted(schema.label(arrays.types.nodes[kind]) for kind in types)
                     raise _Ambiguous(f"{name!r} is a {' and a '.join(labels)}: say which")
@@ -188,7 +205,7 @@ class QuestionReader:
         except _Ambiguous as error:
             return ReadQuestion(None, complaint=str(error))
         if senses:
-            read = ReadQuestion(senses[0].query, read.cost, senses=tuple(senses))
+            read = ReadQuestion(read.query or senses[0].query, read.cost, senses=tuple(senses))
         return replace(read, respelled=tuple(respelled)) if read.query is not None else read
 
     def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> ReadQuestion:
@@ -231,11 +248,13 @@ def _shape(query: ExactQuery) -> tuple[object, ...]:
     def of_condition(condition: Condition) -> object:
         if isinstance(condition, Among):
             return condition.negated
+        if isinstance(condition, Valued) and condition.comparison == "=":
+            return of_condition(Joined((), NodeSet(conditions=(Among(()),)), condition.negated))
         if isinstance(condition, Joined):
             return replace(condition, kinds=(), target=NodeSet()), of_nodes(condition.target)
         return condition
 
-    return (query.form, query.measure, of_nodes(query.nodes))
+    return (query.form, query.measure and query.measure.property, of_nodes(query.nodes))
 
 
 def _counts_between(query: ExactQuery) -> bool:

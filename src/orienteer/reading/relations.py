@@ -168,7 +168,10 @@ class SchemaRelations:
 
         Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
         """
-        hops = self._plain([(source, hop) for source, hop in hops if hop.target != source])
+        others = [(source, hop) for source, hop in hops if hop.target != source]
+        if len(nodes.types) != 1 and len(others) < len(hops):
+            return  # who works for an employee may be an employee, too
+        hops = self._plain(others)
         if self.labels.are_makers([hop.kind for _, hop in hops]):
             return
         labels = self.labels

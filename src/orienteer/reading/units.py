@@ -91,6 +91,11 @@ class PropertyFacts:
     true: str
     """The value that means yes: `true`, or `yes`."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Return whether its values are more or less than one another."""
+        return self.kind in ("number", "year", "date")
+
 
 @dataclass(slots=True)
 class Units:
