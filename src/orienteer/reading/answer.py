@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -112,9 +113,11 @@ class Answerer:
         spoken = self._spoken(query, outcome, line)
         if spoken.answer is None and not notes and query.form != "list":
             notes = ("no node has a value to answer with",)
+        if not len(outcome.rows) and query.form == "path":
+            notes = (*notes, "no path of at most 8 edges joins them")
         if not len(outcome.rows) and query.form in ("list", "value"):
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
-        is_ordered = query.nodes.best is not None
+        is_ordered = query.nodes.best is not None or query.form == "path"
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
 
     def _is_of_kinds(self, query: ExactQuery) -> bool:
@@ -164,6 +167,8 @@ class Answerer:
         value, rows = outcome.value, outcome.rows
         if query.form == "value":
             return self._values(query, rows)
+        if query.form == "path":
+            return _Spoken(self._wording.walk(self._steps(rows)), None, "text") if len(rows) > 1 else _Spoken()
         if query.form == "list":
             return self._names(rows)
         if value is None:
@@ -176,6 +181,15 @@ class Answerer:
             return _Spoken(text, f"{text}: {line}", "boolean")
         text = _number(value)
         return _Spoken(text, f"{line}: {text}, over {len(rows) - outcome.missing:,} nodes", "number")
+
+    def _steps(self, rows: Rows) -> list[tuple[int, int, int]]:
+        """Return the steps of a path as (row before, kind, row behind), by any edge between the two."""
+        return [(near, self._kind(near, far), far) for near, far in pairwise(rows.tolist())]
+
+    def _kind(self, near: int, far: int) -> int:
+        """Return the kind of an edge between two nodes."""
+        entries = self._graph.arrays.adjacency.entries(np.array([near], np.int32))
+        return int(entries.kind[np.flatnonzero(entries.neighbor == far)[0]])
 
     def _names(self, rows: Rows) -> _Spoken:
         """Return the nodes' names, where they are few enough to be an answer."""

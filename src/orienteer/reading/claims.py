@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from orienteer.reading.comparisons import adjective
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.lexicon import PropertyFacts
-from orienteer.reading.query import Among, ExactQuery, NodeSet
+from orienteer.reading.query import Among, ExactQuery, Measure, NodeSet
 from orienteer.reading.rules import Found, Rule, part, rules
+from orienteer.reading.thesaurus import MORE
 
 
 def _test(nodes: NodeSet) -> ExactQuery:
@@ -116,8 +118,24 @@ def _exists(context: Context, nodes: NodeSet, found: Found) -> ExactQuery | None
     return _test(nodes) if is_told else None
 
 
+@part
+def greater(context: Context, place: int, facts: PropertyFacts) -> Parse[bool] | None:
+    """Read `bigger than`, `over`, `below`: that a property is more than another's, or less."""
+    meant = next(iter(adjective(context, place)), None)
+    is_more = MORE.get(context.at(place), None if meant is None else meant.value[0].ascending == meant.value[1])
+    than = context.end_of(place + 1 if meant is None else meant.last, "than")
+    if is_more is None or than is None or not facts.is_measured:
+        return None
+    return Parse(context.end_of(than, "that of") or than, is_more, 0.0)
+
+
+def _of_property(facts: PropertyFacts, one: NodeSet, other: NodeSet, greater: bool) -> ExactQuery:
+    return ExactQuery("compare", one, Measure(property=facts.name), other, greater)
+
+
 rules(
     "claims",
+    Rule("[is] the height of X greater than that of Y", "- facts 'of or for' one greater other=one", _of_property),
     Rule("[is] X's owner Y", "behind_be first=nodes second=nodes ~bare", _identical),
     Rule("[whether] X's owner is Y", "behind_that first=nodes 'be' second=nodes ~bare", _identical),
     Rule(

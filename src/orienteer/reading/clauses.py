@@ -298,6 +298,7 @@ class Clauses:
         yield from self._membership.said(place, nodes)
         yield from self.likenesses.said(place, nodes)
         yield from self._extents.said(place, nodes)
+        yield from self._rankings.most_in(place, nodes)
         yield from self._rankings.most_bare(place, nodes)
         yield from self._having.role(place, nodes)
         yield from self._having.counted(place, nodes)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.store import Graph
+from orienteer.graph.adjacency import shortest_paths
+from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.query import plan
@@ -33,6 +35,7 @@ from orienteer.reading.query import (
 )
 
 _CONTRARY: Mapping[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_MOST_ENDS = 5  # nodes of one name between which a path is looked for
 _PAIR = 4  # nodes that a comparison of two names, namesakes among them
 
 
@@ -62,6 +65,8 @@ class Executor:
         """Return the outcome of a query."""
         if query.form == "compare":
             return self._compare(query)
+        if query.form == "path":
+            return self._path(query)
         rows, missing = self._asked(query.nodes)
         if query.form == "every":
             return self._every(query, rows)
@@ -112,6 +117,17 @@ class Executor:
             and not np.isin(named.rows, self._sets.rows(plan.Has(condition.property))).any()
             for condition in nodes.conditions
         )
+
+    def _path(self, query: ExactQuery) -> QueryOutcome:
+        """Return the nodes of a shortest path between two sets, in its order; none if all are too long."""
+        assert query.other is not None
+        ends = (self._sets.rows(self._set(nodes)).tolist()[:_MOST_ENDS] for nodes in (query.nodes, query.other))
+        found = (
+            path
+            for start, end in product(*ends)
+            for path in shortest_paths(self._sets.store.adjacency, start, end, most_edges=LONGEST_PATH, k=1)
+        )
+        return _outcome(np.array(min(found, key=len, default=()), np.int64))
 
     def _compare(self, query: ExactQuery) -> QueryOutcome:
         assert query.other is not None

@@ -12,7 +12,7 @@ from orienteer.reading.edge_labels import Voice
 from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
 from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.rules import Found, Rule, part, rules
-from orienteer.reading.synonyms import IRREGULAR_VERBS, PROPERTIES
+from orienteer.reading.synonyms import IRREGULAR_VERBS, PLACES, PROPERTIES
 from orienteer.reading.thesaurus import ADJECTIVES, COMPARATIVES, MORE, MOST, VERBS, Adjective
 from orienteer.text.units import UNITS
 
@@ -368,6 +368,30 @@ rules(
         "'when' nodes -<say nothing> facts=date_named relative said value(facts, said) => value",
     ),
 )
+
+
+# ------------------------------------------------------------------------------------------------------ where it is
+
+
+@part
+def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[ExactQuery]]:
+    """Read nothing, or `located`: the only thing of a kind of places that an edge joins a name to, or a property."""
+    vocabulary, last = context.lexicon.vocabulary, context.end_of(place, "located") or place
+    places = {vocabulary.stem(word) for word in PLACES}
+    kinds = frozenset(
+        kind for kind, labels in enumerate(vocabulary.node_labels) if any(label.stems[-1] in places for label in labels)
+    )
+    relations = context.relations.unnamed(NodeSet(kinds), "", named) if kinds else ()
+    queries = [ExactQuery("list", relation.joined) for relation in relations if not relation.target.is_between]
+    own = [
+        facts for facts in context.phrases.properties_of(named) if facts.kind == "text" and places & set(facts.stems)
+    ]
+    queries += [ExactQuery("value", named, Measure(property=facts.name)) for facts in own]
+    if len(queries) == 1:
+        yield Parse(last, queries[0], 0.2)
+
+
+rules("places", Rule("where is X", "'where is' named place_of over => place_of"))
 
 
 # --------------------------------------------------------------------------------------- contrasts: more of it than Y

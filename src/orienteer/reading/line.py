@@ -55,6 +55,11 @@ class _ReadingLine:
             return self._every()
         if self._tokens.takes("whether"):
             return self._comparison()
+        if self._tokens.takes("path", "from"):
+            nodes = self._nodes()
+            if not self._tokens.takes("to"):
+                self._tokens.fail("write `to` and where the path leads")
+            return ExactQuery("path", nodes, other=self._nodes())
         if self._tokens.takes("list"):
             return ExactQuery("list", self._nodes())
         if self._tokens.takes("count"):

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 Extent: TypeAlias = Literal["some", "every", "only"]
-Form: TypeAlias = Literal["list", "count", "test", "value", "average", "sum", "compare", "every"]
+Form: TypeAlias = Literal["list", "count", "test", "value", "average", "sum", "compare", "every", "path"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class ExactQuery:
     """What `value`, `average`, `sum` and `compare` read of them."""
     other: NodeSet | None = None
     """With `compare`: whether `nodes` have more of the measure than these, or less. With `every`: `nodes` with the
-    conditions that all of them are to meet."""
+    conditions that all of them are to meet. With `path`: the nodes that it leads to."""
     descending: bool = True
 
     @property

@@ -215,6 +215,22 @@ rules(
 )
 
 
+# ------------------------------------------------------------------------------------------------------------- paths
+
+
+def _path(first: NodeSet, second: NodeSet) -> ExactQuery:
+    return ExactQuery("path", first, other=second)
+
+
+rules(
+    "paths",
+    Rule("how are X and Y connected", "'how are' first=named 'and only' second=named 'connected'", _path),
+    Rule("how is X connected to Y", "'how are' first=named 'connected to' second=named", _path),
+    Rule("the shortest path from X to Y", "'path from' first=named 'and to' second=named", _path),
+    Rule("what connects X and Y", "'what connects' first=named 'and to' second=named", _path),
+)
+
+
 # ------------------------------------------------------------------------------------------- questions behind a name
 
 
@@ -259,7 +275,18 @@ _FORMS = rules(
     "questions",
     *(
         Rule(f"a question of {form}", f"{form} => {form}")
-        for form in ("counts", "totals", "values", "pairs", "checks", "totality", "lists", "trailers")
+        for form in (
+            "counts",
+            "totals",
+            "values",
+            "places",
+            "paths",
+            "pairs",
+            "checks",
+            "totality",
+            "lists",
+            "trailers",
+        )
     ),
 )
 

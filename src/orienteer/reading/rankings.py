@@ -147,6 +147,15 @@ class Rankings:
             if relation is not None:
                 yield most(relation, unit.last, 0.1, descending=is_more)
 
+    def most_in(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `in the most orders`, `part of the most teams`: the only edge between them is meant."""
+        begin = self._context.skip(self._context.end_of(place, "part of") or place)
+        is_more = MOST.get(self._context.at(begin))
+        if begin == place or is_more is None or nodes.best is not None or self._context.at(begin) not in _COUNTED:
+            return
+        for head in self._phrases.heads(begin + 1):
+            yield from self._most_things_had(head, nodes, descending=is_more)
+
     def most_bare(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[department] most vehicles`: words for a search, without a verb, at the end."""
         if self._context.at(place) in MOST and nodes.types:

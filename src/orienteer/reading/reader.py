@@ -150,7 +150,7 @@ class QuestionReader:
             for unit in own:
                 types = {int(arrays.node_types[row]) for row in unit.rows}
                 values = [value for value in units.values.get(place, ()) if value.last == unit.last]
-                meant = types if read.query is None else {int(arrays.node_types[r]) for r in named & set(unit.rows)}
+                meant = types if named is None else {int(arrays.node_types[r]) for r in named & set(unit.rows)}
                 is_one = meant == types and not values and not is_sum
                 if not 1 < len(types) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
                     continue

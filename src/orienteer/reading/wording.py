@@ -31,6 +31,9 @@ class QueryWording:
         nodes = self._nodes(query.nodes)
         if query.form in _WORDS:
             return f"{_WORDS[query.form]}{nodes}"
+        if query.form == "path":
+            assert query.other is not None
+            return f"path from {nodes} to {self._nodes(query.other)}"
         if query.form == "every":
             return f"whether every {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
         assert query.measure is not None
@@ -137,6 +140,12 @@ class QueryWording:
             text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
         return text
 
+    def walk(self, steps: Sequence[tuple[int, int, int]]) -> str:
+        """Return a path of (row before, kind, row behind) from its near end: `Duvel -brewed_by-> Duvel Moortgat`."""
+        names, ways = self._arrays.names, [(self.edge_name(kind >> 1), kind & 1, far) for _, kind, far in steps]
+        further = (f"<-{edge}- {names[far]}" if turned else f"-{edge}-> {names[far]}" for edge, turned, far in ways)
+        return " ".join([names[steps[0][0]], *further])
+
     def onward(self, steps: Sequence[tuple[int, int, int]]) -> str:
         """Return a walk of (kind, place, row) from a node that was named before: `-located_in-> Belgium`."""
         parts = ((self.edge_name(kind >> 1), kind & 1, self._arrays.names[row]) for kind, _, row in steps)
@@ -169,6 +178,12 @@ class CypherWording:
 
     def query(self, query: ExactQuery) -> str | None:
         """Return the statement."""
+        if query.form == "path":
+            assert query.other is not None
+            ends = {"a": query.nodes, "b": query.other}
+            way = "-[*..8]-".join(f"({name}{self._label(nodes)})" for name, nodes in ends.items())
+            told = " AND ".join(self._condition(name, one) for name, nodes in ends.items() for one in nodes.conditions)
+            return f"MATCH p = shortestPath({way}) WHERE {told} RETURN p"
         if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
             return None
         if query.form == "every":
