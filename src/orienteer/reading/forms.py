@@ -383,10 +383,9 @@ def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[Exa
     )
     relations = context.relations.unnamed(NodeSet(kinds), "", named) if kinds else ()
     queries = [ExactQuery("list", relation.joined) for relation in relations if not relation.target.is_between]
-    own = [
-        facts for facts in context.phrases.properties_of(named) if facts.kind == "text" and places & set(facts.stems)
-    ]
-    queries += [ExactQuery("value", named, Measure(property=facts.name)) for facts in own]
+    for facts in context.phrases.properties_of(named):
+        if facts.kind == "text" and places.intersection(facts.stems):
+            queries.append(ExactQuery("value", named, Measure(property=facts.name)))
     if len(queries) == 1:
         yield Parse(last, queries[0], 0.2)
 

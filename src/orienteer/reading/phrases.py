@@ -124,4 +124,4 @@ class PhraseRules:
         """Tell whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""
         labels = self._context.lexicon.vocabulary.edge_labels
         words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
-        return self._context.at(unit.last) in words or self._context.at(begin - 1) in ("who", "that", "which")
+        return self._context.at(unit.last) in words or self._context.at(begin - 1) in ("who", "that", "which", "what")
