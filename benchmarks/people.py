@@ -49,6 +49,14 @@ def told(text: object) -> str:
         return " ".join(str(text).casefold().split())
 
 
+def number(text: str) -> float:
+    """Return the number that a text begins with; NaN if it begins with none."""
+    try:
+        return float(text.split()[0].replace(",", ""))
+    except ValueError:
+        return float("nan")
+
+
 def judged(result: Result, kind: str, truth: Any) -> Verdict:  # Any: the truth as JSON has it
     """Return whether an answer is the truth."""
     is_open, kind = kind.endswith("?"), kind.rstrip("?")
@@ -83,7 +91,7 @@ def is_right(result: Result, kind: str, truth: Any) -> bool:
             # of a name that is of several types each answer is said: `5 by the track; 21 by the artist`
             parts = result.answer.split("; ") if " by the " in result.answer else [result.answer]
             near = max(0.006, 5e-4 * abs(float(values[0])))
-            return any(abs(float(part.split()[0].replace(",", "")) - float(values[0])) <= near for part in parts)
+            return any(abs(number(part) - float(values[0])) <= near for part in parts)
         return {told(part) for part in result.answer.split(", ")} == set(map(told, values)) or told(
             result.answer
         ) == told(", ".join(map(str, values)))
