@@ -86,7 +86,7 @@ def is_right(result: Result, kind: str, truth: Any) -> bool:
     if kind in ("number", "value"):
         values = truth if isinstance(truth, list) else [truth]
         if result.answer is None:
-            return False
+            return kind == "value" and not values and not any(hit.complete for hit in result.hits)
         if kind == "number":
             # of a name that is of several types each answer is said: `5 by the track; 21 by the artist`
             parts = result.answer.split("; ") if " by the " in result.answer else [result.answer]

@@ -132,8 +132,21 @@ class Clauses:
         for modified in self._further(last if begin is None else begin, nodes, nodes):
             if is_far and _says_where(modified.value, nodes):
                 continue  # "climbed peaks in X": the peaks are there, and nobody is born there
-            parse = Parse(modified.last, modified.value, cost + modified.cost + far)
+            value = modified.value
+            if begin is None and self._goes_on_denying(described, value):  # "not red, green or blue" is none of them
+                new = contrary(value.conditions[len(nodes.conditions) :])
+                value = replace(value, conditions=(*nodes.conditions, *new))
+            parse = Parse(modified.last, value, cost + modified.cost + far)
             yield Described(parse, len(nodes.conditions))
+
+    def _goes_on_denying(self, described: Described, value: NodeSet) -> bool:
+        """Return whether bare values behind a comma go on with a list of which the first was denied."""
+        nodes = described.parse.value
+        said, new = nodes.conditions[described.before :], value.conditions[len(nodes.conditions) :]
+        is_denied = bool(said) and all(isinstance(one, Valued) and one.negated for one in said)
+        options = [one for c in new for option in (c.options if isinstance(c, Either) else ((c,),)) for one in option]
+        same = {one.property if isinstance(one, Valued) else None for one in (*said, *options)}
+        return is_denied and bool(new) and len(same) == 1 and self._is_behind_comma(described.parse.last)
 
     def _is_behind_comma(self, place: int) -> bool:
         return place < self._context.end and self._context.reading.words[place].after_comma

@@ -19,6 +19,7 @@ from orienteer.reading.synonyms import TYPES
 from orienteer.reading.units import EdgeUnit, NameUnit, PropertyFacts, PropertyUnit, TypeUnit, Units, ValueUnit
 from orienteer.reading.words import QuestionWords, SchemaWords
 from orienteer.retrieval.mentions import letter_likeness
+from orienteer.text.tokenizer import plural
 
 __all__ = ["EdgeUnit", "Lexicon", "NameUnit", "PropertyFacts", "PropertyUnit", "TypeUnit", "Units", "ValueUnit"]
 
@@ -151,10 +152,20 @@ class Lexicon:
         for last, types in by_span.items():
             best = max(types.values())
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
+            said = frozenset(filter(lambda number: self._is_called(number, reading, last), likeliest))
+            likeliest = said or likeliest  # "plants" are no plantings
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
         like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
         if like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
+
+    def _is_called(self, number: int, reading: QuestionWords, last: int) -> bool:
+        """Return whether a node type's label ends with the very word before a place, or with its singular."""
+        word = reading.words[last - 1].text
+        forms = {word, word.removesuffix("s"), word.removesuffix("es"), f"{word.removesuffix('ies')}y"}
+        return any(
+            label.words[-1] in forms or plural(label.words[-1]) == word for label in self.vocabulary.node_labels[number]
+        )
 
     def is_name_or_value(self, reading: QuestionWords, place: int) -> bool:
         """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
