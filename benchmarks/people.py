@@ -96,8 +96,15 @@ def is_right(result: Result, kind: str, truth: Any) -> bool:
             result.answer
         ) == told(", ".join(map(str, values)))
     if kind == "table":
-        rows = {told(row[0]): told(row[-1]) for row in getattr(result, "table", None) or ()}
-        return rows == {told(group): told(value) for group, value in dict(truth).items()}
+        rows = {}
+        for part in (result.answer or "").split("; "):
+            name, _, value = part.rpartition(": ")
+            rows[told(name)] = number(value)
+        wanted = {told(name): float(value) for name, value in dict(truth).items()}
+        near = {
+            name: abs(rows.get(name, 0.0) - value) <= max(0.006, 5e-4 * abs(value)) for name, value in wanted.items()
+        }
+        return bool(rows) and all(near.values()) and not rows.keys() - wanted.keys()
     return kind == "path" and bool(result.hits) and result.answer is not None
 
 

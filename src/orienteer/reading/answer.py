@@ -25,6 +25,7 @@ from orienteer.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
 
 _LISTED = 20  # nodes; more of them are not written out as an answer
+_MOST_GROUPS = 200  # groups that are written out
 _EXAMPLES = 3  # names of what was counted
 _NEAR = 3  # names that are offered for one that is not there
 
@@ -155,8 +156,8 @@ class Answerer:
         if query.form == "every" and outcome.value is False:
             yield "the first hits are those that do not meet it"
         if outcome.missing:
-            nodes = "node has" if outcome.missing == 1 else "nodes have"
-            yield f"{outcome.missing:,} {nodes} no value there and count for nothing"
+            where = "are in no group" if query.group is not None else "have no value there and count for nothing"
+            yield f"{outcome.missing:,} {'node' if outcome.missing == 1 else 'nodes'} {where}"
         types = self._graph.arrays.types
         used = {types.edges[kind >> 1] for kind in edges_of(query)} | {types.nodes[kind] for kind in query.nodes.types}
         if partial := sorted(used.intersection(self._graph.schema.partial)):
@@ -165,6 +166,10 @@ class Answerer:
     def _spoken(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> _Spoken:
         """Return the answer of a query that is one line."""
         value, rows = outcome.value, outcome.rows
+        if outcome.table:
+            told = "; ".join(f"{name}: {_number(number)}" for name, number in outcome.table[:_MOST_GROUPS])
+            more = len(outcome.table) - _MOST_GROUPS
+            return _Spoken(f"{told}; and {more} more" if more > 0 else told, None, "text")
         if query.form == "value":
             return self._values(query, rows)
         if query.form == "path":

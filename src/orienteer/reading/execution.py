@@ -49,6 +49,8 @@ class QueryOutcome:
     """The number, or yes or no, that is asked for; None where nodes are, or where nothing is told."""
     missing: int = 0
     """Nodes that an average, a sum or a superlative leaves out, for they have no value."""
+    table: tuple[tuple[str, float], ...] = ()
+    """For each group what it is called, and its number; the largest first."""
 
 
 class Executor:
@@ -56,7 +58,7 @@ class Executor:
 
     def __init__(self, graph: Graph, mask: Mask | None = None) -> None:
         """Execute over a graph; of what is asked for keep the rows that `mask`, (nodes,), marks."""
-        self._mask = mask
+        self._graph, self._mask = graph, mask
         self._sets = Sets(Store.of(graph), Budget())
         self.conditions: dict[plan.NodeSet, Condition] = {}
         """The conditions that were compiled, by what they became: a proof is put in words by them."""
@@ -68,6 +70,8 @@ class Executor:
         if query.form == "path":
             return self._path(query)
         rows, missing = self._asked(query.nodes)
+        if query.group is not None:
+            return self._grouped(query, rows)
         if query.form == "every":
             return self._every(query, rows)
         if query.form == "count":
@@ -117,6 +121,47 @@ class Executor:
             and not np.isin(named.rows, self._sets.rows(plan.Has(condition.property))).any()
             for condition in nodes.conditions
         )
+
+    def _grouped(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
+        """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
+        assert query.group is not None
+        arrays = self._graph.arrays
+        members: dict[str, list[int]] = {}
+        if query.group.property is not None:
+            for row, value in zip(
+                rows.tolist(), arrays.properties.values(query.group.property, rows.astype(np.int32)), strict=True
+            ):
+                for item in value if isinstance(value, list) else [value]:
+                    if item is not None:
+                        members.setdefault(str(item), []).append(row)
+        else:
+            hop, target = (
+                plan.Hop(frozenset(query.group.kinds)),
+                self._sets.mask(self._set(query.group.target or NodeSet())),
+            )
+            pairs = {
+                (int(far), int(rows[near]))
+                for walked in self._sets.store.around(rows.astype(np.int64), hop, self._sets.budget)
+                for near, far in zip(walked.near.tolist(), walked.far.tolist(), strict=True)
+                if target[far]
+            }
+            names: dict[str, int] = {}
+            for far, row in sorted(pairs):
+                name = arrays.names[far]
+                name = name if names.setdefault(name, far) == far else f"{name} ({arrays.ids[far]})"
+                members.setdefault(name, []).append(row)
+        table = []
+        missing = len(rows) - len({row for own in members.values() for row in own})
+        for name, own in members.items():
+            if query.measure is None:
+                table.append((name, float(len(set(own)))))
+                continue
+            values = self._sets.measured(np.array(own, np.int64), self._measure(query.measure))
+            values = values[~np.isnan(values)]
+            if len(values):
+                table.append((name, float(values.sum() if query.form == "sum" else values.mean())))
+        ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
+        return QueryOutcome(rows.astype(np.int32), None, missing, ordered)
 
     def _path(self, query: ExactQuery) -> QueryOutcome:
         """Return the nodes of a shortest path between two sets, in its order; none if all are too long."""

@@ -234,6 +234,66 @@ rules(
 )
 
 
+# ------------------------------------------------------------------------------------------------ numbers for each
+
+
+@part
+def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[Measure, frozenset[int]]]]:
+    """Read what a number is told for each of: a property of the nodes, or a kind that one edge joins them to."""
+    for relation, last, cost in (
+        (relation, head.last, head.cost)
+        for head in context.phrases.heads(place)
+        if not head.value.named and not head.value.conditions
+        for relation in context.relations.unnamed(nodes, "", head.value)
+    ):
+        if not relation.target.is_between:
+            yield Parse(last, (Measure(kinds=relation.kinds, target=relation.target), relation.nodes.types), cost)
+    for own, last, cost in context.clauses.named_property(place, nodes):
+        yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
+
+
+def _each(counted: NodeSet, group: tuple[Measure, frozenset[int]]) -> ExactQuery:
+    return ExactQuery("count", counted, group=group[0])
+
+
+def _total_of_each(
+    total: _Total, numeric: PropertyFacts, measured: Measure, nodes: NodeSet, group: tuple[Measure, frozenset[int]]
+) -> ExactQuery | None:
+    own = group[0].target.types & numeric.types if group[0].target is not None else frozenset[int]()
+    if own:  # the average lines per module is that of the modules
+        return ExactQuery(total, NodeSet(own), measured) if total == "average" else None
+    return ExactQuery(total, replace(nodes, types=nodes.types & group[1] or nodes.types), measured, group=group[0])
+
+
+@part
+def owners(context: Context, place: int, numeric: PropertyFacts) -> Iterator[Parse[NodeSet]]:
+    """Read `of the staff`, or nothing: what has a property."""
+    of = context.end_of(place, "of")
+    for parse in context.nodes(of) if of is not None else ():
+        if not parse.value.named:
+            yield parse
+    yield Parse(place, NodeSet(numeric.types), 0.05)
+
+
+rules(
+    "groups",
+    Rule("how many plants are there per family", "counting counted=some ['are there'] 'per' group(counted)", _each),
+    Rule("plants per family", "'listing'*|0 counted=some 'per' group(counted) over", _each),
+    Rule("how many plants does each family have", "counting counted=head 'does each' group(counted) ['has it']", _each),
+    Rule(
+        "the average wage per role",
+        "['what is'] total -<of the> numeric nodes=owners ['are there'] 'per' group measured=measure_of(numeric)",
+        _total_of_each,
+    ),
+)
+
+
+@part
+def measure_of(place: int, facts: PropertyFacts) -> Parse[Measure]:
+    """Read nothing: a property as a measure."""
+    return Parse(place, Measure(property=facts.name), 0.0)
+
+
 # ------------------------------------------------------------------------------------------------ values of properties
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from orienteer.errors import BadOption, nearest
 from orienteer.graph.properties import number_of
@@ -63,7 +64,7 @@ class _ReadingLine:
         if self._tokens.takes("list"):
             return ExactQuery("list", self._nodes())
         if self._tokens.takes("count"):
-            return ExactQuery("count", self._nodes())
+            return self._per(ExactQuery("count", self._nodes()))
         if self._tokens.takes("average"):
             return self._total("average")
         if self._tokens.takes("sum"):
@@ -91,7 +92,19 @@ class _ReadingLine:
         """Return the query of `average height of tower`."""
         measure = self._measure()
         self._of()
-        return ExactQuery(form, self._nodes(), measure)
+        return self._per(ExactQuery(form, self._nodes(), measure))
+
+    def _per(self, query: ExactQuery) -> ExactQuery:
+        """Return a number with what it is told for each of: `per country`, `per -brewed_by-> brewery`."""
+        if not self._tokens.takes("per"):
+            return query
+        if self._tokens.peek().kind == "arrow":
+            kinds, target = self._relation(query.nodes.types)
+            return replace(query, group=Measure(kinds=kinds, target=target))
+        name = self._property_here()
+        if name is None:
+            self._tokens.fail("a property or an edge stands behind `per`")
+        return replace(query, group=Measure(property=name))
 
     def _value(self) -> ExactQuery | None:
         """Return the query of `height of "X"`; None, with nothing taken, where no property stands here."""

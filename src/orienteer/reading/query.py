@@ -123,6 +123,9 @@ class ExactQuery:
     """With `compare`: whether `nodes` have more of the measure than these, or less. With `every`: `nodes` with the
     conditions that all of them are to meet. With `path`: the nodes that it leads to."""
     descending: bool = True
+    group: Measure | None = None
+    """With `count`, `average` and `sum`: what they are told for each of: a property's values, or the nodes of a set
+    that edges lead to."""
 
     @property
     def claimed(self) -> tuple[Condition, ...]:

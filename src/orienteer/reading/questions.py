@@ -271,7 +271,7 @@ rules(
     "trailers",
     Rule("awk, designed by whom", "name -<before verb> verb asked_word asked_kind joined_to", _listed_or_counted),
 )
-_ORDER = "counts totals values places paths pairs checks totality lists trailers"
+_ORDER = "groups counts totals values places paths pairs checks totality lists trailers"
 """Of two readings at one cost the first stands: what asks for more than a list comes first."""
 _FORMS = rules("questions", *(Rule(f"a question of {form}", f"{form} => {form}") for form in _ORDER.split()))
 

@@ -212,7 +212,7 @@ class QuestionReader:
         """Return what words mean, by what each may be."""
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)
-        unsaid = _unanswerable(context) if grouped is None or grouped.casefold() == "every" else grouped
+        unsaid = _unanswerable(context)
         if unsaid is not None:
             return ReadQuestion(None, not_understood=(unsaid,))
         phrases = PhraseRules(context, self._relations)
@@ -226,7 +226,7 @@ class QuestionReader:
             context.forget_rules()
         if nouns.is_too_deep:
             return ReadQuestion(None, complaint=_TOO_LONG)
-        if grouped is not None and not (parses and _is_of_every(parses[0].value)):
+        if grouped is not None and not (parses and (parses[0].value.group or _is_of_every(parses[0].value))):
             return ReadQuestion(None, not_understood=(grouped,))
         if parses:
             return self._meant(context, parses[0], phrases.who(), ordinals)
@@ -272,7 +272,7 @@ def _place(ordinal: str) -> int:
 
 
 def _grouped(context: Context) -> str | None:
-    """Return the word that asks for an answer for each of several, which no query here gives."""
+    """Return the word that asks for an answer for each of several, which few queries give."""
     for place, word in enumerate(context.words):
         is_within = word in ("everyone", "everybody") and place > 2  # as in "give me everyone who"
         if word == "per" or is_within or (word in ("each", "every") and place > _BEGINNING):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import count
 
@@ -29,6 +30,11 @@ class QueryWording:
     def line(self, query: ExactQuery) -> str:
         """Return a query as one line, which `line.parse` reads back."""
         nodes = self._nodes(query.nodes)
+        if query.group is not None:
+            whole = self.line(replace(query, group=None))
+            group = query.group
+            by = group.property if group.target is None else f"{self._relation(group.kinds)} {self._part(group.target)}"
+            return f"{whole} per {by}"
         if query.form in _WORDS:
             return f"{_WORDS[query.form]}{nodes}"
         if query.form == "path":
@@ -178,6 +184,8 @@ class CypherWording:
 
     def query(self, query: ExactQuery) -> str | None:
         """Return the statement."""
+        if query.group is not None:
+            return None
         if query.form == "path":
             assert query.other is not None
             ends = {"a": query.nodes, "b": query.other}
