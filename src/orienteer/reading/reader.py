@@ -226,7 +226,7 @@ class QuestionReader:
             context.forget_rules()
         if nouns.is_too_deep:
             return ReadQuestion(None, complaint=_TOO_LONG)
-        if grouped is not None and not (parses and (parses[0].value.group or _is_of_every(parses[0].value))):
+        if grouped is not None and not (parses and _is_of_each(parses[0].value)):
             return ReadQuestion(None, not_understood=(grouped,))
         if parses:
             return self._meant(context, parses[0], phrases.who(), ordinals)
@@ -278,6 +278,11 @@ def _grouped(context: Context) -> str | None:
         if word == "per" or is_within or (word in ("each", "every") and place > _BEGINNING):
             return context.reading.surface(place, place + 1)
     return None
+
+
+def _is_of_each(query: ExactQuery) -> bool:
+    """Return whether a query tells something for each of several; an average "per module" is that of the modules."""
+    return query.group is not None or query.form == "average" or _is_of_every(query)
 
 
 def _is_of_every(query: ExactQuery) -> bool:
