@@ -14,6 +14,7 @@ from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet, V
 from orienteer.reading.rules import Found, Rule, part, rules
 from orienteer.reading.synonyms import IRREGULAR_VERBS, PLACES, PROPERTIES
 from orienteer.reading.thesaurus import ADJECTIVES, COMPARATIVES, MORE, MOST, VERBS, Adjective
+from orienteer.reading.units import KindVerb
 from orienteer.text.units import UNITS
 
 _FAR = 0.3  # what a part of a name costs more than a whole name of the same words
@@ -221,15 +222,23 @@ def _total_measured(total: _Total, nodes: NodeSet, measured: Measure) -> ExactQu
     return ExactQuery(total, nodes, measured)
 
 
+@part
+def in_unit(context: Context, place: int, facts: PropertyFacts) -> int:
+    """Read `in m2`, of a property that is told in it, or nothing."""
+    unit = context.skip(place, context.language.words["measured in"])
+    is_own = facts.unit is not None and UNITS.get(context.at(unit)) == UNITS[facts.unit]
+    return unit + 1 if is_own else place
+
+
 rules(
     "totals",
     Rule("the average captain salary", "['what is'] total -<of the> nodes=head measured", _total_measured),
     Rule(
         "the average salary in Engineering",
-        "['what is'] total -<of the> having numeric facts=same(numeric) scope=its_things",
+        "['what is'] total -<of the> having numeric facts=same(numeric) scope=its_things in_unit",
         _total_of,
     ),
-    Rule("the total height of the towers of X", "['what is'] total -<of the> facts scope may_have", _total_of),
+    Rule("the total height of the towers of X", "['what is'] total -<of the> facts scope may_have in_unit", _total_of),
     Rule("X's total mass", "['what is'] nodes [possessive] total measured", _total_measured),
 )
 
@@ -405,6 +414,63 @@ def date_named(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[P
 
 
 @part
+def event(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the things with a date that an edge joins to nodes: the plantings of a rose."""
+    if not facts.types & context.relations.types_of(nodes):
+        for relation in context.relations.unnamed(NodeSet(facts.types), "", nodes):
+            if not relation.target.is_between:
+                yield Parse(place, relation.joined, relation.cost)
+
+
+@part
+def is_deed(context: Context, found: Found, facts: PropertyFacts) -> bool:
+    """Read nothing where the verb that names a date is what the things stand for: `planted` of plantings."""
+    units = context.units.edges.get(found["facts"].last - 1, ())
+    return any(isinstance(unit.edges, KindVerb) and bool(unit.edges.types & facts.types) for unit in units)
+
+
+@part
+def dated_facts(context: Context, place: int) -> Iterator[Parse[PropertyFacts]]:
+    """Read the name of a property that holds dates or years."""
+    return (parse for parse in facts(context, place) if parse.value.kind in ("date", "year"))
+
+
+@part
+def event_with(context: Context, place: int, event: NodeSet, named: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: those of the things that an edge joins to another name as well."""
+    for relation in context.relations.unnamed(event, "", named):
+        if not relation.target.is_between:
+            yield Parse(place, relation.joined, relation.cost)
+
+
+@part
+def highest(context: Context, place: int) -> Parse[bool] | None:
+    """Read `highest`, `latest`, or `longest` before the name of a property."""
+    found = most(context, place)
+    grade = next(superlative(context, place), None) if found is None else None
+    return found if grade is None else Parse(grade.last, grade.value.is_descending, 0.0)
+
+
+def _value_of_best(context: Context, facts: PropertyFacts, highest: bool, scope: NodeSet) -> ExactQuery | None:
+    """Return the most of a property's values."""
+    if (
+        not facts.is_measured
+        or scope.best is not None
+        or scope.named
+        or not facts.types & context.relations.types_of(scope)
+    ):
+        return None
+    measure = Measure(property=facts.name)
+    return ExactQuery("value", replace(scope, best=Best(measure, highest)), measure)
+
+
+@part
+def all_with(place: int, facts: PropertyFacts) -> Parse[NodeSet]:
+    """Read nothing: all nodes that have a property."""
+    return Parse(place, NodeSet(facts.types), 0.05)
+
+
+@part
 def relative(context: Context, place: int) -> bool:
     """Read nothing where a relative clause begins."""
     return context.at(place) in context.language.words["relative"]
@@ -422,6 +488,19 @@ rules(
     Rule("how tall is X", "'how' adjective_asked scope facts=by_adjective value => value"),
     Rule("how much does X weigh", "0 'how much does'* nodes -<get> facts=stating value(facts, nodes) => value"),
     Rule("when was X built", "'when' nodes -<say nothing> facts=beginning value(facts, nodes) => value"),
+    Rule(
+        "when was X planted",
+        "'when' nodes=one -<say nothing> facts=dated_facts is_deed event value(facts, event) => value",
+    ),
+    Rule(
+        "when was X planted in Y",
+        "'when' nodes=one -<say nothing> facts=dated_facts event -<prepositions> - named event_with"
+        " value(facts, event_with) => value",
+    ),
+    Rule("what is the highest wage", "'what is' - highest facts scope=all_with over ~handy", _value_of_best),
+    Rule(
+        "what is the highest wage of the gardeners", "'what is' - highest facts 'of' scope=some ~handy", _value_of_best
+    ),
     Rule("when was X born", "'when' nodes -<say nothing> facts=date_named value(facts, nodes) => value"),
     Rule(
         "when was the museum founded that X",

@@ -28,6 +28,8 @@ _BY_STEM = 0.86  # quality; names of which the stems alone agree are below
 _TYPE_LIKENESS = 0.6
 _ORIGINS = ("ian", "ean", "ish", "ese", "can")
 """Endings of adjectives of where something is from."""
+_GROUPS = frozenset(["staff", "crew", "team", "board", "jury", "cast", "faculty", "personnel", "committee"])
+"""Words for people together, of whom one is a member."""
 _DATA_WORDS = frozenset(
     ["node", "nodes", "thing", "things", "item", "items", "entity", "entities", "one", "ones", "entry", "entries"]
 )
@@ -155,6 +157,9 @@ class Lexicon:
             said = frozenset(filter(lambda number: self._is_called(number, reading, last), likeliest))
             likeliest = said or likeliest  # "plants" are no plantings
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
+            is_group = reading.words[last - 1].text in _GROUPS and last < len(reading.words)
+            if is_group and reading.words[last].text in ("member", "members"):
+                yield TypeUnit(last + 1, likeliest, 0.3 * (1 - best))
         like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
         if like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)

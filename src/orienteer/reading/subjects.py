@@ -114,7 +114,7 @@ class Subjects:
     def _owning(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[what telescopes does] X have`."""
         for objects in self._lists.objects(place):
-            last = self._context.starts(objects.last, "have", "has", "had", "got", "own", "possess")
+            last = self._context.end_of(objects.last, "have or make")
             if self._context.at(objects.last) in CONTAINING and not self._context.units.edges.get(objects.last):
                 last = objects.last + 1
             if last is not None and objects.value.amount is None:

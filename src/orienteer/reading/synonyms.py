@@ -153,7 +153,7 @@ DEEDS = _groups(
     fly travel flight trip journey,
     teach study course class lesson,
     screen show screening showing,
-    donate give donation gift,
+    donate give gave donation gift,
     repair maintain fix service repair maintenance,
     plant grow planting,
     vote elect vote election

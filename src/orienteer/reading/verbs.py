@@ -18,6 +18,7 @@ from orienteer.reading.others import openings
 from orienteer.reading.properties import Ground
 from orienteer.reading.query import Condition, Joined, NodeSet
 from orienteer.reading.rankings import Rankings
+from orienteer.reading.units import KindVerb
 
 _FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
 
@@ -62,11 +63,23 @@ class VerbPhrases:
 
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind the most genes`."""
+        yield from self._deeds(place, nodes)
         for verbs, begin, frame, is_strict in self.actions(place):
             yield from self._done(place, nodes, verbs)
             yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
             for objects in self._lists.objects(begin):
                 yield from self.joined(nodes, verbs, frame, objects, is_strict=is_strict)
+
+    def _deeds(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[have never] ordered`, `gave nothing`, `planted anything`: with no thing that stands for the deed."""
+        for unit in self._context.units.edges.get(place, ()):
+            if not isinstance(unit.edges, KindVerb):
+                continue
+            last = self._context.end_of(unit.last, "anything")
+            nothing = self._context.end_of(unit.last, "nothing")
+            for relation in self._relations.unnamed(nodes, "with", NodeSet(unit.edges.types)):
+                if not relation.target.is_between and (nothing or last or self._context.is_over(unit.last)):
+                    yield joined(relation, nothing or last or unit.last, 0.1, is_denied=nothing is not None)
 
     def _done(self, place: int, nodes: NodeSet, verbs: Verbs) -> Iterator[Parse[NodeSet]]:
         """Yield `[have never been] exhibited`: done by anybody, or to anything."""
