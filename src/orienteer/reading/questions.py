@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from orienteer.reading import claims, forms  # noqa: F401 (their rules)
+from orienteer.reading import claims, forms, pairs  # noqa: F401 (their rules)
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
 from orienteer.reading.function_words import EMPTY
