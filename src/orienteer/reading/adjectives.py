@@ -9,7 +9,6 @@ from typing import NamedTuple
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.query import Best, Measure, NodeSet
-from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.thesaurus import ADJECTIVES, NO_AGES, SUPERLATIVES, VERBS, Adjective
 
 
@@ -21,66 +20,63 @@ class Superlative(NamedTuple):
     """More of it is meant."""
 
 
-class Adjectives:
-    """Finds the properties that words of one question compare."""
+def properties_of(context: Context, nodes: NodeSet) -> list[PropertyFacts]:
+    """Return the properties that nodes of a set may have."""
+    types = context.relations.types_of(nodes)
+    return [facts for facts in context.lexicon.properties.values() if facts.types & types]
 
-    def __init__(self, context: Context, relations: SchemaRelations) -> None:
-        self._context, self._relations = context, relations
 
-    def properties_of(self, nodes: NodeSet) -> list[PropertyFacts]:
-        """Return the properties that nodes of a set may have."""
-        types = self._relations.types_of(nodes)
-        return [facts for facts in self._context.lexicon.properties.values() if facts.types & types]
+def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: int) -> PropertyFacts | None:
+    """Return the property that an adjective compares; None, with a complaint, where none or several are."""
+    words = _stems(context, adjective.words)
+    own = [facts for facts in properties_of(context, nodes) if facts.kind in ("number", "year", "date")]
+    fitting = [facts for facts in own if words.intersection(facts.stems)]
+    if adjective.is_age:
+        others = _stems(context, NO_AGES)
+        fitting = [facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)]
+        fitting = [facts for facts in fitting if words.intersection(facts.stems)] or fitting
+    if len(fitting) > 1:  # `price` is more the price of a thing than `purchase_price` is
+        fitting = [facts for facts in fitting if words.issuperset(facts.stems)] or fitting
+    if len(fitting) == 1:
+        return fitting[0]
+    word = context.at(place)
+    if fitting:
+        names = ", ".join(facts.name for facts in fitting)
+        context.complain(place, f"{word!r} may compare {names}: name one of them")
+    else:
+        context.complain(place, f"nothing here is told that {word!r} compares")
+    return None
 
-    def compared_by(self, adjective: Adjective, nodes: NodeSet, place: int) -> PropertyFacts | None:
-        """Return the property that an adjective compares; None, with a complaint, where none or several are."""
-        words = self._stems(adjective.words)
-        own = [facts for facts in self.properties_of(nodes) if facts.kind in ("number", "year", "date")]
-        fitting = [facts for facts in own if words.intersection(facts.stems)]
-        if adjective.is_age:
-            others = self._stems(NO_AGES)
-            fitting = [
-                facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)
-            ]
-            fitting = [facts for facts in fitting if words.intersection(facts.stems)] or fitting
-        if len(fitting) > 1:  # `price` is more the price of a thing than `purchase_price` is
-            fitting = [facts for facts in fitting if words.issuperset(facts.stems)] or fitting
-        if len(fitting) == 1:
-            return fitting[0]
-        word = self._context.at(place)
-        if fitting:
-            names = ", ".join(facts.name for facts in fitting)
-            self._context.complain(place, f"{word!r} may compare {names}: name one of them")
-        else:
-            self._context.complain(place, f"nothing here is told that {word!r} compares")
+
+def stated_by(context: Context, verb: str, nodes: NodeSet) -> PropertyFacts | None:
+    """Return the property that `weigh` or `cost` states; None where no property or several are stated so."""
+    stems = _stems(context, VERBS[verb])
+    fitting = [facts for facts in properties_of(context, nodes) if stems.intersection(facts.stems)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _stems(context: Context, words: frozenset[str]) -> set[str]:
+    return {context.lexicon.vocabulary.stem(word) for word in words}
+
+
+def superlatives_at(context: Context, place: int) -> Iterator[Parse[Superlative]]:
+    """Yield `tallest`, `most expensive`, `least expensive`."""
+    word, after = context.at(place), context.at(place + 1)
+    if word in SUPERLATIVES:
+        yield Parse(place + 1, Superlative(SUPERLATIVES[word], is_more=True), 0.0)
+    if word in ("most", "least") and after in ADJECTIVES:
+        yield Parse(place + 2, Superlative(ADJECTIVES[after], word == "most"), 0.0)
+
+
+def best_of(context: Context, nodes: NodeSet, superlative: Superlative, first: int, place: int) -> NodeSet | None:
+    """Return the nodes of a set that a superlative is meant for; None where nothing tells by what."""
+    adjective, is_more = superlative
+    if nodes.best is not None:
         return None
-
-    def stated_by(self, verb: str, nodes: NodeSet) -> PropertyFacts | None:
-        """Return the property that `weigh` or `cost` states; None where no property or several are stated so."""
-        stems = self._stems(VERBS[verb])
-        fitting = [facts for facts in self.properties_of(nodes) if stems.intersection(facts.stems)]
-        return fitting[0] if len(fitting) == 1 else None
-
-    def _stems(self, words: frozenset[str]) -> set[str]:
-        return {self._context.lexicon.vocabulary.stem(word) for word in words}
-
-    def superlative(self, place: int) -> Iterator[Parse[Superlative]]:
-        """Yield `tallest`, `most expensive`, `least expensive`."""
-        word, after = self._context.at(place), self._context.at(place + 1)
-        if word in SUPERLATIVES:
-            yield Parse(place + 1, Superlative(SUPERLATIVES[word], is_more=True), 0.0)
-        if word in ("most", "least") and after in ADJECTIVES:
-            yield Parse(place + 2, Superlative(ADJECTIVES[after], word == "most"), 0.0)
-
-    def best_of(self, nodes: NodeSet, superlative: Superlative, first: int, place: int) -> NodeSet | None:
-        """Return the nodes of a set that a superlative is meant for; None where nothing tells by what."""
-        adjective, is_more = superlative
-        if nodes.best is not None:
-            return None
-        facts = self.compared_by(adjective, nodes, place)
-        if facts is None:
-            return None
-        descending = adjective.ascending == is_more
-        if adjective.is_age and facts.kind == "number":
-            descending = not descending
-        return replace(nodes, best=Best(Measure(property=facts.name), descending, first))
+    facts = compared_by(context, adjective, nodes, place)
+    if facts is None:
+        return None
+    descending = adjective.ascending == is_more
+    if adjective.is_age and facts.kind == "number":
+        descending = not descending
+    return replace(nodes, best=Best(Measure(property=facts.name), descending, first))

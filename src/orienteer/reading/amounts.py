@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from orienteer.reading.adjectives import compared_by, properties_of
 from orienteer.reading.comparisons import behind, compared, compared_twice, sign
-from orienteer.reading.context import Parse
+from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import words_of
 from orienteer.reading.lexicon import PropertyFacts
-from orienteer.reading.properties import Ground, PropertyClauses
+from orienteer.reading.properties import properties_named
 from orienteer.reading.quantities import Quantity
 from orienteer.reading.query import Comparison, Condition, NodeSet, Valued
 from orienteer.reading.signs import OF_SIZES
@@ -21,140 +22,136 @@ _SHARES = words_of("percent percentag pct share rate ratio abv")
 """Stems of properties that are told in percent."""
 
 
-class Amounts:
-    """Reads amounts that tell by themselves of which property they are, in one question."""
+def amount_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
+    yield from _range(context, place, nodes)
+    yield from _bare(context, place, nodes)
+    begin = context.starts(place, "of", "dating from", "dating", "from", "dated") or place
+    for start in dict.fromkeys((place, begin)):
+        for comparison in sign(context, start, of_dates=True):
+            amount = context.units.quantities.get(context.skip(comparison.last, ("the", "year")))
+            if amount is not None:
+                if amount.is_year and amount.unit is None and context.at(start) in OF_SIZES:
+                    context.complain(start, f"{context.at(start)!r} compares what? name the property")
+                is_own = context.at(place) in ("from", "dating") and (start > place or context.at(amount.last) == "or")
+                yield from _unnamed(context, start, nodes, amount, is_own=is_own)
+                yield from _with_adjective(context, start, nodes, amount)
+                yield from _named_behind(context, start, nodes, amount)
 
-    def __init__(self, ground: Ground, properties: PropertyClauses) -> None:
-        self._context, _, self._phrases = ground
-        self._properties = properties
 
-    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
-        yield from self._range(place, nodes)
-        yield from self._bare(place, nodes)
-        begin = self._context.starts(place, "of", "dating from", "dating", "from", "dated") or place
-        for start in dict.fromkeys((place, begin)):
-            for comparison in sign(self._context, start, of_dates=True):
-                amount = self._context.units.quantities.get(self._context.skip(comparison.last, ("the", "year")))
-                if amount is not None:
-                    if amount.is_year and amount.unit is None and self._context.at(start) in OF_SIZES:
-                        self._context.complain(start, f"{self._context.at(start)!r} compares what? name the property")
-                    is_own = self._context.at(place) in ("from", "dating") and (
-                        start > place or self._context.at(amount.last) == "or"
-                    )
-                    yield from self._unnamed(start, nodes, amount, is_own=is_own)
-                    yield from self._with_adjective(start, nodes, amount)
-                    yield from self._named_behind(start, nodes, amount)
-
-    # ---------------------------------------------------------------------------------------------------- one amount
-
-    def _bare(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `20 m deep`, `20 m deep or more`, `38 berths or more`: nothing stands before the amount."""
-        amount = self._context.units.quantities.get(place)
-        if amount is None:
-            return
-        named = [(facts, last, cost) for facts, last, cost in self._properties.named(amount.last, nodes)]
-        adjective = ADJECTIVES.get(self._context.at(amount.last))
-        facts = self._phrases.compared_by(adjective, nodes, amount.last) if adjective is not None else None
-        if facts is not None and amount.unit is not None:
-            named.append((facts, amount.last + 1, 0.0))
-        for facts, last, cost in named:
-            for parse in compared(self._context, place, facts):
-                valued = parse.value[0]
-                if parse.last != amount.last or len(parse.value) > 1 or not isinstance(valued, Valued):
-                    continue
-                if facts.kind == "number":
-                    yield Parse(last, nodes.that(valued), cost + 0.1)
-                for comparison in _BEHIND:
-                    end = behind(self._context, last, comparison)
-                    if end is not None:
-                        yield Parse(end, nodes.that(replace(valued, comparison=comparison)), cost)
-
-    def _unnamed(
-        self, place: int, nodes: NodeSet, amount: Quantity, *, is_own: bool = False
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield `over 100 MB`, `before 1800`; complain where several properties are told so.
-
-        "Who received it before 1984" is not about when they were born; `from before 1984` is about their own time.
-        """
-        fitting = self._told_in(place, amount, replace(nodes, conditions=()) if is_own and nodes.types else nodes)
-        begin = self._context.starts(amount.last, "in", "of", "for") or amount.last
-        if not fitting or any(self._properties.named(begin, nodes)):
-            return
-        if len(fitting) == 1:
-            for parse in (
-                *compared(self._context, place, fitting[0]),
-                *compared_twice(self._context, place, fitting[0]),
-            ):
-                yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.15)
-        else:
-            names = ", ".join(facts.name for facts in fitting)
-            self._context.complain(place, f"{names} may be meant: name one of them")
-
-    def _told_in(self, place: int, amount: Quantity, nodes: NodeSet) -> list[PropertyFacts]:
-        """Return the properties that are told in the unit of an amount, or in years where it may be one."""
-        own = self._phrases.properties_of(nodes)
-        if amount.unit is not None:
-            dimension, _ = UNITS[amount.unit]
-            shares = [facts for facts in own if dimension == "share" and not _SHARES.isdisjoint(facts.stems)]
-            return shares or [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
-        if self._context.at(place) in OF_SIZES:
-            return []  # "under 1000" is no time
-        if (amount.is_year or amount.span is not None) and not nodes.conditions:
-            return [facts for facts in own if facts.kind in ("year", "date")]
-        return []
-
-    def _with_adjective(self, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
-        """Yield `over 300 metres long`, `between 5 and 8 m tall`: an adjective is behind the last amount."""
-        adjective = ADJECTIVES.get(self._context.at(amount.last))
-        facts = self._phrases.compared_by(adjective, nodes, amount.last) if adjective is not None else None
-        for parse in compared(self._context, place, facts) if facts is not None else ():
-            if parse.last == amount.last:
-                yield Parse(amount.last + 1, nodes.that(*parse.value), parse.cost)
-
-    def _named_behind(self, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
-        """Yield `over 8 abv`, `more than 300 m high`: a property is named behind the amount."""
-        begin = self._context.starts(amount.last, "in", "of", "for") or amount.last
-        for facts, last, cost in self._properties.named(begin, nodes):
-            for parse in compared(self._context, place, facts):
-                if parse.last == amount.last:
-                    yield Parse(last, nodes.that(*parse.value), cost + parse.cost)
-
-    # ---------------------------------------------------------------------------------------------------- two amounts
-
-    def _range(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
-        quantities = self._context.units.quantities
-        begin = self._context.starts(place, "between", "from")
-        low = quantities.get(begin if begin is not None else place)
-        middle = self._context.starts(low.last, "and", "to") if low is not None else None
-        high = quantities.get(middle) if middle is not None else None
-        if middle is None or high is None:
-            return
-        yield from self._with_adjective(place, nodes, high)
-        if not high.is_year and high.unit is None:
-            return
-        own = self._phrases.properties_of(nodes)
-        fitting = [facts for facts in own if (facts.kind in ("year", "date")) == high.is_year]
-        ranges = [
-            parse for facts in fitting for parse in compared(self._context, place, facts) if parse.last >= high.last
-        ]
-        if not ranges and begin is None and len(fitting) == 1:
-            yield from self._from_to(place, middle, nodes, fitting[0])
-        if len(ranges) == 1:
-            yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
-
-    def _from_to(self, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts) -> Iterator[Parse[NodeSet]]:
-        """Yield `1890 to 1899`, where no word says that it is a range."""
-        low, high = (next(compared(self._context, begin, facts), None) for begin in (place, middle))
-        if low is None or high is None:
-            return
-        limits = []
-        ends: tuple[tuple[Comparison, Parse[tuple[Condition, ...]]], ...] = ((">=", low), ("<=", high))
-        for comparison, parse in ends:
+# ---------------------------------------------------------------------------------------------------- one amount
+def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `20 m deep`, `20 m deep or more`, `38 berths or more`: nothing stands before the amount."""
+    amount = context.units.quantities.get(place)
+    if amount is None:
+        return
+    named = [(facts, last, cost) for facts, last, cost in properties_named(context, amount.last, nodes)]
+    adjective = ADJECTIVES.get(context.at(amount.last))
+    facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
+    if facts is not None and amount.unit is not None:
+        named.append((facts, amount.last + 1, 0.0))
+    for facts, last, cost in named:
+        for parse in compared(context, place, facts):
             valued = parse.value[0]
-            if not isinstance(valued, Valued):
-                return
-            limits.append(Valued(facts.name, comparison, valued.value))
-        last = self._context.units.quantities[middle].last
-        yield Parse(last, nodes.that(*limits), 0.25)
+            if parse.last != amount.last or len(parse.value) > 1 or not isinstance(valued, Valued):
+                continue
+            if facts.kind == "number":
+                yield Parse(last, nodes.that(valued), cost + 0.1)
+            for comparison in _BEHIND:
+                end = behind(context, last, comparison)
+                if end is not None:
+                    yield Parse(end, nodes.that(replace(valued, comparison=comparison)), cost)
+
+
+def _unnamed(
+    context: Context, place: int, nodes: NodeSet, amount: Quantity, *, is_own: bool = False
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 100 MB`, `before 1800`; complain where several properties are told so.
+
+    "Who received it before 1984" is not about when they were born; `from before 1984` is about their own time.
+    """
+    fitting = _told_in(context, place, amount, replace(nodes, conditions=()) if is_own and nodes.types else nodes)
+    begin = context.starts(amount.last, "in", "of", "for") or amount.last
+    if not fitting or any(properties_named(context, begin, nodes)):
+        return
+    if len(fitting) == 1:
+        for parse in (
+            *compared(context, place, fitting[0]),
+            *compared_twice(context, place, fitting[0]),
+        ):
+            yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.15)
+    else:
+        names = ", ".join(facts.name for facts in fitting)
+        context.complain(place, f"{names} may be meant: name one of them")
+
+
+def _told_in(context: Context, place: int, amount: Quantity, nodes: NodeSet) -> list[PropertyFacts]:
+    """Return the properties that are told in the unit of an amount, or in years where it may be one."""
+    own = properties_of(context, nodes)
+    if amount.unit is not None:
+        dimension, _ = UNITS[amount.unit]
+        shares = [facts for facts in own if dimension == "share" and not _SHARES.isdisjoint(facts.stems)]
+        return shares or [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
+    if context.at(place) in OF_SIZES:
+        return []  # "under 1000" is no time
+    if (amount.is_year or amount.span is not None) and not nodes.conditions:
+        return [facts for facts in own if facts.kind in ("year", "date")]
+    return []
+
+
+def _with_adjective(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 300 metres long`, `between 5 and 8 m tall`: an adjective is behind the last amount."""
+    adjective = ADJECTIVES.get(context.at(amount.last))
+    facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
+    for parse in compared(context, place, facts) if facts is not None else ():
+        if parse.last == amount.last:
+            yield Parse(amount.last + 1, nodes.that(*parse.value), parse.cost)
+
+
+def _named_behind(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 8 abv`, `more than 300 m high`: a property is named behind the amount."""
+    begin = context.starts(amount.last, "in", "of", "for") or amount.last
+    for facts, last, cost in properties_named(context, begin, nodes):
+        for parse in compared(context, place, facts):
+            if parse.last == amount.last:
+                yield Parse(last, nodes.that(*parse.value), cost + parse.cost)
+
+
+# ---------------------------------------------------------------------------------------------------- two amounts
+def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
+    quantities = context.units.quantities
+    begin = context.starts(place, "between", "from")
+    low = quantities.get(begin if begin is not None else place)
+    middle = context.starts(low.last, "and", "to") if low is not None else None
+    high = quantities.get(middle) if middle is not None else None
+    if middle is None or high is None:
+        return
+    yield from _with_adjective(context, place, nodes, high)
+    if not high.is_year and high.unit is None:
+        return
+    own = properties_of(context, nodes)
+    fitting = [facts for facts in own if (facts.kind in ("year", "date")) == high.is_year]
+    ranges = [parse for facts in fitting for parse in compared(context, place, facts) if parse.last >= high.last]
+    if not ranges and begin is None and len(fitting) == 1:
+        yield from _from_to(context, place, middle, nodes, fitting[0])
+    if len(ranges) == 1:
+        yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
+
+
+def _from_to(
+    context: Context, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `1890 to 1899`, where no word says that it is a range."""
+    low, high = (next(compared(context, begin, facts), None) for begin in (place, middle))
+    if low is None or high is None:
+        return
+    limits = []
+    ends: tuple[tuple[Comparison, Parse[tuple[Condition, ...]]], ...] = ((">=", low), ("<=", high))
+    for comparison, parse in ends:
+        valued = parse.value[0]
+        if not isinstance(valued, Valued):
+            return
+        limits.append(Valued(facts.name, comparison, valued.value))
+    last = context.units.quantities[middle].last
+    yield Parse(last, nodes.that(*limits), 0.25)

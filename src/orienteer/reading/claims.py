@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from orienteer.reading.clauses import property_valued
 from orienteer.reading.comparisons import adjective
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.lexicon import PropertyFacts
+from orienteer.reading.likenesses import likeness_of_pair
+from orienteer.reading.names import names_at
 from orienteer.reading.query import Among, ExactQuery, Measure, NodeSet
 from orienteer.reading.rules import Found, Rule, part, rules
 from orienteer.reading.thesaurus import MORE
@@ -81,7 +84,7 @@ def behind_that(context: Context, place: int) -> bool:
 def is_so(context: Context, place: int, facts: PropertyFacts, name: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `over 60,000 euros`: what is said of the property of a name."""
     if facts.types & context.relations.types_of(name):
-        yield from context.clauses.valued(facts, place, name)
+        yield from property_valued(context, facts, place, name)
 
 
 @part
@@ -94,7 +97,7 @@ def is_single(context: Context, place: int) -> bool:
         return True
     if at in words["the"] and not _is_plural(context.at(place + 1)):
         return True
-    owned = (context.possessive(named.last) for named in context.phrases.names(place))
+    owned = (context.possessive(named.last) for named in names_at(context, place))
     return any(place is not None and not _is_plural(context.at(place)) for place in owned)
 
 
@@ -187,7 +190,7 @@ rules(
 @part
 def alike(context: Context, place: int, found: Found) -> Iterator[Parse[NodeSet]]:
     """Read `share a brewery`, `in the same country`, of two names."""
-    return context.clauses.likenesses.of_pair(place, found["named"], found["name"])
+    return likeness_of_pair(context, place, found["named"], found["name"])
 
 
 @part

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.extents import Extents
+from orienteer.reading.extents import extent_said
 from orienteer.reading.function_words import (
     ADVERBIAL,
     AUXILIARIES,
@@ -22,24 +22,21 @@ from orienteer.reading.function_words import (
     phrases_of,
     words_of,
 )
-from orienteer.reading.joints import Joints, contrary, denied
+from orienteer.reading.joints import contrary, denied
 from orienteer.reading.lexicon import PropertyFacts
-from orienteer.reading.likenesses import Likenesses
-from orienteer.reading.membership import Membership
+from orienteer.reading.likenesses import likeness_said, likeness_whose
+from orienteer.reading.membership import excepted, membership_said
 from orienteer.reading.objects import Object as Object
-from orienteer.reading.objects import ObjectLists
 from orienteer.reading.objects import Objects as Objects
-from orienteer.reading.phrases import PhraseRules
-from orienteer.reading.places import Places
-from orienteer.reading.possession import Having
-from orienteer.reading.properties import Ground, NamedProperty, PropertyClauses
+from orienteer.reading.places import name_beside, place_said
+from orienteer.reading.possession import counted_had, had_said, role_said, things_had
+from orienteer.reading.properties import NamedProperty, property_said
 from orienteer.reading.query import Condition, Either, Filled, Joined, NodeSet, Valued
-from orienteer.reading.rankings import Rankings
-from orienteer.reading.relations import SchemaRelations
-from orienteer.reading.subjects import Subjects
-from orienteer.reading.traits import Traits
-from orienteer.reading.verbs import VerbPhrases
-from orienteer.reading.whose import Whose
+from orienteer.reading.rankings import most_bare, most_in
+from orienteer.reading.subjects import subject_said
+from orienteer.reading.traits import trait_said
+from orienteer.reading.verbs import neither_verb, verb_said
+from orienteer.reading.whose import whose_said
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
@@ -73,248 +70,228 @@ class Core(NamedTuple):
     is_denied: bool
 
 
-class Clauses:
-    """Reads what is said of nodes in one question."""
-
-    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules) -> None:
-        self._context, self._relations, self._phrases = context, relations, phrases
-        ground = Ground(context, relations, phrases)
-        properties, lists, joints = PropertyClauses(ground), ObjectLists(context), Joints(context, relations)
-        self._properties = properties
-        self._rankings = rankings = Rankings(ground, properties, joints)
-        self._membership = Membership(ground, lists)
-        self._whose = Whose(ground, properties, lists, joints, rankings)
-        self._verbs = VerbPhrases(ground, lists, joints, rankings)
-        self._having = Having(ground, properties, lists, joints, self._verbs, rankings)
-        self._subjects = Subjects(ground, lists, self._verbs, self._having, rankings)
-        self._places = Places(ground, properties, lists, joints)
-        self._traits = Traits(ground, properties)
-        self._extents = Extents(ground, self._verbs)
-        self.likenesses = Likenesses(ground, properties, self._verbs, rankings)
-        self.lists = lists
-        self.objects, self.measures, self.named_property = lists.objects, rankings.measures, properties.named
-        self._known: dict[tuple[int, NodeSet, tuple[NodeSet, ...], NodeSet | None], list[Parse[NodeSet]]] = {}
-        context.described, context.modifiers = self.described, self.modifiers
-
-    # ------------------------------------------------------------------------------------------------- all that is said
-
-    def described(self, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
-        """Return a set with nothing, some or all that is said of it behind its noun."""
-        results = [head]
-        front = [Described(head, len(head.value.conditions))]
-        for _ in range(_MOST_MODIFIERS):
-            further: list[Described] = []
-            for described in front:
-                if self._context.is_exhausted():
-                    break
-                further += self._and_more(described)
-                further += self._or_else(described)
-            front = _likeliest(further)
-            if not front:
+# ------------------------------------------------------------------------------------------------- all that is said
+def all_said(context: Context, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
+    """Return a set with nothing, some or all that is said of it behind its noun."""
+    results = [head]
+    front = [Described(head, len(head.value.conditions))]
+    for _ in range(_MOST_MODIFIERS):
+        further: list[Described] = []
+        for described in front:
+            if context.is_exhausted():
                 break
-            results += [described.parse for described in front]
-        return best(results)
+            further += _and_more(context, described)
+            further += _or_else(context, described)
+        front = _likeliest(further)
+        if not front:
+            break
+        results += [described.parse for described in front]
+    return best(results)
 
-    def _and_more(self, described: Described) -> Iterator[Described]:
-        """Yield a set with one more thing said of it: `that treat X` and `and cause Y`."""
-        last, nodes, cost = described.parse
-        begin = self._context.starts(last, *(_AND if _has_said(described) else _ASIDES))
-        if begin is not None and self._is_bare_behind_denial(begin, described):
-            return  # "neither games nor fonts and libs" may mean either
-        # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
-        far = _FAR if begin is None and nodes.conditions and self._context.at(last) in PREPOSITIONS else 0.0
-        if begin is None and nodes.conditions and not self._is_behind_comma(last):
-            far = _FAR  # "students enrolled in courses taught by X": the courses are
-        if begin is None and self._context.depth > 1 and self._context.at(last) in _FINITE:
-            far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
-        is_far = begin is None and _has_said(described) and _leads_to_kind(nodes)
-        is_far = is_far and self._context.at(last) in _OF_NEAREST
-        for modified in self._further(last if begin is None else begin, nodes, nodes):
-            if is_far and _says_where(modified.value, nodes):
-                continue  # "climbed peaks in X": the peaks are there, and nobody is born there
-            value = modified.value
-            if begin is None and self._goes_on_denying(described, value):  # "not red, green or blue" is none of them
-                new = contrary(value.conditions[len(nodes.conditions) :])
-                value = replace(value, conditions=(*nodes.conditions, *new))
-            parse = Parse(modified.last, value, cost + modified.cost + far)
-            yield Described(parse, len(nodes.conditions))
 
-    def _goes_on_denying(self, described: Described, value: NodeSet) -> bool:
-        """Return whether bare values behind a comma go on with a list of which the first was denied."""
-        nodes = described.parse.value
-        said, new = nodes.conditions[described.before :], value.conditions[len(nodes.conditions) :]
-        is_denied = bool(said) and all(isinstance(one, Valued) and one.negated for one in said)
-        options = [one for c in new for option in (c.options if isinstance(c, Either) else ((c,),)) for one in option]
-        same = {one.property if isinstance(one, Valued) else None for one in (*said, *options)}
-        return is_denied and bool(new) and len(same) == 1 and self._is_behind_comma(described.parse.last)
+def _and_more(context: Context, described: Described) -> Iterator[Described]:
+    """Yield a set with one more thing said of it: `that treat X` and `and cause Y`."""
+    last, nodes, cost = described.parse
+    begin = context.starts(last, *(_AND if _has_said(described) else _ASIDES))
+    if begin is not None and _is_bare_behind_denial(context, begin, described):
+        return  # "neither games nor fonts and libs" may mean either
+    # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
+    far = _FAR if begin is None and nodes.conditions and context.at(last) in PREPOSITIONS else 0.0
+    if begin is None and nodes.conditions and not _is_behind_comma(context, last):
+        far = _FAR  # "students enrolled in courses taught by X": the courses are
+    if begin is None and context.depth > 1 and context.at(last) in _FINITE:
+        far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
+    is_far = begin is None and _has_said(described) and _leads_to_kind(nodes)
+    is_far = is_far and context.at(last) in _OF_NEAREST
+    for modified in _further(context, last if begin is None else begin, nodes, nodes):
+        if is_far and _says_where(modified.value, nodes):
+            continue  # "climbed peaks in X": the peaks are there, and nobody is born there
+        value = modified.value
+        if begin is None and _goes_on_denying(context, described, value):  # "not red, green or blue" is none of them
+            new = contrary(value.conditions[len(nodes.conditions) :])
+            value = replace(value, conditions=(*nodes.conditions, *new))
+        parse = Parse(modified.last, value, cost + modified.cost + far)
+        yield Described(parse, len(nodes.conditions))
 
-    def _is_behind_comma(self, place: int) -> bool:
-        return place < self._context.end and self._context.reading.words[place].after_comma
 
-    def _is_bare_behind_denial(self, place: int, described: Described) -> bool:
-        """Tell whether a name or a value alone is joined to what is denied: `outside Ardony and Drusk`."""
-        units, begin = self._context.units, self._context.skip(place)
-        said = described.parse.value.conditions[described.before :]
-        is_bare = bool(units.values.get(begin) or units.names.get(begin)) and not units.edges.get(begin)
-        return is_bare and bool(said) and all(condition.negated for condition in said)
+def _goes_on_denying(context: Context, described: Described, value: NodeSet) -> bool:
+    """Return whether bare values behind a comma go on with a list of which the first was denied."""
+    nodes = described.parse.value
+    said, new = nodes.conditions[described.before :], value.conditions[len(nodes.conditions) :]
+    is_denied = bool(said) and all(isinstance(one, Valued) and one.negated for one in said)
+    options = [one for c in new for option in (c.options if isinstance(c, Either) else ((c,),)) for one in option]
+    same = {one.property if isinstance(one, Valued) else None for one in (*said, *options)}
+    return is_denied and bool(new) and len(same) == 1 and _is_behind_comma(context, described.parse.last)
 
-    def _further(self, place: int, nodes: NodeSet, spoken_of: NodeSet) -> list[Parse[NodeSet]]:
-        """Return a set with one more thing said of it, in which `it` and `there` stand for what was named last."""
-        if PRONOUNS.isdisjoint(self._context.words[place:]):
-            return self.modifiers(place, nodes)
-        before = self._context.antecedent
-        targets = [condition.target for condition in spoken_of.conditions if isinstance(condition, Joined)]
-        self._context.antecedent = targets[-1] if targets and targets[-1].named else before
-        modified = self.modifiers(place, nodes)
-        self._context.antecedent = before
-        return modified
 
-    def _or_else(self, described: Described) -> Iterator[Described]:
-        """Yield a set with another thing that may be so instead of the last: `that treat X` and `or cause Y`."""
-        (last, nodes, cost), before = described
-        begin = self._context.starts(last, *_OR)
-        said = nodes.conditions[before:]
-        if begin is None or nodes.best is not None or not said:
-            return
-        base = replace(nodes, conditions=nodes.conditions[:before])
-        is_denied = all(condition.negated for condition in said)
-        goes_on = self._context.at(last + 1) not in AUXILIARIES | RELATIVE | DENIALS
-        for modified in self._further(begin, base, nodes):
-            other = modified.value.conditions[before:]
-            if not other or modified.value.best is not None:
+def _is_behind_comma(context: Context, place: int) -> bool:
+    return place < context.end and context.reading.words[place].after_comma
+
+
+def _is_bare_behind_denial(context: Context, place: int, described: Described) -> bool:
+    """Tell whether a name or a value alone is joined to what is denied: `outside Ardony and Drusk`."""
+    units, begin = context.units, context.skip(place)
+    said = described.parse.value.conditions[described.before :]
+    is_bare = bool(units.values.get(begin) or units.names.get(begin)) and not units.edges.get(begin)
+    return is_bare and bool(said) and all(condition.negated for condition in said)
+
+
+def _further(context: Context, place: int, nodes: NodeSet, spoken_of: NodeSet) -> list[Parse[NodeSet]]:
+    """Return a set with one more thing said of it, in which `it` and `there` stand for what was named last."""
+    if PRONOUNS.isdisjoint(context.words[place:]):
+        return one_said(context, place, nodes)
+    before = context.antecedent
+    targets = [condition.target for condition in spoken_of.conditions if isinstance(condition, Joined)]
+    context.antecedent = targets[-1] if targets and targets[-1].named else before
+    modified = one_said(context, place, nodes)
+    context.antecedent = before
+    return modified
+
+
+def _or_else(context: Context, described: Described) -> Iterator[Described]:
+    """Yield a set with another thing that may be so instead of the last: `that treat X` and `or cause Y`."""
+    (last, nodes, cost), before = described
+    begin = context.starts(last, *_OR)
+    said = nodes.conditions[before:]
+    if begin is None or nodes.best is not None or not said:
+        return
+    base = replace(nodes, conditions=nodes.conditions[:before])
+    is_denied = all(condition.negated for condition in said)
+    goes_on = context.at(last + 1) not in AUXILIARIES | RELATIVE | DENIALS
+    for modified in _further(context, begin, base, nodes):
+        other = modified.value.conditions[before:]
+        if not other or modified.value.best is not None:
+            continue
+        if len(other) > 1 and context.at(begin) not in _CLAUSE_WORDS:
+            continue  # "mages or knights are immortal" says it of both
+        conditions: tuple[Condition, ...] = (Either((said, other)),)
+        if is_denied and goes_on:  # "not X or Y" denies both
+            if not _are_of_one_kind((*said, *other)):
                 continue
-            if len(other) > 1 and self._context.at(begin) not in _CLAUSE_WORDS:
-                continue  # "mages or knights are immortal" says it of both
-            conditions: tuple[Condition, ...] = (Either((said, other)),)
-            if is_denied and goes_on:  # "not X or Y" denies both
-                if not _are_of_one_kind((*said, *other)):
-                    continue
-                conditions = (*said, *contrary(other))
-            either = replace(base, types=modified.value.types).that(*conditions)
-            yield Described(Parse(modified.last, either, cost + modified.cost), before)
+            conditions = (*said, *contrary(other))
+        either = replace(base, types=modified.value.types).that(*conditions)
+        yield Described(Parse(modified.last, either, cost + modified.cost), before)
 
-    def valued(self, facts: PropertyFacts, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield the nodes of a set with what is said here of a property that was named before."""
-        begin = self._context.starts(place, "made of", "made out of", "made from") or place
-        yield from self._properties.described(NamedProperty(facts, begin, 0.0), nodes)
 
-    def named_at(self, place: int) -> Iterator[Parse[NodeSet]]:
-        """Yield the named nodes that begin at a place."""
-        yield from self._phrases.names(place)
+def property_valued(context: Context, facts: PropertyFacts, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes of a set with what is said here of a property that was named before."""
+    begin = context.starts(place, "made of", "made out of", "made from") or place
+    yield from property_said(context, NamedProperty(facts, begin, 0.0), nodes)
 
-    def had_by_name(self, owner: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield the nodes of a set that a named one has."""
-        for relation in self._relations.unnamed(nodes, "of", owner.value, Voice.NOUN_OF):
-            yield Parse(owner.last, relation.joined, relation.cost)
 
-    def had_by(self, owners: Parse[Objects], nodes: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
-        """Yield the nodes of a set that things have."""
-        for parse in self._having.things(owners, nodes.value):
-            yield parse._replace(cost=parse.cost + nodes.cost)
+def had_by_name(context: Context, owner: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes of a set that a named one has."""
+    for relation in context.relations.unnamed(nodes, "of", owner.value, Voice.NOUN_OF):
+        yield Parse(owner.last, relation.joined, relation.cost)
 
-    # ------------------------------------------------------------------------------------------------------ one clause
 
-    def modifiers(self, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
-        """Return a set with one thing said of it that begins here."""
-        if place >= self._context.end or self._context.is_exhausted():
-            return []
-        key = (place, nodes, tuple(self._context.referents), self._context.antecedent)
-        if key not in self._known:
-            self._known[key] = best(self._all_modifiers(place, nodes))
-        return self._known[key]
+def had_by(context: Context, owners: Parse[Objects], nodes: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes of a set that things have."""
+    for parse in things_had(context, owners, nodes.value):
+        yield parse._replace(cost=parse.cost + nodes.cost)
 
-    def _all_modifiers(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
-        context = self._context
-        yield from self._membership.excepted(place, nodes)
-        yield from self._neither(place, nodes)
-        yield from self._whose.said(place, nodes)
-        if context.at(place) == "whose":
-            yield from self.likenesses.whose(place + 1, nodes)
-        begin = place
-        if context.at(begin) in PREPOSITIONS and context.at(begin + 1) in ("which", "whom", "whose"):
-            begin += 1
-        begin = context.skip(begin, RELATIVE)
-        if context.at(begin - 2) == "by" and begin - 2 >= place:  # "by which X is suggested"
-            yield from self._subjects.said(begin, nodes, Voice.PASSIVE_OBJECT)
-            return
-        for core in dict.fromkeys(self._cores(begin)):
-            for parse in self._said(core.place, nodes):
-                value = denied(parse.value, nodes) if core.is_denied else parse.value
-                if value is not None:
-                    yield parse._replace(value=value)
 
-    def _neither(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[are] neither lent by X nor sold to Y`, `neither treated nor palliated by any X`."""
-        context = self._context
-        begin = context.starts(context.skip(context.skip(place, RELATIVE), AUXILIARIES), "neither")
-        if begin is None:
-            return
-        for first in self._context.modifiers(begin, nodes):
-            nor = context.starts(first.last, "nor")
-            for second in self._context.modifiers(nor, nodes) if nor is not None else ():
-                denials = [denied(parse.value, nodes) for parse in (first, second)]
-                if None not in denials:
-                    new = (one.conditions[len(nodes.conditions) :] for one in denials if one is not None)
-                    conditions = tuple(condition for some in new for condition in some)
-                    yield Parse(second.last, nodes.that(*conditions), first.cost + second.cost)
-        yield from self._verbs.neither(begin, nodes)
+# ------------------------------------------------------------------------------------------------------ one clause
+def one_said(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
+    """Return a set with one thing said of it that begins here."""
+    if place >= context.end or context.is_exhausted():
+        return []
+    key = ("said", place, nodes, tuple(context.referents), context.antecedent)
+    return context.once(key, lambda: best(_all_modifiers(context, place, nodes)))
 
-    def _cores(self, place: int) -> Iterator[Core]:
-        """Yield what may be left out: auxiliaries with a denial, phrases between them and a verb, an article."""
-        context = self._context
-        begin, is_denied = place, False
-        having: list[Core] = []
-        while context.at(begin) in AUXILIARIES | DENIALS:
-            if context.at(begin) in HAVING or context.at(begin) == "without":
-                having.append(Core(begin, is_denied))
-                if context.at(begin) not in AUXILIARIES:
-                    break
-            if context.at(begin) in DENIALS:
-                is_denied = not is_denied
-            begin += 1
-        if context.at(begin - 1) not in ("have", "has", "had") or not context.at(begin).endswith("s"):
-            yield Core(begin, is_denied)  # who "has mentors" mentors nobody
-        yield from having
-        finding = context.starts(place, *FINDING)
-        if finding is not None:
-            yield Core(finding, False)
-        if context.at(begin) == "there" and context.at(begin - 1) in BEING:  # "which beers are there in X"
-            yield Core(begin + 1, is_denied)
-        adverb = self._adverb(place, begin)
-        if adverb is not None:
-            yield Core(adverb, is_denied)
-        article = context.starts(begin, *_ARTICLES)
-        nouns = context.units.edges.get(article, ()) if article is not None else ()
-        if article is not None and any(context.at(noun.last) in PREPOSITIONS for noun in nouns):
-            yield Core(article, is_denied)  # "the owner of X"; "the home port of X" is a port
 
-    def _adverb(self, place: int, begin: int) -> int | None:
-        """Return where words end that stand between an auxiliary and its verb; None where there are none."""
-        context = self._context
-        adverb = context.starts(begin, *ADVERBIAL)
-        if adverb is None and (begin == place or context.at(begin - 1) in BEING | {"be", "been"}):
-            # who "used to work" somewhere does so no longer; what is "used to treat" something does it
-            adverb = context.starts(begin, "used to") if context.at(begin - 1) not in RELATIVE else None
-        if adverb is None and context.at(begin) == "used" and context.at(begin + 1) in _USED:
-            return begin + 1
-        return adverb
+def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
+    yield from excepted(context, place, nodes)
+    yield from _neither(context, place, nodes)
+    yield from whose_said(context, place, nodes)
+    if context.at(place) == "whose":
+        yield from likeness_whose(context, place + 1, nodes)
+    begin = place
+    if context.at(begin) in PREPOSITIONS and context.at(begin + 1) in ("which", "whom", "whose"):
+        begin += 1
+    begin = context.skip(begin, RELATIVE)
+    if context.at(begin - 2) == "by" and begin - 2 >= place:  # "by which X is suggested"
+        yield from subject_said(context, begin, nodes, Voice.PASSIVE_OBJECT)
+        return
+    for core in dict.fromkeys(_cores(context, begin)):
+        for parse in _said(context, core.place, nodes):
+            value = denied(parse.value, nodes) if core.is_denied else parse.value
+            if value is not None:
+                yield parse._replace(value=value)
 
-    def _said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield what the words of a clause say, by every rule there is."""
-        yield from self._verbs.said(place, nodes)
-        yield from self._subjects.said(place, nodes)
-        yield from self._having.said(place, nodes)
-        yield from self._places.said(place, nodes)
-        yield from self._traits.said(place, nodes)
-        yield from self._places.beside(place, nodes)
-        yield from self._membership.said(place, nodes)
-        yield from self.likenesses.said(place, nodes)
-        yield from self._extents.said(place, nodes)
-        yield from self._rankings.most_in(place, nodes)
-        yield from self._rankings.most_bare(place, nodes)
-        yield from self._having.role(place, nodes)
-        yield from self._having.counted(place, nodes)
+
+def _neither(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[are] neither lent by X nor sold to Y`, `neither treated nor palliated by any X`."""
+    begin = context.starts(context.skip(context.skip(place, RELATIVE), AUXILIARIES), "neither")
+    if begin is None:
+        return
+    for first in context.modifiers(begin, nodes):
+        nor = context.starts(first.last, "nor")
+        for second in context.modifiers(nor, nodes) if nor is not None else ():
+            denials = [denied(parse.value, nodes) for parse in (first, second)]
+            if None not in denials:
+                new = (one.conditions[len(nodes.conditions) :] for one in denials if one is not None)
+                conditions = tuple(condition for some in new for condition in some)
+                yield Parse(second.last, nodes.that(*conditions), first.cost + second.cost)
+    yield from neither_verb(context, begin, nodes)
+
+
+def _cores(context: Context, place: int) -> Iterator[Core]:
+    """Yield what may be left out: auxiliaries with a denial, phrases between them and a verb, an article."""
+    begin, is_denied = place, False
+    having: list[Core] = []
+    while context.at(begin) in AUXILIARIES | DENIALS:
+        if context.at(begin) in HAVING or context.at(begin) == "without":
+            having.append(Core(begin, is_denied))
+            if context.at(begin) not in AUXILIARIES:
+                break
+        if context.at(begin) in DENIALS:
+            is_denied = not is_denied
+        begin += 1
+    if context.at(begin - 1) not in ("have", "has", "had") or not context.at(begin).endswith("s"):
+        yield Core(begin, is_denied)  # who "has mentors" mentors nobody
+    yield from having
+    finding = context.starts(place, *FINDING)
+    if finding is not None:
+        yield Core(finding, False)
+    if context.at(begin) == "there" and context.at(begin - 1) in BEING:  # "which beers are there in X"
+        yield Core(begin + 1, is_denied)
+    adverb = _adverb(context, place, begin)
+    if adverb is not None:
+        yield Core(adverb, is_denied)
+    article = context.starts(begin, *_ARTICLES)
+    nouns = context.units.edges.get(article, ()) if article is not None else ()
+    if article is not None and any(context.at(noun.last) in PREPOSITIONS for noun in nouns):
+        yield Core(article, is_denied)  # "the owner of X"; "the home port of X" is a port
+
+
+def _adverb(context: Context, place: int, begin: int) -> int | None:
+    """Return where words end that stand between an auxiliary and its verb; None where there are none."""
+    adverb = context.starts(begin, *ADVERBIAL)
+    if adverb is None and (begin == place or context.at(begin - 1) in BEING | {"be", "been"}):
+        # who "used to work" somewhere does so no longer; what is "used to treat" something does it
+        adverb = context.starts(begin, "used to") if context.at(begin - 1) not in RELATIVE else None
+    if adverb is None and context.at(begin) == "used" and context.at(begin + 1) in _USED:
+        return begin + 1
+    return adverb
+
+
+def _said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield what the words of a clause say, by every rule there is."""
+    yield from verb_said(context, place, nodes)
+    yield from subject_said(context, place, nodes)
+    yield from had_said(context, place, nodes)
+    yield from place_said(context, place, nodes)
+    yield from trait_said(context, place, nodes)
+    yield from name_beside(context, place, nodes)
+    yield from membership_said(context, place, nodes)
+    yield from likeness_said(context, place, nodes)
+    yield from extent_said(context, place, nodes)
+    yield from most_in(context, place, nodes)
+    yield from most_bare(context, place, nodes)
+    yield from role_said(context, place, nodes)
+    yield from counted_had(context, place, nodes)
 
 
 def _has_said(described: Described) -> bool:

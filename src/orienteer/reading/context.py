@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from orienteer.reading.function_words import DETERMINERS, EMPTY, ENDINGS, HERE, HERE_FIRST
 from orienteer.reading.lexicon import Lexicon, Units
@@ -15,8 +15,6 @@ from orienteer.reading.vocabulary import Language, english_words
 from orienteer.reading.words import QuestionWords
 
 if TYPE_CHECKING:
-    from orienteer.reading.clauses import Clauses
-    from orienteer.reading.phrases import PhraseRules
     from orienteer.reading.relations import SchemaRelations
 
 Value = TypeVar("Value")
@@ -42,8 +40,6 @@ class Context:
     language: Language = field(default_factory=english_words)
     words: list[str] = field(default_factory=list)
     relations: SchemaRelations = field(init=False)
-    phrases: PhraseRules = field(init=False)
-    clauses: Clauses = field(init=False)
     nodes: Callable[[int], list[Parse[NodeSet]]] = field(init=False)
     """The rule of noun phrases; clauses hold noun phrases and these hold clauses."""
     described: Callable[[Parse[NodeSet]], list[Parse[NodeSet]]] = field(init=False)
@@ -52,8 +48,10 @@ class Context:
     """The rule of one thing that is said of a set."""
     queries: Callable[[int], Iterator[Parse[ExactQuery]]] = field(init=False)
     """The rule of whole questions, which may stand behind a sentence or a phrase."""
-    forget: Callable[[], None] = field(init=False)
-    """Forgets what was read: pronouns stand for something else now."""
+    known: dict[tuple[object, ...], list[Parse[Any]]] = field(default_factory=dict)
+    """What was read once, by its rule and place."""
+    is_too_deep: bool = False
+    """A noun phrase had more noun phrases within it than are read."""
     referents: list[NodeSet] = field(default_factory=list)
     """What an earlier sentence of the question spoke of: pronouns stand for it."""
     antecedent: NodeSet | None = None
@@ -71,7 +69,13 @@ class Context:
 
     def forget_rules(self) -> None:
         """Let the rules go, which refer to this: only the garbage collector would free what goes round in a circle."""
-        del self.phrases, self.clauses, self.nodes, self.described, self.modifiers, self.queries, self.forget
+        del self.nodes, self.described, self.modifiers, self.queries
+
+    def once(self, key: tuple[object, ...], read: Callable[[], list[Parse[Value]]]) -> list[Parse[Value]]:
+        """Return what a rule reads at a place, read the first time it is asked for."""
+        if key not in self.known:
+            self.known[key] = read()
+        return self.known[key]
 
     @property
     def end(self) -> int:

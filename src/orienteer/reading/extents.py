@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from orienteer.reading.context import Parse
+from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import HAVING, PREPOSITIONS, phrases_of
-from orienteer.reading.properties import Ground
 from orienteer.reading.query import Extent, Joined, NodeSet
 from orienteer.reading.relations import Relation
-from orienteer.reading.verbs import VerbPhrases
+from orienteer.reading.verbs import actions_at
 
 Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
 
@@ -21,52 +20,44 @@ _EXTENTS: tuple[tuple[tuple[Extent, ...], tuple[str, ...]], ...] = (
 )
 
 
-class Extents:
-    """Reads relations to all of a set, and to nothing beside it, in one question."""
+def extent_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
+    for action in actions_at(context, place):
+        verb, frame = action.verbs.units[0], action.frame
+        for extents, begin in _openings(context, action.begin):
+            for target in context.nodes(context.skip(begin, PREPOSITIONS)):
+                relations = context.relations.named(nodes, verb.edges, frame, target.value, is_strict=action.is_strict)
+                yield from _covering(context, relations, target, extents)
+    word = context.at(place)
+    if word in HAVING or word in PREPOSITIONS:
+        for extents, begin in _openings(context, place + 1):
+            for target in context.nodes(begin):
+                relations = context.relations.unnamed(nodes, "with" if word in HAVING else word, target.value)
+                yield from _covering(context, relations, target, extents)
 
-    def __init__(self, ground: Ground, verb_phrases: VerbPhrases) -> None:
-        self._context, self._relations, _ = ground
-        self._verb_phrases = verb_phrases
 
-    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
-        context = self._context
-        for action in self._verb_phrases.actions(place):
-            verb, frame = action.verbs.units[0], action.frame
-            for extents, begin in self._openings(action.begin):
-                for target in context.nodes(context.skip(begin, PREPOSITIONS)):
-                    relations = self._relations.named(
-                        nodes, verb.edges, frame, target.value, is_strict=action.is_strict
-                    )
-                    yield from self._covering(relations, target, extents)
-        word = context.at(place)
-        if word in HAVING or word in PREPOSITIONS:
-            for extents, begin in self._openings(place + 1):
-                for target in context.nodes(begin):
-                    relations = self._relations.unnamed(nodes, "with" if word in HAVING else word, target.value)
-                    yield from self._covering(relations, target, extents)
+def _openings(context: Context, place: int) -> Iterator[tuple[tuple[Extent, ...], int]]:
+    """Yield where words end that say how much of a set is meant."""
+    for extents, phrases in _EXTENTS:
+        begin = context.starts(place, *phrases)
+        if begin is not None and begin not in context.units.quantities:
+            yield extents, begin
 
-    def _openings(self, place: int) -> Iterator[tuple[tuple[Extent, ...], int]]:
-        """Yield where words end that say how much of a set is meant."""
-        for extents, phrases in _EXTENTS:
-            begin = self._context.starts(place, *phrases)
-            if begin is not None and begin not in self._context.units.quantities:
-                yield extents, begin
 
-    def _covering(
-        self, relations: Iterable[Relation], target: Parse[NodeSet], extents: tuple[Extent, ...]
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield the nodes that a relation leads from to all of a set, or to nothing else.
+def _covering(
+    context: Context, relations: Iterable[Relation], target: Parse[NodeSet], extents: tuple[Extent, ...]
+) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes that a relation leads from to all of a set, or to nothing else.
 
-        Nothing where no node has two such neighbours: nothing is in every one of several.
-        """
-        is_described = not target.value.named and target.value.best is None
-        for relation in relations:
-            if relation.target.is_between:
-                continue  # all of what?
-            if "every" in extents and (not is_described or self._relations.is_single(relation.kinds)):
-                continue
-            if extents == ("every", "only") and not target.value.conditions:
-                continue
-            conditions = (Joined(relation.kinds, relation.target, extent=extent) for extent in extents)
-            yield Parse(target.last, relation.nodes.that(*conditions), target.cost + relation.cost + 0.05)
+    Nothing where no node has two such neighbours: nothing is in every one of several.
+    """
+    is_described = not target.value.named and target.value.best is None
+    for relation in relations:
+        if relation.target.is_between:
+            continue  # all of what?
+        if "every" in extents and (not is_described or context.relations.is_single(relation.kinds)):
+            continue
+        if extents == ("every", "only") and not target.value.conditions:
+            continue
+        conditions = (Joined(relation.kinds, relation.target, extent=extent) for extent in extents)
+        yield Parse(target.last, relation.nodes.that(*conditions), target.cost + relation.cost + 0.05)

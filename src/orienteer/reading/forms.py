@@ -6,10 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
+from orienteer.reading.adjectives import compared_by, properties_of, stated_by, superlatives_at
+from orienteer.reading.clauses import all_said, had_by_name
 from orienteer.reading.comparisons import adjective
 from orienteer.reading.context import Context, Parse
+from orienteer.reading.kinds import heads_at
 from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
+from orienteer.reading.names import names_at
+from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Best, ExactQuery, Measure, NodeSet, Valued, joined_of
+from orienteer.reading.rankings import measures_at
 from orienteer.reading.rules import Found, Rule, part, rules
 from orienteer.reading.synonyms import IRREGULAR_VERBS, PLACES, PROPERTIES
 from orienteer.reading.thesaurus import ADJECTIVES, MOST, VERBS, Adjective
@@ -44,19 +50,19 @@ def one(context: Context, place: int) -> list[Parse[NodeSet]]:
 @part
 def name(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Read a name: `Duvel`, `the brewery Duvel Moortgat`."""
-    return context.phrases.names(place)
+    return names_at(context, place)
 
 
 @part
 def named(context: Context, place: int) -> list[Parse[NodeSet]]:
     """Read a name, and no pronoun of what is described."""
-    return [parse for parse in context.phrases.names(place) if parse.value.named]
+    return [parse for parse in names_at(context, place) if parse.value.named]
 
 
 @part
 def head(context: Context, place: int) -> list[Parse[NodeSet]]:
     """Read a kind with the words before it: `Belgian beers`."""
-    return context.phrases.heads(place)
+    return heads_at(context, place)
 
 
 @part
@@ -107,14 +113,14 @@ def same(place: int, nodes: NodeSet) -> Parse[NodeSet]:
 @part
 def measured(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
     """Read the name of a property that nodes have, as a measure of them."""
-    for own, last, cost in context.clauses.named_property(place, nodes):
+    for own, last, cost in properties_named(context, place, nodes):
         yield Parse(last, Measure(property=own.name), cost)
 
 
 @part
 def ranked(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
     """Read what nodes are ranked by: a property, or a number of things."""
-    return context.clauses.measures(place, nodes)
+    return measures_at(context, place, nodes)
 
 
 @part
@@ -151,7 +157,7 @@ def counting(context: Context, place: int) -> Iterator[Parse[None]]:
 @part
 def had(context: Context, place: int, found: Found, kind: frozenset[int]) -> Iterator[Parse[NodeSet]]:
     """Read nothing: the things of a kind that the named node has."""
-    for parse in context.clauses.had_by_name(found["name"], NodeSet(kind)):
+    for parse in had_by_name(context, found["name"], NodeSet(kind)):
         yield parse._replace(last=place)
 
 
@@ -190,7 +196,7 @@ def its_things(
     context: Context, place: int, numeric: PropertyFacts, having: frozenset[int]
 ) -> Iterator[Parse[NodeSet]]:
     """Read what is said of the things that have a property: `[salary] in Engineering`."""
-    for scope in context.clauses.described(Parse(place, NodeSet(numeric.types), 0.15)):
+    for scope in all_said(context, Parse(place, NodeSet(numeric.types), 0.15)):
         # the "total gold of" two guilds is theirs, and not their members'
         if not any(context.relations.types_of(of.target) & having for of in joined_of(scope.value)):
             yield scope
@@ -247,13 +253,13 @@ def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[
     """Read what a number is told for each of: a property of the nodes, or a kind that one edge joins them to."""
     for relation, last, cost in (
         (relation, head.last, head.cost)
-        for head in context.phrases.heads(place)
+        for head in heads_at(context, place)
         if not head.value.named and not head.value.conditions
         for relation in context.relations.unnamed(nodes, "", head.value)
     ):
         if not relation.target.is_between:
             yield Parse(last, (Measure(kinds=relation.kinds, target=relation.target), relation.nodes.types), cost)
-    for own, last, cost in context.clauses.named_property(place, nodes):
+    for own, last, cost in properties_named(context, place, nodes):
         yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
 
 
@@ -371,7 +377,7 @@ def by_adjective(context: Context, place: int, found: Found, scope: NodeSet) -> 
     """Read nothing: the property of the scope that the adjective compares."""
     at = found["adjective_asked"].last - 1
     meant = ADJECTIVES[context.at(at)]
-    facts = context.phrases.compared_by(meant, scope, at)
+    facts = compared_by(context, meant, scope, at)
     return None if facts is None or (meant.is_age and facts.kind != "number") else Parse(place, facts, 0.0)
 
 
@@ -380,12 +386,12 @@ def stating(context: Context, place: int, found: Found, nodes: NodeSet) -> Parse
     """Read `weigh`, `cost`: the property that a verb states."""
     verb = IRREGULAR_VERBS.get(context.at(place), context.at(place))
     is_stated = verb in VERBS and (verb != "last" or context.at(found["0"].last + 1) == "long")
-    facts = context.phrases.stated_by(verb, nodes) if is_stated else None
+    facts = stated_by(context, verb, nodes) if is_stated else None
     return None if facts is None else Parse(place + 1, facts, 0.0)
 
 
 def _dated(context: Context, nodes: NodeSet) -> list[PropertyFacts]:
-    return [facts for facts in context.phrases.properties_of(nodes) if facts.kind in ("year", "date")]
+    return [facts for facts in properties_of(context, nodes) if facts.kind in ("year", "date")]
 
 
 @part
@@ -462,7 +468,7 @@ def grade(context: Context, place: int) -> Iterator[Parse[Grade]]:
 @part
 def superlative(context: Context, place: int) -> Iterator[Parse[Grade]]:
     """Read `tallest`, `most expensive`."""
-    for parse in context.phrases.superlative(place):
+    for parse in superlatives_at(context, place):
         yield Parse(parse.last, Grade(*parse.value, place), 0.0)
 
 
@@ -551,7 +557,7 @@ def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[Exa
     )
     relations = context.relations.unnamed(NodeSet(kinds), "", named) if kinds else ()
     queries = [ExactQuery("list", relation.joined) for relation in relations if not relation.target.is_between]
-    for facts in context.phrases.properties_of(named):
+    for facts in properties_of(context, named):
         if facts.kind == "text" and places.intersection(facts.stems):
             queries.append(ExactQuery("value", named, Measure(property=facts.name)))
     if len(queries) == 1:

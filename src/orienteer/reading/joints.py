@@ -8,7 +8,7 @@ from dataclasses import replace
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.objects import Objects
 from orienteer.reading.query import Among, Best, Comparison, Condition, Either, Joined, Measure, NodeSet, negated
-from orienteer.reading.relations import Relation, SchemaRelations
+from orienteer.reading.relations import Relation
 
 
 def joined(
@@ -70,83 +70,80 @@ def contrary(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     return (Either((tuple(conditions),), negated=True),)
 
 
-class Joints:
-    """Joins sets of nodes to all things of a list, in one question."""
+def all_joined(
+    context: Context,
+    nodes: NodeSet,
+    objects: Parse[Objects],
+    relate: Callable[[NodeSet, NodeSet], Relation | None],
+    *,
+    is_denied: bool = False,
+) -> Parse[NodeSet] | None:
+    """Return the set of those that relations without a name join to the things of a list: to all, or to any.
 
-    def __init__(self, context: Context, relations: SchemaRelations) -> None:
-        self._context, self._relations = context, relations
-
-    def all_joined(
-        self,
-        nodes: NodeSet,
-        objects: Parse[Objects],
-        relate: Callable[[NodeSet, NodeSet], Relation | None],
-        *,
-        is_denied: bool = False,
-    ) -> Parse[NodeSet] | None:
-        """Return the set of those that relations without a name join to the things of a list: to all, or to any.
-
-        `relate` finds the relation of a set to one thing. None, with a complaint where several may be meant.
-        """
-        conditions: list[Condition] = []
-        labels: set[str] = set()
-        cost = 0.0
-        for member in objects.value.members:
-            relation = relate(nodes, member.nodes)
-            if relation is not None and relation.target.is_between and self._is_unsure(objects):
-                return None
-            if relation is None:
-                self.complain_of_many(nodes, member.nodes, objects.last)
-                return None
-            if member.nodes.named:
-                labels |= self._relations.labels.of(relation.kinds)
-            nodes = nodes if nodes.named else replace(nodes, types=relation.nodes.types)
-            is_negated = member.negated != is_denied
-            conditions.append(condition(relation, is_denied=is_negated, amount=objects.value.amount))
-            cost += relation.cost
-        if len({isinstance(one, Joined) and one.target.is_between for one in conditions}) > 1:
-            return None  # museums with "works by X and Y" have no Y
-        if len(labels) > 1:  # "for migraine but not Epilepsy": a side effect is no illness that a drug is for
-            self._context.complain(
-                objects.last, f"what is named is joined by different edges: {', '.join(sorted(labels))}"
-            )
+    `relate` finds the relation of a set to one thing. None, with a complaint where several may be meant.
+    """
+    conditions: list[Condition] = []
+    labels: set[str] = set()
+    cost = 0.0
+    for member in objects.value.members:
+        relation = relate(nodes, member.nodes)
+        if relation is not None and relation.target.is_between and _is_unsure(context, objects):
             return None
-        if objects.value.both and len(conditions) > 1 and self.are_single(conditions):
-            self._context.complain(objects.last, "nothing is joined to both: it has one of them at the most")
+        if relation is None:
+            complain_of_many(context, nodes, member.nodes, objects.last)
             return None
-        # "without X or Y" is without both
-        together = conditions if is_denied else self.together(objects.value, conditions)
-        return Parse(objects.last, nodes.that(*together), objects.cost + cost)
+        if member.nodes.named:
+            labels |= context.relations.labels.of(relation.kinds)
+        nodes = nodes if nodes.named else replace(nodes, types=relation.nodes.types)
+        is_negated = member.negated != is_denied
+        conditions.append(condition(relation, is_denied=is_negated, amount=objects.value.amount))
+        cost += relation.cost
+    if len({isinstance(one, Joined) and one.target.is_between for one in conditions}) > 1:
+        return None  # museums with "works by X and Y" have no Y
+    if len(labels) > 1:  # "for migraine but not Epilepsy": a side effect is no illness that a drug is for
+        context.complain(objects.last, f"what is named is joined by different edges: {', '.join(sorted(labels))}")
+        return None
+    if objects.value.both and len(conditions) > 1 and are_single(context, conditions):
+        context.complain(objects.last, "nothing is joined to both: it has one of them at the most")
+        return None
+    # "without X or Y" is without both
+    together = conditions if is_denied else joined_together(context, objects.value, conditions)
+    return Parse(objects.last, nodes.that(*together), objects.cost + cost)
 
-    def _is_unsure(self, objects: Parse[Objects]) -> bool:
-        """Return whether things of a list are no things that other kinds join: counted, or both by the same one.
 
-        Clubs that have "a goalkeeper as captain" have no other.
-        """
-        is_as = self._context.at(objects.last) == "as"
-        return objects.value.amount is not None or objects.value.both or is_as
+def _is_unsure(context: Context, objects: Parse[Objects]) -> bool:
+    """Return whether things of a list are no things that other kinds join: counted, or both by the same one.
 
-    def together(self, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:
-        """Return what holds where one condition is for each thing of a list: all of them, or any."""
-        if len(conditions) > 1 and (objects.any or self._cannot_be_both(objects, conditions)):
-            so = [condition for condition in conditions if not condition.negated]
-            others = [condition for condition in conditions if condition.negated]
-            return (any_of(so), *others) if so and others else (any_of(conditions),)
-        return conditions
+    Clubs that have "a goalkeeper as captain" have no other.
+    """
+    is_as = context.at(objects.last) == "as"
+    return objects.value.amount is not None or objects.value.both or is_as
 
-    def _cannot_be_both(self, objects: Objects, conditions: Sequence[Condition]) -> bool:
-        """Tell whether nothing is joined to two: people "in Sales and Support" are in the one or the other."""
-        return not objects.both and self.are_single(conditions)
 
-    def are_single(self, conditions: Sequence[Condition]) -> bool:
-        """Tell whether nothing is joined to two by any of these relations."""
-        return all(
-            isinstance(condition, Joined) and not condition.negated and self._relations.is_single(condition.kinds)
-            for condition in conditions
-        )
+def joined_together(context: Context, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:
+    """Return what holds where one condition is for each thing of a list: all of them, or any."""
+    if len(conditions) > 1 and (objects.any or _cannot_be_both(context, objects, conditions)):
+        so = [condition for condition in conditions if not condition.negated]
+        others = [condition for condition in conditions if condition.negated]
+        return (any_of(so), *others) if so and others else (any_of(conditions),)
+    return conditions
 
-    def complain_of_many(self, nodes: NodeSet, target: NodeSet, place: int) -> None:
-        """Note that several kinds of edges join two sets, and nothing says which is meant."""
-        several = self._relations.ambiguous(nodes, target)
-        if several:
-            self._context.complain(place, f"several kinds of edges may be meant, name one: {', '.join(several)}")
+
+def _cannot_be_both(context: Context, objects: Objects, conditions: Sequence[Condition]) -> bool:
+    """Tell whether nothing is joined to two: people "in Sales and Support" are in the one or the other."""
+    return not objects.both and are_single(context, conditions)
+
+
+def are_single(context: Context, conditions: Sequence[Condition]) -> bool:
+    """Tell whether nothing is joined to two by any of these relations."""
+    return all(
+        isinstance(condition, Joined) and not condition.negated and context.relations.is_single(condition.kinds)
+        for condition in conditions
+    )
+
+
+def complain_of_many(context: Context, nodes: NodeSet, target: NodeSet, place: int) -> None:
+    """Note that several kinds of edges join two sets, and nothing says which is meant."""
+    several = context.relations.ambiguous(nodes, target)
+    if several:
+        context.complain(place, f"several kinds of edges may be meant, name one: {', '.join(several)}")

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.reading.comparisons import of_same_year
-from orienteer.reading.context import Parse
+from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
 from orienteer.reading.function_words import HAVING, PREPOSITIONS, phrases_of, words_of
+from orienteer.reading.kinds import heads_at
 from orienteer.reading.others import another, but_not, measured_as, openings, valued_as
-from orienteer.reading.properties import Ground, PropertyClauses
+from orienteer.reading.phrases import noun_had
+from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Among, Condition, Extent, Joined, NodeSet
-from orienteer.reading.rankings import Rankings
+from orienteer.reading.rankings import measures_at
 from orienteer.reading.relations import Relation
-from orienteer.reading.verbs import Action, VerbPhrases
+from orienteer.reading.verbs import Action, actions_at
 
 Sameness: TypeAlias = Literal["plain", "whole", "every", "some"]
 """How much is the same: all of it and nothing else where it is `whole`; `plain` is told by singular and plural."""
@@ -52,265 +54,281 @@ class Partner(NamedTuple):
     row: int
 
 
-class Likenesses:
-    """Reads what nodes have as another one has it, in one question."""
+def likeness_said(
+    context: Context, place: int, nodes: NodeSet, partner: Partner | None = None
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `brewed by the same brewery as X`, `has more beers than X`, `shares a style with X`."""
+    for action in actions_at(context, place):
+        by_verb = _by_verb(context, action, nodes)
+        yield from _same(context, action.begin, nodes, by_verb, partner)
+        if partner is None:
+            yield from _as_many(context, action.begin, by_verb)
+            yield from _where_another(context, action, by_verb)
+    word = context.at(place)
+    if word in HAVING or word in _SHARING:
+        yield from _had(context, place, nodes, partner, is_shared=word in _SHARING)
+    elif word == "same" and nodes.types:  # "customers same town as X"
+        yield from _had(context, place - 1, nodes, partner, is_shared=False)
+    elif word in PREPOSITIONS:
 
-    def __init__(
-        self, ground: Ground, properties: PropertyClauses, verb_phrases: VerbPhrases, rankings: Rankings
-    ) -> None:
-        self._context, self._relations, self._phrases = ground
-        self._properties, self._verb_phrases, self._rankings = properties, verb_phrases, rankings
+        def by_place(target: NodeSet) -> Iterator[Relation]:
+            return context.relations.unnamed(nodes, word, target)
 
-    def said(self, place: int, nodes: NodeSet, partner: Partner | None = None) -> Iterator[Parse[NodeSet]]:
-        """Yield `brewed by the same brewery as X`, `has more beers than X`, `shares a style with X`."""
-        for action in self._verb_phrases.actions(place):
-            by_verb = self._by_verb(action, nodes)
-            yield from self._same(action.begin, nodes, by_verb, partner)
-            if partner is None:
-                yield from self._as_many(action.begin, by_verb)
-                yield from self._where_another(action, by_verb)
-        word = self._context.at(place)
-        if word in HAVING or word in _SHARING:
-            yield from self._had(place, nodes, partner, is_shared=word in _SHARING)
-        elif word == "same" and nodes.types:  # "customers same town as X"
-            yield from self._had(place - 1, nodes, partner, is_shared=False)
-        elif word in PREPOSITIONS:
+        yield from _same(context, place + 1, nodes, by_place, partner)
+        yield from _same_value(context, place + 1, nodes, partner, _SAME, _AS)
 
-            def by_place(target: NodeSet) -> Iterator[Relation]:
-                return self._relations.unnamed(nodes, word, target)
 
-            yield from self._same(place + 1, nodes, by_place, partner)
-            yield from self._same_value(place + 1, nodes, partner, _SAME, _AS)
+def _by_verb(context: Context, action: Action, nodes: NodeSet) -> _Relate:
+    """Return what finds the relation of a set to others that a verb says."""
 
-    def _by_verb(self, action: Action, nodes: NodeSet) -> _Relate:
-        """Return what finds the relation of a set to others that a verb says."""
+    def relate(target: NodeSet) -> Iterator[Relation]:
+        edges = action.verbs.units[0].edges
+        return context.relations.named(nodes, edges, action.frame, target, is_strict=action.is_strict)
 
-        def relate(target: NodeSet) -> Iterator[Relation]:
-            edges = action.verbs.units[0].edges
-            return self._relations.named(nodes, edges, action.frame, target, is_strict=action.is_strict)
+    return relate
 
-        return relate
 
-    def _had(self, place: int, nodes: NodeSet, partner: Partner | None, *, is_shared: bool) -> Iterator[Parse[NodeSet]]:
-        """Yield `has the same brewery as X`, `shares a brewery with X`, `has more beers than X`."""
-        sames, joints = (_SHARED, _WITH) if is_shared else (_SAME, _AS)
+def _had(
+    context: Context, place: int, nodes: NodeSet, partner: Partner | None, *, is_shared: bool
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `has the same brewery as X`, `shares a brewery with X`, `has more beers than X`."""
+    sames, joints = (_SHARED, _WITH) if is_shared else (_SAME, _AS)
 
-        def by_having(target: NodeSet) -> Iterator[Relation]:
-            return self._relations.unnamed(nodes, "with", target)
+    def by_having(target: NodeSet) -> Iterator[Relation]:
+        return context.relations.unnamed(nodes, "with", target)
 
-        yield from self._same(place + 1, nodes, by_having, partner, sames, joints)
-        yield from self._same_noun(place + 1, nodes, partner, sames, joints)
-        yield from self._same_value(place + 1, nodes, partner, sames, joints)
-        if partner is None and not is_shared:
-            yield from self._more_had(place + 1, nodes)
-        if partner is None and is_shared:
-            yield from self._shared_with_owner(place + 1, nodes)
+    yield from _same(context, place + 1, nodes, by_having, partner, sames, joints)
+    yield from _same_noun(context, place + 1, nodes, partner, sames, joints)
+    yield from _same_value(context, place + 1, nodes, partner, sames, joints)
+    if partner is None and not is_shared:
+        yield from _more_had(context, place + 1, nodes)
+    if partner is None and is_shared:
+        yield from _shared_with_owner(context, place + 1, nodes)
 
-    def _shared_with_owner(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[share] X's home town`."""
-        for other in another(self._context, place, self._relations.types_of(nodes)):
-            if self._context.possessive(other.last) is None and self._context.at(other.last - 1) != "s":
-                continue
-            for named in self._properties.named(other.last, nodes):
-                conditions = valued_as(self._context, named.facts, other.value)
+
+def _shared_with_owner(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[share] X's home town`."""
+    for other in another(context, place, context.relations.types_of(nodes)):
+        if context.possessive(other.last) is None and context.at(other.last - 1) != "s":
+            continue
+        for named in properties_named(context, other.last, nodes):
+            conditions = valued_as(context, named.facts, other.value)
+            if conditions:
+                yield Parse(named.last, nodes.that(*conditions), named.cost + other.cost + 0.1)
+        for unit in context.units.edges.get(other.last, ()):
+            for relation in noun_had(context, nodes, unit, NodeSet()):
+                conditions = _as_another(relation, other.value, "some")
+                yield Parse(unit.last, relation.nodes.that(*conditions), other.cost + relation.cost)
+        for head in heads_at(context, other.last):
+            for relation in context.relations.unnamed(nodes, "with", head.value) if not head.value.named else ():
+                conditions = _as_another(relation, other.value, "some")
+                yield Parse(head.last, relation.nodes.that(*conditions), other.cost + relation.cost + head.cost)
+
+
+def likeness_whose(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[whose] brewery is the same as that of X`, `[whose] universities are those of X`."""
+    heads = [
+        (head.last, relation)
+        for head in heads_at(context, place)
+        for relation in context.relations.unnamed(nodes, "with", head.value, Voice.HAS_NOUN)
+    ]
+    heads += [
+        (unit.last, relation)
+        for unit in context.units.edges.get(place, ())
+        for relation in noun_had(context, nodes, unit, NodeSet())
+    ]
+    for last, relation in heads:
+        begin = context.skip(last, _BEING)
+        same = context.starts(begin, *_EQUAL) if begin > last else None
+        if same is not None:
+            sameness: Sameness = "whole" if _is_plural(context, last - 1) else "some"
+            for other in another(context, same, context.relations.types_of(relation.nodes)):
+                conditions = _as_another(relation, other.value, sameness)
+                yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
+
+
+def likeness_of_pair(
+    context: Context, place: int, first: Parse[NodeSet], second: Parse[NodeSet]
+) -> Iterator[Parse[NodeSet]]:
+    """Yield what two have alike: `[do X and Y] share a brewery`, `[are X and Y] in the same country`."""
+    node_types = context.lexicon.graph.arrays.node_types
+    kinds = {int(node_types[row]) for row in first.value.named}
+    rows = [row for row in second.value.named if int(node_types[row]) in kinds]
+    if len(rows) == 1:
+        begin = context.skip(place, _BOTH)
+        for start in range(begin, min(begin + 2, context.end)):
+            if start == begin or context.at(begin) in _BEING:
+                yield from likeness_said(context, start, first.value, Partner(rows[0]))
+                yield from _in_common(context, start, first.value, Partner(rows[0]))
+                yield from _in_same_year(context, start, first.value, rows[0])
+
+
+def _in_common(context: Context, place: int, nodes: NodeSet, partner: Partner) -> Iterator[Parse[NodeSet]]:
+    """Yield `[do X and Y] have any Z in common`."""
+    for had in _had(context, place, nodes, partner, is_shared=True) if context.at(place) in HAVING else ():
+        last = context.starts(had.last, "in common")
+        if last is not None:
+            yield had._replace(last=last)
+
+
+def _in_same_year(context: Context, place: int, nodes: NodeSet, row: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `[were X and Y] born in the same year`."""
+    for named in properties_named(context, place, nodes):
+        last = context.starts(named.last, "in the same year", "the same year")
+        conditions = of_same_year(context, named.facts, row) if last is not None else ()
+        if conditions and last is not None:
+            yield Parse(last, nodes.that(*conditions), named.cost)
+
+
+# -------------------------------------------------------------------------------------------------- the same things
+def _same(
+    context: Context,
+    place: int,
+    nodes: NodeSet,
+    relate: _Relate,
+    partner: Partner | None,
+    sames: tuple[tuple[Sameness, tuple[str, ...]], ...] = _SAME,
+    joints: tuple[str, ...] = _AS,
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `the same brewery as X`, `exactly the same paradigms as X`."""
+    for begin, sameness in _openings(context, place, sames):
+        heads = list(heads_at(context, begin)) if begin < context.end else []
+        if context.at(begin) in _SOME_PLACE and not heads:
+            heads.append(Parse(begin + 1, NodeSet(), 0.1))
+        for head in heads:
+            for relation in relate(head.value) if not head.value.named else ():
+                yield from _alike(context, head.last, relation, sameness, partner, joints)
+
+
+def _same_noun(
+    context: Context,
+    place: int,
+    nodes: NodeSet,
+    partner: Partner | None,
+    sames: tuple[tuple[Sameness, tuple[str, ...]], ...],
+    joints: tuple[str, ...],
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `the same supervisor as X`: a noun that names edges."""
+    for begin, sameness in _openings(context, place, sames):
+        for unit in context.units.edges.get(begin, ()):
+            for relation in noun_had(context, nodes, unit, NodeSet()):
+                yield from _alike(context, unit.last, relation, sameness, partner, joints)
+
+
+def _alike(
+    context: Context,
+    last: int,
+    relation: Relation,
+    sameness: Sameness,
+    partner: Partner | None,
+    joints: tuple[str, ...],
+) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes of a relation with those things that another one has, behind the word for the things."""
+    if sameness == "plain":
+        sameness = "whole" if _is_plural(context, last - 1) else "some"
+    for other in _others(context, last, relation.nodes, partner, joints):
+        conditions = _as_another(relation, other.value, sameness)
+        yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
+
+
+def _same_value(
+    context: Context,
+    place: int,
+    nodes: NodeSet,
+    partner: Partner | None,
+    sames: tuple[tuple[Sameness, tuple[str, ...]], ...],
+    joints: tuple[str, ...],
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `the same colour as X`: the value of a property."""
+    for begin, _ in _openings(context, place, sames):
+        for named in properties_named(context, begin, nodes):
+            for other in _others(context, named.last, nodes, partner, joints):
+                conditions = valued_as(context, named.facts, other.value)
                 if conditions:
-                    yield Parse(named.last, nodes.that(*conditions), named.cost + other.cost + 0.1)
-            for unit in self._context.units.edges.get(other.last, ()):
-                for relation in self._phrases.having(nodes, unit, NodeSet()):
-                    conditions = _as_another(relation, other.value, "some")
-                    yield Parse(unit.last, relation.nodes.that(*conditions), other.cost + relation.cost)
-            for head in self._phrases.heads(other.last):
-                for relation in self._relations.unnamed(nodes, "with", head.value) if not head.value.named else ():
-                    conditions = _as_another(relation, other.value, "some")
-                    yield Parse(head.last, relation.nodes.that(*conditions), other.cost + relation.cost + head.cost)
+                    yield Parse(other.last, nodes.that(*conditions), named.cost + other.cost)
 
-    def whose(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[whose] brewery is the same as that of X`, `[whose] universities are those of X`."""
-        context = self._context
-        heads = [
-            (head.last, relation)
-            for head in self._phrases.heads(place)
-            for relation in self._relations.unnamed(nodes, "with", head.value, Voice.HAS_NOUN)
-        ]
-        heads += [
-            (unit.last, relation)
-            for unit in context.units.edges.get(place, ())
-            for relation in self._phrases.having(nodes, unit, NodeSet())
-        ]
-        for last, relation in heads:
-            begin = context.skip(last, _BEING)
-            same = context.starts(begin, *_EQUAL) if begin > last else None
-            if same is not None:
-                sameness: Sameness = "whole" if self._is_plural(last - 1) else "some"
-                for other in another(context, same, self._relations.types_of(relation.nodes)):
-                    conditions = _as_another(relation, other.value, sameness)
-                    yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
 
-    def of_pair(self, place: int, first: Parse[NodeSet], second: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
-        """Yield what two have alike: `[do X and Y] share a brewery`, `[are X and Y] in the same country`."""
-        node_types = self._context.lexicon.graph.arrays.node_types
-        kinds = {int(node_types[row]) for row in first.value.named}
-        rows = [row for row in second.value.named if int(node_types[row]) in kinds]
-        if len(rows) == 1:
-            begin = self._context.skip(place, _BOTH)
-            for start in range(begin, min(begin + 2, self._context.end)):
-                if start == begin or self._context.at(begin) in _BEING:
-                    yield from self.said(start, first.value, Partner(rows[0]))
-                    yield from self._in_common(start, first.value, Partner(rows[0]))
-                    yield from self._in_same_year(start, first.value, rows[0])
+def _openings(
+    context: Context, place: int, sames: tuple[tuple[Sameness, tuple[str, ...]], ...]
+) -> Iterator[tuple[int, Sameness]]:
+    """Yield where words end that say how much is the same; of those that begin alike, the longest."""
+    ends = [
+        (end, sameness)
+        for sameness, phrases in sames
+        for phrase in phrases
+        if (end := context.starts(place, phrase)) is not None
+    ]
+    if ends:
+        yield max(ends, key=lambda item: item[0])
+    elif sames is _SHARED:
+        yield place, "some"
 
-    def _in_common(self, place: int, nodes: NodeSet, partner: Partner) -> Iterator[Parse[NodeSet]]:
-        """Yield `[do X and Y] have any Z in common`."""
-        for had in self._had(place, nodes, partner, is_shared=True) if self._context.at(place) in HAVING else ():
-            last = self._context.starts(had.last, "in common")
-            if last is not None:
-                yield had._replace(last=last)
 
-    def _in_same_year(self, place: int, nodes: NodeSet, row: int) -> Iterator[Parse[NodeSet]]:
-        """Yield `[were X and Y] born in the same year`."""
-        for named in self._properties.named(place, nodes):
-            last = self._context.starts(named.last, "in the same year", "the same year")
-            conditions = of_same_year(self._context, named.facts, row) if last is not None else ()
-            if conditions and last is not None:
-                yield Parse(last, nodes.that(*conditions), named.cost)
+def _others(
+    context: Context, last: int, nodes: NodeSet, partner: Partner | None, joints: tuple[str, ...]
+) -> Iterator[Parse[int]]:
+    """Yield the node that others are compared with: `as X`; the partner where it was named before."""
+    if partner is not None:
+        yield Parse(last, partner.row, 0.0)
+        return
+    for joint in joints:
+        begin = context.starts(last, joint)
+        if begin is not None:
+            yield from another(context, begin, context.relations.types_of(nodes))
 
-    # -------------------------------------------------------------------------------------------------- the same things
 
-    def _same(
-        self,
-        place: int,
-        nodes: NodeSet,
-        relate: _Relate,
-        partner: Partner | None,
-        sames: tuple[tuple[Sameness, tuple[str, ...]], ...] = _SAME,
-        joints: tuple[str, ...] = _AS,
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield `the same brewery as X`, `exactly the same paradigms as X`."""
-        for begin, sameness in self._openings(place, sames):
-            heads = list(self._phrases.heads(begin)) if begin < self._context.end else []
-            if self._context.at(begin) in _SOME_PLACE and not heads:
-                heads.append(Parse(begin + 1, NodeSet(), 0.1))
-            for head in heads:
-                for relation in relate(head.value) if not head.value.named else ():
-                    yield from self._alike(head.last, relation, sameness, partner, joints)
+def _is_plural(context: Context, place: int) -> bool:
+    word = context.at(place)
+    return word in _PLURALS or (word.endswith("s") and not word.endswith(("ss", "us", "is")))
 
-    def _same_noun(
-        self,
-        place: int,
-        nodes: NodeSet,
-        partner: Partner | None,
-        sames: tuple[tuple[Sameness, tuple[str, ...]], ...],
-        joints: tuple[str, ...],
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield `the same supervisor as X`: a noun that names edges."""
-        for begin, sameness in self._openings(place, sames):
-            for unit in self._context.units.edges.get(begin, ()):
-                for relation in self._phrases.having(nodes, unit, NodeSet()):
-                    yield from self._alike(unit.last, relation, sameness, partner, joints)
 
-    def _alike(
-        self, last: int, relation: Relation, sameness: Sameness, partner: Partner | None, joints: tuple[str, ...]
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield the nodes of a relation with those things that another one has, behind the word for the things."""
-        if sameness == "plain":
-            sameness = "whole" if self._is_plural(last - 1) else "some"
-        for other in self._others(last, relation.nodes, partner, joints):
-            conditions = _as_another(relation, other.value, sameness)
-            yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
-
-    def _same_value(
-        self,
-        place: int,
-        nodes: NodeSet,
-        partner: Partner | None,
-        sames: tuple[tuple[Sameness, tuple[str, ...]], ...],
-        joints: tuple[str, ...],
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield `the same colour as X`: the value of a property."""
-        for begin, _ in self._openings(place, sames):
-            for named in self._properties.named(begin, nodes):
-                for other in self._others(named.last, nodes, partner, joints):
-                    conditions = valued_as(self._context, named.facts, other.value)
-                    if conditions:
-                        yield Parse(other.last, nodes.that(*conditions), named.cost + other.cost)
-
-    def _openings(
-        self, place: int, sames: tuple[tuple[Sameness, tuple[str, ...]], ...]
-    ) -> Iterator[tuple[int, Sameness]]:
-        """Yield where words end that say how much is the same; of those that begin alike, the longest."""
-        ends = [
-            (end, sameness)
-            for sameness, phrases in sames
-            for phrase in phrases
-            if (end := self._context.starts(place, phrase)) is not None
-        ]
-        if ends:
-            yield max(ends, key=lambda item: item[0])
-        elif sames is _SHARED:
-            yield place, "some"
-
-    def _others(
-        self, last: int, nodes: NodeSet, partner: Partner | None, joints: tuple[str, ...]
-    ) -> Iterator[Parse[int]]:
-        """Yield the node that others are compared with: `as X`; the partner where it was named before."""
-        if partner is not None:
-            yield Parse(last, partner.row, 0.0)
-            return
-        for joint in joints:
-            begin = self._context.starts(last, joint)
-            if begin is not None:
-                yield from another(self._context, begin, self._relations.types_of(nodes))
-
-    def _is_plural(self, place: int) -> bool:
-        word = self._context.at(place)
-        return word in _PLURALS or (word.endswith("s") and not word.endswith(("ss", "us", "is")))
-
-    def _where_another(self, action: Action, relate: _Relate) -> Iterator[Parse[NodeSet]]:
-        """Yield `[studied] where X studied`, and `[studied] where X studied and nowhere else`."""
-        context, edges = self._context, set(action.verbs.units[0].edges)
-        only = context.starts(action.begin, "only")
-        begin = context.starts(action.begin if only is None else only, "where", "at the place where", "wherever")
-        if begin is None:
-            return
-        for relation in relate(NodeSet()):
-            for other in another(context, begin, self._relations.types_of(relation.nodes)):
-                for unit in context.units.edges.get(other.last, ()):
-                    if not edges & set(unit.edges):
-                        continue
-                    last = unit.last + (context.at(unit.last) in PREPOSITIONS)
-                    closed = context.starts(last, "and nowhere else", "but nowhere else", "only")
-                    extents: tuple[Extent, ...] = ("only",) if only is not None else ("some",)
-                    whole = ("every", "only") if closed is not None else extents
-                    conditions = _joined_as(relation, other.value, whole)
-                    yield Parse(closed or last, relation.nodes.that(*conditions), other.cost)
-
-    # ------------------------------------------------------------------------------------------------- as many, or more
-
-    def _as_many(self, place: int, relate: _Relate) -> Iterator[Parse[NodeSet]]:
-        """Yield `[brews] more beers than X`, `[brews] as many beers as X`."""
-        for opening in openings(self._context, place):
-            for head in self._phrases.heads(opening.last):
-                begin = self._context.starts(head.last, opening.value.joint)
-                if begin is None or head.value.named:
+def _where_another(context: Context, action: Action, relate: _Relate) -> Iterator[Parse[NodeSet]]:
+    """Yield `[studied] where X studied`, and `[studied] where X studied and nowhere else`."""
+    edges = set(action.verbs.units[0].edges)
+    only = context.starts(action.begin, "only")
+    begin = context.starts(action.begin if only is None else only, "where", "at the place where", "wherever")
+    if begin is None:
+        return
+    for relation in relate(NodeSet()):
+        for other in another(context, begin, context.relations.types_of(relation.nodes)):
+            for unit in context.units.edges.get(other.last, ()):
+                if not edges & set(unit.edges):
                     continue
-                for relation in relate(head.value):
-                    for other in another(self._context, begin, self._relations.types_of(relation.nodes)):
-                        conditions = measured_as(self._context, relation.measure, opening.value, other.value)
-                        if conditions:
-                            yield Parse(other.last, relation.nodes.that(*conditions), head.cost + other.cost)
+                last = unit.last + (context.at(unit.last) in PREPOSITIONS)
+                closed = context.starts(last, "and nowhere else", "but nowhere else", "only")
+                extents: tuple[Extent, ...] = ("only",) if only is not None else ("some",)
+                whole = ("every", "only") if closed is not None else extents
+                conditions = _joined_as(relation, other.value, whole)
+                yield Parse(closed or last, relation.nodes.that(*conditions), other.cost)
 
-    def _more_had(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[has] more beers than X`, `[has] a higher salary than X`, `[has] the same number of beers as X`."""
-        for opening in openings(self._context, place):
-            for measure in self._rankings.measures(opening.last, nodes):
-                begin = self._context.starts(measure.last, opening.value.joint)
-                able = self._relations.able(nodes, measure.value)
-                if begin is None:
-                    continue
-                for other in another(self._context, begin, self._relations.types_of(able)):
-                    conditions = measured_as(self._context, measure.value, opening.value, other.value)
+
+# ------------------------------------------------------------------------------------------------- as many, or more
+def _as_many(context: Context, place: int, relate: _Relate) -> Iterator[Parse[NodeSet]]:
+    """Yield `[brews] more beers than X`, `[brews] as many beers as X`."""
+    for opening in openings(context, place):
+        for head in heads_at(context, opening.last):
+            begin = context.starts(head.last, opening.value.joint)
+            if begin is None or head.value.named:
+                continue
+            for relation in relate(head.value):
+                for other in another(context, begin, context.relations.types_of(relation.nodes)):
+                    conditions = measured_as(context, relation.measure, opening.value, other.value)
                     if conditions:
-                        yield Parse(other.last, able.that(*conditions), measure.cost + other.cost)
+                        yield Parse(other.last, relation.nodes.that(*conditions), head.cost + other.cost)
+
+
+def _more_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[has] more beers than X`, `[has] a higher salary than X`, `[has] the same number of beers as X`."""
+    for opening in openings(context, place):
+        for measure in measures_at(context, opening.last, nodes):
+            begin = context.starts(measure.last, opening.value.joint)
+            able = context.relations.able(nodes, measure.value)
+            if begin is None:
+                continue
+            for other in another(context, begin, context.relations.types_of(able)):
+                conditions = measured_as(context, measure.value, opening.value, other.value)
+                if conditions:
+                    yield Parse(other.last, able.that(*conditions), measure.cost + other.cost)
 
 
 def _as_another(relation: Relation, row: int, sameness: Sameness) -> tuple[Condition, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orienteer.reading.context import Parse
+from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import ANY_OF, BEING, DETERMINERS, EXCEPTING, phrases_of, words_of
 from orienteer.reading.joints import contrary
-from orienteer.reading.objects import ObjectLists, Objects
-from orienteer.reading.properties import Ground
+from orienteer.reading.kinds import heads_at
+from orienteer.reading.names import names_at
+from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.query import Among, Condition, Either, Joined, NodeSet
 
 _OTHERS = words_of("for the those ones them that any")
@@ -24,157 +25,160 @@ _MOST_CLASSES = 3
 _PER_WORD = 0.03  # the longer name is the likelier
 
 
-class Membership:
-    """Reads which nodes are of a set, and which are left out of it, in one question."""
+# ------------------------------------------------------------------------------------------------------ those of
+def membership_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[is] a brewery`, `[are] Belgian breweries`, `among those that X`: of a kind, or of a description."""
+    among = context.starts(place, *ANY_OF)
+    if among is not None:
+        yield from _among(context, among, nodes)
+    yield from _called(context, place, nodes)
+    before = place - 1 - (context.at(place - 1) in _BESIDE_BEING)
+    if nodes.types and not nodes.named and context.at(before) in BEING:
+        yield from _classes(context, place, nodes)
+    is_unknown = not nodes.named and not nodes.types
+    if is_unknown or (nodes.named and context.at(place) in DETERMINERS):
+        yield from _kind(context, place, nodes, is_unknown=is_unknown)
 
-    def __init__(self, ground: Ground, lists: ObjectLists) -> None:
-        self._context, self._relations, self._phrases = ground
-        self._lists = lists
 
-    # ------------------------------------------------------------------------------------------------------ those of
+def _classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
+    begin = context.starts(place, "neither", "either", "both", "a", "an") or place
+    is_denied = context.at(place) == "neither"
+    rows: list[Parse[tuple[Condition, ...]]] = [Parse(begin, (), 0.0)]
+    for _ in range(_MOST_CLASSES):
+        rows = [
+            Parse(one.last, (*row.value, *one.value), row.cost + one.cost)
+            for row in rows
+            for one in _class(context, row.last if not row.value else context.starts(row.last, *_JOINTS), nodes)
+        ]
+        for row in rows:
+            words = set(context.words[place : row.last])
+            conditions = contrary(row.value[:1]) + contrary(row.value[1:]) if is_denied else row.value
+            if len(row.value) > 1 and "or" in words and not is_denied:
+                conditions = (Either(tuple((condition,) for condition in row.value)),)
+            yield Parse(row.last, nodes.that(*conditions), row.cost + 0.1)
 
-    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[is] a brewery`, `[are] Belgian breweries`, `among those that X`: of a kind, or of a description."""
-        among = self._context.starts(place, *ANY_OF)
-        if among is not None:
-            yield from self._among(among, nodes)
-        yield from self._called(place, nodes)
-        before = place - 1 - (self._context.at(place - 1) in _BESIDE_BEING)
-        if nodes.types and not nodes.named and self._context.at(before) in BEING:
-            yield from self._classes(place, nodes)
-        is_unknown = not nodes.named and not nodes.types
-        if is_unknown or (nodes.named and self._context.at(place) in DETERMINERS):
-            yield from self._kind(place, nodes, is_unknown=is_unknown)
 
-    def _classes(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
-        context = self._context
-        begin = context.starts(place, "neither", "either", "both", "a", "an") or place
-        is_denied = context.at(place) == "neither"
-        rows: list[Parse[tuple[Condition, ...]]] = [Parse(begin, (), 0.0)]
-        for _ in range(_MOST_CLASSES):
-            rows = [
-                Parse(one.last, (*row.value, *one.value), row.cost + one.cost)
-                for row in rows
-                for one in self._class(row.last if not row.value else context.starts(row.last, *_JOINTS), nodes)
-            ]
-            for row in rows:
-                words = set(context.words[place : row.last])
-                conditions = contrary(row.value[:1]) + contrary(row.value[1:]) if is_denied else row.value
-                if len(row.value) > 1 and "or" in words and not is_denied:
-                    conditions = (Either(tuple((condition,) for condition in row.value)),)
-                yield Parse(row.last, nodes.that(*conditions), row.cost + 0.1)
+def _class(context: Context, place: int | None, nodes: NodeSet) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield what one noun for a class says of nodes of a kind: `dramas`, `a comedy`, `war`."""
+    if place is None:
+        return
+    own = context.relations.types_of(nodes)
+    for head in heads_at(context, place):
+        types, conditions, best = head.value.types, head.value.conditions, head.value.best
+        if types and types <= own and conditions and not head.value.named and best is None:
+            yield Parse(head.last, conditions, head.cost)
+    for named in names_at(context, place):
+        if not context.relations.types_of(named.value) & nodes.types:
+            for relation in context.relations.unnamed(nodes, "", named.value):
+                yield Parse(named.last, (Joined(relation.kinds, relation.target),), named.cost + relation.cost)
 
-    def _class(self, place: int | None, nodes: NodeSet) -> Iterator[Parse[tuple[Condition, ...]]]:
-        """Yield what one noun for a class says of nodes of a kind: `dramas`, `a comedy`, `war`."""
-        if place is None:
-            return
-        own = self._relations.types_of(nodes)
-        for head in self._phrases.heads(place):
-            types, conditions, best = head.value.types, head.value.conditions, head.value.best
-            if types and types <= own and conditions and not head.value.named and best is None:
-                yield Parse(head.last, conditions, head.cost)
-        for named in self._phrases.names(place):
-            if not self._relations.types_of(named.value) & nodes.types:
-                for relation in self._relations.unnamed(nodes, "", named.value):
-                    yield Parse(named.last, (Joined(relation.kinds, relation.target),), named.cost + relation.cost)
 
-    def _called(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[are] called X`, `who go by the name of X`."""
-        begin = self._context.starts(place, *_CALLED)
-        for unit in self._context.units.names.get(begin, ()) if begin is not None and not nodes.named else ():
-            types = self._relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
-            if types & self._relations.types_of(nodes):
-                named = Either(((Among(unit.rows),),))
-                yield Parse(unit.last, nodes.that(named), unit.cost - _PER_WORD * (unit.last - place))
+def _called(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[are] called X`, `who go by the name of X`."""
+    begin = context.starts(place, *_CALLED)
+    for unit in context.units.names.get(begin, ()) if begin is not None and not nodes.named else ():
+        types = context.relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
+        if types & context.relations.types_of(nodes):
+            named = Either(((Among(unit.rows),),))
+            yield Parse(unit.last, nodes.that(named), unit.cost - _PER_WORD * (unit.last - place))
 
-    def _among(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[one of] those that X`."""
-        for described in self._context.nodes(place):
-            types = self._relations.types_of(nodes) & self._relations.types_of(described.value)
-            conditions = described.value.conditions
-            if any(isinstance(condition, Among) and not condition.negated for condition in conditions):
-                continue  # "part of a car" is a part of it
-            if types and conditions and described.value.best is None:
-                narrowed = replace(nodes, types=nodes.types if nodes.named else types)
-                yield Parse(described.last, narrowed.that(*conditions), described.cost)
 
-    def _kind(self, place: int, nodes: NodeSet, *, is_unknown: bool) -> Iterator[Parse[NodeSet]]:
-        """Yield `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind `is_unknown`."""
-        for head in self._context.nodes(place):
-            types, conditions, best = head.value.types, head.value.conditions, head.value.best
-            if not types or head.value.named or best is not None:
-                continue
-            if is_unknown or self._relations.types_of(nodes) & types:
-                yield Parse(head.last, replace(nodes, types=types).that(*conditions), head.cost + 0.05)
+def _among(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[one of] those that X`."""
+    for described in context.nodes(place):
+        types = context.relations.types_of(nodes) & context.relations.types_of(described.value)
+        conditions = described.value.conditions
+        if any(isinstance(condition, Among) and not condition.negated for condition in conditions):
+            continue  # "part of a car" is a part of it
+        if types and conditions and described.value.best is None:
+            narrowed = replace(nodes, types=nodes.types if nodes.named else types)
+            yield Parse(described.last, narrowed.that(*conditions), described.cost)
 
-    # ---------------------------------------------------------------------------------------------------- exceptions
 
-    def excepted(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `other than X`, `except those that treat Y`, `but not Z`."""
-        begin = self._context.starts(place, *EXCEPTING)
-        if begin is None:
-            return
-        for objects in self._lists.objects(begin):
-            if all(member.nodes.named for member in objects.value.members):
-                are_those = self._context.skip(begin, ("for", "the")) != self._context.skip(begin, _OTHERS)
-                if not are_those:  # "except X" leaves out X itself, where it can
-                    yield from self._but_these(objects, nodes)
-                far = 0.0 if are_those or self._context.at(place) == "but" else 0.1
-                for others in self._not_joined(objects, nodes):
-                    yield others._replace(cost=others.cost + far)
-        yield from self._but_classes(begin, nodes)
-        yield from self._but_those(begin, nodes)
+def _kind(context: Context, place: int, nodes: NodeSet, *, is_unknown: bool) -> Iterator[Parse[NodeSet]]:
+    """Yield `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind `is_unknown`."""
+    for head in context.nodes(place):
+        types, conditions, best = head.value.types, head.value.conditions, head.value.best
+        if not types or head.value.named or best is not None:
+            continue
+        if is_unknown or context.relations.types_of(nodes) & types:
+            yield Parse(head.last, replace(nodes, types=types).that(*conditions), head.cost + 0.05)
 
-    def _but_classes(self, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[films] except the dramas`, and `except cancelled` where each thing has one status, and no more."""
-        for one in self._class(begin, nodes):
-            joined = [condition for condition in one.value if isinstance(condition, Joined)]
-            if all(self._relations.is_single(condition.kinds) for condition in joined) or self._is_plural(one.last - 1):
-                yield Parse(one.last, nodes.that(*contrary(one.value)), one.cost + 0.1)
-        for objects in self._lists.objects(begin):
-            conditions = []
-            for member in objects.value.members:
-                relation = next(self._relations.unnamed(nodes, "", member.nodes), None)
-                if relation is not None and self._relations.is_single(relation.kinds):
-                    conditions.append(Joined(relation.kinds, relation.target, negated=True))
-            if len(conditions) == len(objects.value.members):
-                yield Parse(objects.last, nodes.that(*conditions), objects.cost + 0.2)
 
-    def _is_plural(self, place: int) -> bool:
-        """Tell whether a word is the plural of a name: `dramas` of the genre "Drama"."""
-        names = self._context.units.names.get(place, ())
-        arrays = self._context.lexicon.graph.arrays
-        word = self._context.at(place)
-        own = [arrays.names[row].casefold() for unit in names for row in unit.rows]
-        return word.endswith("s") and bool(own) and not any(name.endswith(word) for name in own)
+# ---------------------------------------------------------------------------------------------------- exceptions
+def excepted(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `other than X`, `except those that treat Y`, `but not Z`."""
+    begin = context.starts(place, *EXCEPTING)
+    if begin is None:
+        return
+    for objects in objects_at(context, begin):
+        if all(member.nodes.named for member in objects.value.members):
+            are_those = context.skip(begin, ("for", "the")) != context.skip(begin, _OTHERS)
+            if not are_those:  # "except X" leaves out X itself, where it can
+                yield from _but_these(context, objects, nodes)
+            far = 0.0 if are_those or context.at(place) == "but" else 0.1
+            for others in _not_joined(context, objects, nodes):
+                yield others._replace(cost=others.cost + far)
+    yield from _but_classes(context, begin, nodes)
+    yield from _but_those(context, begin, nodes)
 
-    def _but_those(self, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[except] those that treat Y`."""
-        those = self._context.skip(begin, _OTHERS)
-        units = self._context.units
-        if nodes.conditions and units.names.get(those) and not units.edges.get(those):
-            return  # "drugs for migraine but not X": nothing says that X is joined by other edges
-        for modified in self._context.modifiers(those, replace(nodes, conditions=())):
-            conditions = modified.value.conditions
-            if conditions and modified.value.best is None:
-                last = self._context.skip(modified.last, ("ones",))
-                yield Parse(last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
 
-    def _but_these(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[languages] other than X and Y`."""
-        rows = tuple(row for member in objects.value.members for row in member.nodes.named)
-        types = self._relations.types_of(nodes)
-        if all(self._relations.types_of(member.nodes) & types for member in objects.value.members):
-            yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
+def _but_classes(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[films] except the dramas`, and `except cancelled` where each thing has one status, and no more."""
+    for one in _class(context, begin, nodes):
+        joined = [condition for condition in one.value if isinstance(condition, Joined)]
+        if all(context.relations.is_single(condition.kinds) for condition in joined) or _is_plural(
+            context, one.last - 1
+        ):
+            yield Parse(one.last, nodes.that(*contrary(one.value)), one.cost + 0.1)
+    for objects in objects_at(context, begin):
+        conditions = []
+        for member in objects.value.members:
+            relation = next(context.relations.unnamed(nodes, "", member.nodes), None)
+            if relation is not None and context.relations.is_single(relation.kinds):
+                conditions.append(Joined(relation.kinds, relation.target, negated=True))
+        if len(conditions) == len(objects.value.members):
+            yield Parse(objects.last, nodes.that(*conditions), objects.cost + 0.2)
 
-    def _not_joined(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
-        last = nodes.conditions[-1] if nodes.conditions else None
-        if not isinstance(last, Joined) or last.comparison is not None:
-            return
-        targets = self._relations.types_of(last.target)
-        members = [member.nodes for member in objects.value.members]
-        if all(self._relations.types_of(member) & targets for member in members):
-            conditions = (Joined(last.kinds, member, negated=not last.negated) for member in members)
-            yield Parse(objects.last, nodes.that(*conditions), objects.cost)
+
+def _is_plural(context: Context, place: int) -> bool:
+    """Tell whether a word is the plural of a name: `dramas` of the genre "Drama"."""
+    names = context.units.names.get(place, ())
+    arrays = context.lexicon.graph.arrays
+    word = context.at(place)
+    own = [arrays.names[row].casefold() for unit in names for row in unit.rows]
+    return word.endswith("s") and bool(own) and not any(name.endswith(word) for name in own)
+
+
+def _but_those(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[except] those that treat Y`."""
+    those = context.skip(begin, _OTHERS)
+    units = context.units
+    if nodes.conditions and units.names.get(those) and not units.edges.get(those):
+        return  # "drugs for migraine but not X": nothing says that X is joined by other edges
+    for modified in context.modifiers(those, replace(nodes, conditions=())):
+        conditions = modified.value.conditions
+        if conditions and modified.value.best is None:
+            last = context.skip(modified.last, ("ones",))
+            yield Parse(last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
+
+
+def _but_these(context: Context, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[languages] other than X and Y`."""
+    rows = tuple(row for member in objects.value.members for row in member.nodes.named)
+    types = context.relations.types_of(nodes)
+    if all(context.relations.types_of(member.nodes) & types for member in objects.value.members):
+        yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
+
+
+def _not_joined(context: Context, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
+    last = nodes.conditions[-1] if nodes.conditions else None
+    if not isinstance(last, Joined) or last.comparison is not None:
+        return
+    targets = context.relations.types_of(last.target)
+    members = [member.nodes for member in objects.value.members]
+    if all(context.relations.types_of(member) & targets for member in members):
+        conditions = (Joined(last.kinds, member, negated=not last.negated) for member in members)
+        yield Parse(objects.last, nodes.that(*conditions), objects.cost)

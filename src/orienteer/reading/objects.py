@@ -75,107 +75,105 @@ for _conjunction in _CONJUNCTIONS:
     _BY_FIRST.setdefault(_conjunction.words.split()[0], []).append(_conjunction)
 
 
-class ObjectLists:
-    """Reads the things that are named in a row in one question."""
+def objects_at(context: Context, place: int) -> list[Parse[Objects]]:
+    """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""
+    key = ("objects", place, tuple(context.referents), context.antecedent)
+    return context.once(key, lambda: best([*_counted(context, place), *_listed(context, place)]))
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._known: dict[tuple[int, tuple[NodeSet, ...], NodeSet | None], list[Parse[Objects]]] = {}
 
-    def objects(self, place: int) -> list[Parse[Objects]]:
-        """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""
-        key = (place, tuple(self._context.referents), self._context.antecedent)
-        if key not in self._known:
-            self._known[key] = best([*self._counted(place), *self._listed(place)])
-        return self._known[key]
+def _counted(context: Context, place: int) -> Iterator[Parse[Objects]]:
+    """Yield `more than 8 genes`, `all of the 3 genes`."""
+    for begin in context.skips(place, _OPENING):
+        for amount in count(context, begin):
+            for head in context.nodes(amount.last):
+                if not head.value.named:
+                    last, asked, _ = or_so(context, head, amount.value)
+                    objects = Objects((Object(head.value),), amount=asked)
+                    yield Parse(last, objects, head.cost + amount.cost)
 
-    def _counted(self, place: int) -> Iterator[Parse[Objects]]:
-        """Yield `more than 8 genes`, `all of the 3 genes`."""
-        for begin in self._context.skips(place, _OPENING):
-            for amount in count(self._context, begin):
-                for head in self._context.nodes(amount.last):
-                    if not head.value.named:
-                        last, asked, _ = or_so(self._context, head, amount.value)
-                        objects = Objects((Object(head.value),), amount=asked)
-                        yield Parse(last, objects, head.cost + amount.cost)
 
-    def _listed(self, place: int) -> Iterator[Parse[Objects]]:
-        """Yield lists of every length, with what is said before them of all: `both`, `neither`, `any of`."""
-        starts = self._context.starts
-        neither, both, either = starts(place, "neither"), starts(place, *_BOTH), starts(place, *_EITHER)
-        none = starts(place, *_NONE)
-        begin = next((start for start in (neither, both, either, none) if start is not None), place)
-        if begin > place:  # "neither in X nor in Y"
-            begin = self._context.skip(begin, PREPOSITIONS - {"between"})
-        is_denied = neither is not None or none is not None
-        for parse in self._rows(begin, is_neither=neither is not None, is_denied=is_denied):
-            objects = parse.value._replace(both=both is not None)
-            if either is not None:
-                objects = objects._replace(any=len(objects.members) > 1)
-            yield parse._replace(value=objects)
+def _listed(context: Context, place: int) -> Iterator[Parse[Objects]]:
+    """Yield lists of every length, with what is said before them of all: `both`, `neither`, `any of`."""
+    starts = context.starts
+    neither, both, either = starts(place, "neither"), starts(place, *_BOTH), starts(place, *_EITHER)
+    none = starts(place, *_NONE)
+    begin = next((start for start in (neither, both, either, none) if start is not None), place)
+    if begin > place:  # "neither in X nor in Y"
+        begin = context.skip(begin, PREPOSITIONS - {"between"})
+    is_denied = neither is not None or none is not None
+    for parse in _rows(context, begin, is_neither=neither is not None, is_denied=is_denied):
+        objects = parse.value._replace(both=both is not None)
+        if either is not None:
+            objects = objects._replace(any=len(objects.members) > 1)
+        yield parse._replace(value=objects)
 
-    def _rows(self, begin: int, *, is_neither: bool, is_denied: bool) -> Iterator[Parse[Objects]]:
-        """Yield `X`, `X and Y`, `X, Y and Z`: the lists that begin here, longer and longer."""
-        front = [
-            Parse(head.last, Objects((Object(head.value, is_denied),)), head.cost)
-            for head in self._context.nodes(begin)
-            # "every paradigm" asks for all of them, which no condition here says
-            if head.value.named or self._context.at(begin) not in ("all", "every", "each", "everything")
-        ]
-        antecedent = self._context.antecedent
-        if antecedent is not None and self._context.at(begin) in PRONOUNS:
-            front.append(Parse(begin + 1, Objects((Object(antecedent, is_denied),)), 0.05))
-        for _ in range(_LONGEST):
-            yield from front
-            longer = [further for parse in front for further in self._with_one_more(parse, is_neither=is_neither)]
-            front = sorted(longer, key=lambda parse: parse.cost)[:_MOST]
-            if not front or self._context.is_exhausted():
-                return
 
-    def _with_one_more(self, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
-        """Yield a list with the thing behind it: `, Y`, `and Y`, `or Y`, `but not Y`; `or both` closes it."""
-        any_of_them = self._context.starts(parse.last, *_ANY_OF_THEM)
-        if any_of_them is not None:
-            if len(parse.value.members) > 1:
-                yield Parse(any_of_them, parse.value._replace(any=True), parse.cost - 0.05)
+def _rows(context: Context, begin: int, *, is_neither: bool, is_denied: bool) -> Iterator[Parse[Objects]]:
+    """Yield `X`, `X and Y`, `X, Y and Z`: the lists that begin here, longer and longer."""
+    front = [
+        Parse(head.last, Objects((Object(head.value, is_denied),)), head.cost)
+        for head in context.nodes(begin)
+        # "every paradigm" asks for all of them, which no condition here says
+        if head.value.named or context.at(begin) not in ("all", "every", "each", "everything")
+    ]
+    antecedent = context.antecedent
+    if antecedent is not None and context.at(begin) in PRONOUNS:
+        front.append(Parse(begin + 1, Objects((Object(antecedent, is_denied),)), 0.05))
+    for _ in range(_LONGEST):
+        yield from front
+        longer = [further for parse in front for further in _with_one_more(context, parse, is_neither=is_neither)]
+        front = sorted(longer, key=lambda parse: parse.cost)[:_MOST]
+        if not front or context.is_exhausted():
             return
-        for conjunction in _BY_FIRST.get(self._context.at(parse.last), ()):
-            begin = self._context.starts(parse.last, conjunction.words)
-            if begin is not None and _may_follow(conjunction, parse.value):
-                yield from self._joined(parse, conjunction, begin, is_neither=is_neither)
-                return
-        yield from self._behind_comma(parse, is_neither=is_neither)
 
-    def _joined(
-        self, parse: Parse[Objects], conjunction: Conjunction, begin: int, *, is_neither: bool
-    ) -> Iterator[Parse[Objects]]:
-        """Yield a list with what a conjunction joins to it."""
-        objects = parse.value
-        # what is joined to a denied one by `or` is denied as well: `not X or Y`
-        follows_denial = conjunction.is_any and objects.is_denied
-        is_denied = conjunction.is_denied or is_neither or follows_denial
-        are_all_denied = all(member.negated for member in objects.members)
-        if follows_denial and self._is_behind_comma(parse.last) and not are_all_denied:
-            return  # "X and not Y, or Z" may mean either
-        if conjunction.denies_verb and not (objects.is_denied or is_neither):
-            is_denied = False
-        is_any = objects.any or (conjunction.is_any and not objects.is_denied)
-        for head in self._context.nodes(self._context.skip(begin, PREPOSITIONS - {"between"})):
-            members = (*objects.members, Object(head.value, is_denied))
-            yield Parse(head.last, Objects(members, is_any), parse.cost + head.cost)
 
-    def _behind_comma(self, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
-        """Yield a list with the name behind its comma."""
-        if not self._is_behind_comma(parse.last):
+def _with_one_more(context: Context, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
+    """Yield a list with the thing behind it: `, Y`, `and Y`, `or Y`, `but not Y`; `or both` closes it."""
+    any_of_them = context.starts(parse.last, *_ANY_OF_THEM)
+    if any_of_them is not None:
+        if len(parse.value.members) > 1:
+            yield Parse(any_of_them, parse.value._replace(any=True), parse.cost - 0.05)
+        return
+    for conjunction in _BY_FIRST.get(context.at(parse.last), ()):
+        begin = context.starts(parse.last, conjunction.words)
+        if begin is not None and _may_follow(conjunction, parse.value):
+            yield from _joined(context, parse, conjunction, begin, is_neither=is_neither)
             return
-        for head in self._context.nodes(parse.last):
-            if head.value.named:
-                members = (*parse.value.members, Object(head.value, is_neither))
-                objects = Objects(members, parse.value.any, commas=True)
-                yield Parse(head.last, objects, parse.cost + head.cost + 0.02)
+    yield from _behind_comma(context, parse, is_neither=is_neither)
 
-    def _is_behind_comma(self, place: int) -> bool:
-        return place < self._context.end and self._context.reading.words[place].after_comma
+
+def _joined(
+    context: Context, parse: Parse[Objects], conjunction: Conjunction, begin: int, *, is_neither: bool
+) -> Iterator[Parse[Objects]]:
+    """Yield a list with what a conjunction joins to it."""
+    objects = parse.value
+    # what is joined to a denied one by `or` is denied as well: `not X or Y`
+    follows_denial = conjunction.is_any and objects.is_denied
+    is_denied = conjunction.is_denied or is_neither or follows_denial
+    are_all_denied = all(member.negated for member in objects.members)
+    if follows_denial and _is_behind_comma(context, parse.last) and not are_all_denied:
+        return  # "X and not Y, or Z" may mean either
+    if conjunction.denies_verb and not (objects.is_denied or is_neither):
+        is_denied = False
+    is_any = objects.any or (conjunction.is_any and not objects.is_denied)
+    for head in context.nodes(context.skip(begin, PREPOSITIONS - {"between"})):
+        members = (*objects.members, Object(head.value, is_denied))
+        yield Parse(head.last, Objects(members, is_any), parse.cost + head.cost)
+
+
+def _behind_comma(context: Context, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
+    """Yield a list with the name behind its comma."""
+    if not _is_behind_comma(context, parse.last):
+        return
+    for head in context.nodes(parse.last):
+        if head.value.named:
+            members = (*parse.value.members, Object(head.value, is_neither))
+            objects = Objects(members, parse.value.any, commas=True)
+            yield Parse(head.last, objects, parse.cost + head.cost + 0.02)
+
+
+def _is_behind_comma(context: Context, place: int) -> bool:
+    return place < context.end and context.reading.words[place].after_comma
 
 
 def _may_follow(conjunction: Conjunction, objects: Objects) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from orienteer.reading.adjectives import compared_by, stated_by
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
 from orienteer.reading.forms import Grade, one
 from orienteer.reading.lexicon import EdgeUnit
+from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet
 from orienteer.reading.rules import Found, Rule, part, rules
 from orienteer.reading.thesaurus import COMPARATIVES, MORE, MOST, VERBS
@@ -32,7 +34,7 @@ class Contrast(NamedTuple):
 @part
 def graded(context: Context, place: int, grade: Grade, nodes: NodeSet) -> Parse[Contrast] | None:
     """Read nothing: the property of the nodes that an adjective compares."""
-    facts = context.phrases.compared_by(grade.adjective, nodes, grade.place)
+    facts = compared_by(context, grade.adjective, nodes, grade.place)
     return None if facts is None else Parse(place, Contrast(Measure(property=facts.name), grade.is_descending), 0.0)
 
 
@@ -166,7 +168,7 @@ def stated_more(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
     is_more = {**MORE, **MOST}.get(context.at(place + 1))
     if is_more is not None:
         for verb in VERBS:
-            facts = context.phrases.stated_by(verb, nodes) if context.at(place) in (verb, f"{verb}s") else None
+            facts = stated_by(context, verb, nodes) if context.at(place) in (verb, f"{verb}s") else None
             if facts is not None:
                 yield Parse(place + 2, Contrast(Measure(property=facts.name), is_more), 0.0)
 
@@ -175,7 +177,7 @@ def stated_more(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
 def by_or_graded(context: Context, place: int, grade: Grade, nodes: NodeSet) -> Iterator[Parse[Contrast]]:
     """Read `by capacity`, or nothing: what `the larger of` compares."""
     by = context.end_of(place, "by property")
-    named = context.clauses.named_property(by, nodes) if by is not None else ()
+    named = properties_named(context, by, nodes) if by is not None else ()
     choices = [(facts, last) for facts, last, _ in named if facts.kind != "text"]
     for facts, last in choices:
         yield Parse(last, Contrast(Measure(property=facts.name), grade.is_descending), 0.0)

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from orienteer.reading.adjectives import properties_of
 from orienteer.reading.comparisons import compared, compared_twice
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import ANYONE_ELSE, phrases_of, words_of
 from orienteer.reading.joints import contrary
 from orienteer.reading.lexicon import PropertyFacts, ValueUnit
-from orienteer.reading.phrases import PhraseRules
 from orienteer.reading.query import Best, Either, Filled, Measure, NodeSet, Valued
-from orienteer.reading.relations import SchemaRelations
 
 _MOST_VALUES = 5  # in a row: `green, red or blue`
 _STATING = words_of(
@@ -32,14 +31,6 @@ _ORDERS = {
 """By whether later is meant, what says that something was so before or after all others."""
 
 
-class Ground(NamedTuple):
-    """What all rules of clauses look at."""
-
-    context: Context
-    relations: SchemaRelations
-    phrases: PhraseRules
-
-
 class NamedProperty(NamedTuple):
     """A property that is named, where its words end, and how far-fetched that is."""
 
@@ -48,110 +39,112 @@ class NamedProperty(NamedTuple):
     cost: float
 
 
-class PropertyClauses:
-    """Reads what is said of properties in one question."""
+def properties_named(context: Context, place: int, nodes: NodeSet) -> Iterator[NamedProperty]:
+    """Yield the properties of a set's nodes that are named here."""
+    types = context.relations.types_of(nodes)
+    for begin in context.skips(place):
+        for unit in context.units.properties.get(begin, ()):
+            facts = context.lexicon.properties[unit.property]
+            if facts.types & types:
+                yield NamedProperty(facts, unit.last, unit.cost)
 
-    def __init__(self, ground: Ground) -> None:
-        self._context, self._relations, self._phrases = ground
 
-    def named(self, place: int, nodes: NodeSet) -> Iterator[NamedProperty]:
-        """Yield the properties of a set's nodes that are named here."""
-        types = self._relations.types_of(nodes)
-        for begin in self._context.skips(place):
-            for unit in self._context.units.properties.get(begin, ()):
-                facts = self._context.lexicon.properties[unit.property]
-                if facts.types & types:
-                    yield NamedProperty(facts, unit.last, unit.cost)
+def dated_property(context: Context, nodes: NodeSet) -> PropertyFacts | None:
+    """Return the property that says when something of a set's nodes was; None where several or none do."""
+    dated = [facts for facts in properties_of(context, nodes) if facts.kind in ("year", "date")]
+    return dated[0] if len(dated) == 1 else None
 
-    def dated(self, nodes: NodeSet) -> PropertyFacts | None:
-        """Return the property that says when something of a set's nodes was; None where several or none do."""
-        dated = [facts for facts in self._phrases.properties_of(nodes) if facts.kind in ("year", "date")]
-        return dated[0] if len(dated) == 1 else None
 
-    # ------------------------------------------------------------------------------------------- behind its name
+# ------------------------------------------------------------------------------------------- behind its name
+def property_said(
+    context: Context, named: NamedProperty, nodes: NodeSet, *, is_denied: bool = False
+) -> Iterator[Parse[NodeSet]]:
+    """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
+    begin = context.skip(named.last, _STATING)
+    yield from _beyond_others(context, named, begin, nodes)
+    yield from property_ordered(context, named, begin, nodes)
+    if context.at(begin) == "not":
+        is_denied, begin = not is_denied, begin + 1
+    facts, _, cost = named
+    for unit in context.units.values.get(context.skip(begin, ("the", "a", "an")), ()):
+        if unit.property == facts.name:
+            valued = Valued(facts.name, "=", unit.value, is_denied)
+            yield Parse(unit.last, nodes.that(valued), cost + unit.cost - 0.05)
+    yield from _compared(context, named, begin, nodes, is_denied=is_denied)
+    unknown = context.starts(begin, *_UNKNOWN)
+    if unknown is not None:
+        yield Parse(unknown, nodes.that(Filled(facts.name, negated=not is_denied)), cost)
+    known = context.starts(begin, *_KNOWN)
+    if known is not None:
+        yield Parse(known, nodes.that(Filled(facts.name, negated=is_denied)), cost)
 
-    def described(self, named: NamedProperty, nodes: NodeSet, *, is_denied: bool = False) -> Iterator[Parse[NodeSet]]:
-        """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
-        begin = self._context.skip(named.last, _STATING)
-        yield from self._beyond_others(named, begin, nodes)
-        yield from self.ordered(named, begin, nodes)
-        if self._context.at(begin) == "not":
-            is_denied, begin = not is_denied, begin + 1
-        facts, _, cost = named
-        for unit in self._context.units.values.get(self._context.skip(begin, ("the", "a", "an")), ()):
-            if unit.property == facts.name:
-                valued = Valued(facts.name, "=", unit.value, is_denied)
-                yield Parse(unit.last, nodes.that(valued), cost + unit.cost - 0.05)
-        yield from self._compared(named, begin, nodes, is_denied=is_denied)
-        unknown = self._context.starts(begin, *_UNKNOWN)
-        if unknown is not None:
-            yield Parse(unknown, nodes.that(Filled(facts.name, negated=not is_denied)), cost)
-        known = self._context.starts(begin, *_KNOWN)
-        if known is not None:
-            yield Parse(known, nodes.that(Filled(facts.name, negated=is_denied)), cost)
 
-    def _compared(
-        self, named: NamedProperty, begin: int, nodes: NodeSet, *, is_denied: bool
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield `over 5`, `between 5 and 8`, `over 5 and below 8`."""
-        facts, _, cost = named
-        for parse in compared(self._context, begin, facts):
-            conditions = contrary(parse.value) if is_denied else parse.value
-            yield Parse(parse.last, nodes.that(*conditions), cost + parse.cost - 0.05)
-        for twice in compared_twice(self._context, begin, facts) if not is_denied else ():
-            yield Parse(twice.last, nodes.that(*twice.value), cost + twice.cost - 0.1)
+def _compared(
+    context: Context, named: NamedProperty, begin: int, nodes: NodeSet, *, is_denied: bool
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 5`, `between 5 and 8`, `over 5 and below 8`."""
+    facts, _, cost = named
+    for parse in compared(context, begin, facts):
+        conditions = contrary(parse.value) if is_denied else parse.value
+        yield Parse(parse.last, nodes.that(*conditions), cost + parse.cost - 0.05)
+    for twice in compared_twice(context, begin, facts) if not is_denied else ():
+        yield Parse(twice.last, nodes.that(*twice.value), cost + twice.cost - 0.1)
 
-    def ordered(self, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[launched] first`, `[founded] most recently`: a superlative."""
-        for is_later, words in _ORDERS.items():
-            last = self._context.starts(self._context.skip(place, ("the",)), *words)
-            if last is not None and nodes.best is None and named.facts.kind in ("year", "date"):
-                best = Best(Measure(property=named.facts.name), is_later)
-                yield Parse(self._context.skip(last, ("of", "all")), replace(nodes, best=best), named.cost)
 
-    def _beyond_others(self, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `born later than all others`, `first light before any other`: a superlative."""
-        context = self._context
-        is_more = context.starts(place, *_MORE_THAN) is not None
-        if nodes.best is not None or not (is_more or context.starts(place, *_LESS_THAN)):
-            return
-        others = context.starts(place + 1 + (context.at(place + 1) == "than"), *ANYONE_ELSE)
-        if others is not None:
-            best = Best(Measure(property=named.facts.name), is_more)
-            yield Parse(self.kind_behind(others), replace(nodes, best=best), named.cost)
+def property_ordered(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[launched] first`, `[founded] most recently`: a superlative."""
+    for is_later, words in _ORDERS.items():
+        last = context.starts(context.skip(place, ("the",)), *words)
+        if last is not None and nodes.best is None and named.facts.kind in ("year", "date"):
+            best = Best(Measure(property=named.facts.name), is_later)
+            yield Parse(context.skip(last, ("of", "all")), replace(nodes, best=best), named.cost)
 
-    def named_again(self, place: int, facts: PropertyFacts) -> int:
-        """Return where `in height`, `in total length` ends that says of what an amount is; the place without it."""
-        begin = self._context.starts(place, "in total", "in overall", "in")
-        units = self._context.units.properties.get(begin, ()) if begin is not None else ()
-        return max((unit.last for unit in units if unit.property == facts.name), default=place)
 
-    def kind_behind(self, place: int) -> int:
-        """Return where the kind of things ends that begins here; the place itself where there is none."""
-        return max((kind.last for kind in self._context.units.types.get(place, ())), default=place)
+def _beyond_others(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `born later than all others`, `first light before any other`: a superlative."""
+    is_more = context.starts(place, *_MORE_THAN) is not None
+    if nodes.best is not None or not (is_more or context.starts(place, *_LESS_THAN)):
+        return
+    others = context.starts(place + 1 + (context.at(place + 1) == "than"), *ANYONE_ELSE)
+    if others is not None:
+        best = Best(Measure(property=named.facts.name), is_more)
+        yield Parse(kind_behind(context, others), replace(nodes, best=best), named.cost)
 
-    # -------------------------------------------------------------------------------------------- values without a name
 
-    def values(self, place: int, nodes: NodeSet) -> Iterator[tuple[ValueUnit, NodeSet]]:
-        """Yield the values that begin here of properties that a set's nodes may have, and those that have them."""
-        types = self._relations.types_of(nodes)
-        for unit in self._context.units.values.get(place, ()):
-            own = self._context.lexicon.properties[unit.property].types & types
-            if own:
-                yield unit, nodes if nodes.named else replace(nodes, types=own)
+def property_again(context: Context, place: int, facts: PropertyFacts) -> int:
+    """Return where `in height`, `in total length` ends that says of what an amount is; the place without it."""
+    begin = context.starts(place, "in total", "in overall", "in")
+    units = context.units.properties.get(begin, ()) if begin is not None else ()
+    return max((unit.last for unit in units if unit.property == facts.name), default=place)
 
-    def any_value(
-        self, unit: ValueUnit, nodes: NodeSet, cost: float, before: tuple[Valued, ...] = ()
-    ) -> Iterator[Parse[NodeSet]]:
-        """Yield the nodes with a value, and with any of several: `green`, `green or red`."""
-        values = (*before, Valued(unit.property, "=", unit.value))
-        option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))
-        yield Parse(unit.last, nodes.that(option), cost)
-        behind = self._context.starts(unit.last, "in", "by") or unit.last  # "green in colour", "statically typed"
-        for named in self._context.units.properties.get(behind, ()):
-            if named.property == unit.property:
-                yield Parse(named.last, nodes.that(option), cost)
-        begin = self._context.starts(unit.last, "or in", "or from", "or of", "or", "and in", "and")
-        for other in self._context.units.values.get(self._context.skip(begin), ()) if begin is not None else ():
-            if other.property == unit.property and len(values) < _MOST_VALUES:
-                yield from self.any_value(other, nodes, cost, values)
+
+def kind_behind(context: Context, place: int) -> int:
+    """Return where the kind of things ends that begins here; the place itself where there is none."""
+    return max((kind.last for kind in context.units.types.get(place, ())), default=place)
+
+
+# -------------------------------------------------------------------------------------------- values without a name
+def values_at(context: Context, place: int, nodes: NodeSet) -> Iterator[tuple[ValueUnit, NodeSet]]:
+    """Yield the values that begin here of properties that a set's nodes may have, and those that have them."""
+    types = context.relations.types_of(nodes)
+    for unit in context.units.values.get(place, ()):
+        own = context.lexicon.properties[unit.property].types & types
+        if own:
+            yield unit, nodes if nodes.named else replace(nodes, types=own)
+
+
+def any_value(
+    context: Context, unit: ValueUnit, nodes: NodeSet, cost: float, before: tuple[Valued, ...] = ()
+) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes with a value, and with any of several: `green`, `green or red`."""
+    values = (*before, Valued(unit.property, "=", unit.value))
+    option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))
+    yield Parse(unit.last, nodes.that(option), cost)
+    behind = context.starts(unit.last, "in", "by") or unit.last  # "green in colour", "statically typed"
+    for named in context.units.properties.get(behind, ()):
+        if named.property == unit.property:
+            yield Parse(named.last, nodes.that(option), cost)
+    begin = context.starts(unit.last, "or in", "or from", "or of", "or", "and in", "and")
+    for other in context.units.values.get(context.skip(begin), ()) if begin is not None else ():
+        if other.property == unit.property and len(values) < _MOST_VALUES:
+            yield from any_value(context, other, nodes, cost, values)

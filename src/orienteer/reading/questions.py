@@ -10,8 +10,11 @@ from orienteer.reading import claims, forms, pairs  # noqa: F401 (their rules)
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
 from orienteer.reading.function_words import EMPTY
+from orienteer.reading.kinds import heads_at, people_of
 from orienteer.reading.lexicon import EdgeUnit
+from orienteer.reading.objects import objects_at
 from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
+from orienteer.reading.rankings import measures_at
 from orienteer.reading.rules import Found, Rule, part, rules
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 
@@ -100,7 +103,7 @@ def by(context: Context, place: int, top: _Top, nodes: NodeSet) -> int | None:
 @part
 def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read what the nodes are ranked by."""
-    for measure in context.clauses.measures(place, nodes):
+    for measure in measures_at(context, place, nodes):
         best = Best(measure.value, top.descending, top.first)
         yield Parse(measure.last, replace(nodes, best=best), measure.cost)
 
@@ -108,7 +111,7 @@ def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Iterator
 @part
 def several(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Read the nodes of `X and Y`."""
-    for objects in context.clauses.objects(place):
+    for objects in objects_at(context, place):
         members = [member.nodes.named for member in objects.value.members]
         if len(members) > 1 and all(members):
             rows = tuple(sorted({row for named in members for row in named}))
@@ -160,10 +163,10 @@ def placed(context: Context, place: int) -> Iterator[Parse[ExactQuery]]:
 def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Read what is said behind `who`, `by whom`: no kind is named."""
     before = context.at(place - 1)
-    is_kind = any(head.value.types and not head.value.named for head in context.phrases.heads(place))
+    is_kind = any(head.value.types and not head.value.named for head in heads_at(context, place))
     if before in ("which", "what") and is_kind:
         return  # "which captains live" asks for captains, and not for where they do
-    people = context.phrases.who() if before in ("who", "whom") else frozenset[int]()
+    people = people_of(context) if before in ("who", "whom") else frozenset[int]()
     start = context.end_of(place, "else") or place
     for types in [people, frozenset[int]()] if people else [people]:
         # who owns a ship may be a company, where no people own any
@@ -357,7 +360,7 @@ def _read_behind(context: Context) -> list[Parse[ExactQuery]]:
         spoken = sorted((parse for parse in said if parse.last == border), key=lambda parse: parse.cost)
         for spoken_of in spoken[:_MOST_SPOKEN_OF]:
             context.referents = [spoken_of.value]
-            context.forget()
+            context.known.clear()
             whole = best(
                 parse._replace(cost=parse.cost + spoken_of.cost)
                 for parse in _from(context, border)

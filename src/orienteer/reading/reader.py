@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.reading.clauses import Clauses
+from orienteer.reading.clauses import all_said, one_said
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import DETERMINERS, EMPTY
+from orienteer.reading.kinds import people_of
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.linker import LinkedPhrase, PhraseLinker
-from orienteer.reading.nouns import NounPhrases
-from orienteer.reading.phrases import PhraseRules
+from orienteer.reading.nouns import noun_phrases
 from orienteer.reading.quantities import ORDINALS
 from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, Valued, joined_of, placed
 from orienteer.reading.questions import read_queries
@@ -215,21 +216,19 @@ class QuestionReader:
         unsaid = _unanswerable(context)
         if unsaid is not None:
             return ReadQuestion(None, not_understood=(unsaid,))
-        phrases = PhraseRules(context, self._relations)
-        context.relations, context.phrases = self._relations, phrases
-        context.clauses = Clauses(context, self._relations, phrases)
-        nouns = NounPhrases(context, self._relations, phrases, context.clauses)
-        context.nodes, context.forget = nouns.nodes, nouns.forget
+        context.relations = self._relations
+        context.nodes, context.described = partial(noun_phrases, context), partial(all_said, context)
+        context.modifiers = partial(one_said, context)
         try:
             parses = read_queries(context)
         finally:
             context.forget_rules()
-        if nouns.is_too_deep:
+        if context.is_too_deep:
             return ReadQuestion(None, complaint=_TOO_LONG)
         if grouped is not None and not (parses and _is_of_each(parses[0].value)):
             return ReadQuestion(None, not_understood=(grouped,))
         if parses:
-            return self._meant(context, parses[0], phrases.who(), ordinals)
+            return self._meant(context, parses[0], people_of(context), ordinals)
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
         names, words = _left(context)
         return ReadQuestion(

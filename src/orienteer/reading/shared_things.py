@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import AUXILIARIES, phrases_of
-from orienteer.reading.objects import ObjectLists, Objects
+from orienteer.reading.objects import Objects, objects_at
 
 _SHARE = phrases_of(
     """share, shares, shared, have in common, has in common, had in common, share in common, share with each other,
@@ -20,38 +20,31 @@ _ALONE_SHARES = phrases_of("share, shares, shared, have, has, had")
 _WITH = phrases_of("in common with, with")
 
 
-class SharedThings:
-    """Reads which named things have something together, in one question."""
+def sharing_owners(context: Context, place: int) -> Iterator[Parse[Objects]]:
+    """Yield the things that share what is described: `X and Y [share]`, `[common to] X and Y`."""
+    begin = context.starts(place, *_SHARED_BY)
+    for objects in objects_at(context, begin) if begin is not None else ():
+        if _are_several(objects.value):
+            yield objects
+    begin = context.skip(place, AUXILIARIES)
+    for objects in objects_at(context, begin):
+        last = context.starts(context.skip(objects.last, ("both", "all", "each")), *_SHARE)
+        if last is not None and _are_several(objects.value):
+            yield objects._replace(last=last)
+        yield from _with_another(context, objects)
 
-    def __init__(self, context: Context, lists: ObjectLists) -> None:
-        self._context, self._lists = context, lists
 
-    def owners(self, place: int) -> Iterator[Parse[Objects]]:
-        """Yield the things that share what is described: `X and Y [share]`, `[common to] X and Y`."""
-        context = self._context
-        begin = context.starts(place, *_SHARED_BY)
-        for objects in self._lists.objects(begin) if begin is not None else ():
-            if _are_several(objects.value):
-                yield objects
-        begin = context.skip(place, AUXILIARIES)
-        for objects in self._lists.objects(begin):
-            last = context.starts(context.skip(objects.last, ("both", "all", "each")), *_SHARE)
-            if last is not None and _are_several(objects.value):
-                yield objects._replace(last=last)
-            yield from self._with_another(objects)
-
-    def _with_another(self, first: Parse[Objects]) -> Iterator[Parse[Objects]]:
-        """Yield `X shares with Y`, `X has in common with Y`."""
-        context = self._context
-        verb = context.starts(first.last, *_ALONE_SHARES)
-        if verb is None or len(first.value.members) > 1:
-            return
-        begin = context.starts(verb, *(_WITH if "shar" in context.at(verb - 1) else _WITH[:1]))
-        for second in self._lists.objects(begin) if begin is not None else ():
-            members = (*first.value.members, *second.value.members)
-            joined = first.value._replace(members=members, both=True)
-            if _are_several(joined):
-                yield Parse(second.last, joined, first.cost + second.cost)
+def _with_another(context: Context, first: Parse[Objects]) -> Iterator[Parse[Objects]]:
+    """Yield `X shares with Y`, `X has in common with Y`."""
+    verb = context.starts(first.last, *_ALONE_SHARES)
+    if verb is None or len(first.value.members) > 1:
+        return
+    begin = context.starts(verb, *(_WITH if "shar" in context.at(verb - 1) else _WITH[:1]))
+    for second in objects_at(context, begin) if begin is not None else ():
+        members = (*first.value.members, *second.value.members)
+        joined = first.value._replace(members=members, both=True)
+        if _are_several(joined):
+            yield Parse(second.last, joined, first.cost + second.cost)
 
 
 def _are_several(objects: Objects) -> bool:
