@@ -40,9 +40,6 @@ _PHRASES: tuple[tuple[Comparison, str, str], ...] = (
     (">", "than", "a greater number of, a larger number of, a higher number of"),
     ("<", "than", "a smaller number of, a lower number of"),
 )
-_OPENINGS = tuple(
-    Opening(comparison, words, joint) for comparison, joint, phrases in _PHRASES for words in phrases_of(phrases)
-)
 _TIMES = {2.0: "twice", 3.0: "three times", 4.0: "four times", 5.0: "five times", 10.0: "ten times", 0.5: "half"}
 _BEFORE_TIMES: tuple[tuple[Comparison, str], ...] = (
     ("=", ""),
@@ -54,6 +51,16 @@ _BEFORE_TIMES: tuple[tuple[Comparison, str], ...] = (
     ("<", "fewer than"),
     ("<=", "at most"),
 )
+_BY_FIRST: dict[str, list[tuple[list[str], Opening]]] = {}
+"""The words of openings by their first, in their order."""
+for _times, _words in _TIMES.items():
+    for _comparison, _before in _BEFORE_TIMES:
+        for _many in ("as many", "as much"):
+            _all = f"{_before} {_words} {_many}".split()
+            _BY_FIRST.setdefault(_all[0], []).append((_all, Opening(_comparison, _words, "as", _times)))
+for _comparison, _joint, _phrases in _PHRASES:
+    for _words in phrases_of(_phrases):
+        _BY_FIRST.setdefault(_words.split()[0], []).append((_words.split(), Opening(_comparison, _words, _joint)))
 _DENYING = words_of("not never no")
 _DENIED_BEFORE = 4  # words: "do not own as many ships as X"
 
@@ -63,15 +70,10 @@ def openings(context: Context, place: int) -> Iterator[Parse[Opening]]:
 
     What is not "as many" is less: behind a denial `as many` is read as "at least as many".
     """
-    for times, words in _TIMES.items():
-        for comparison, before in _BEFORE_TIMES:
-            last = context.starts(place, f"{before} {words} as many".strip(), f"{before} {words} as much".strip())
-            if last is not None:
-                yield Parse(last, Opening(comparison, words, "as", times), 0.0)
-    for opening in _OPENINGS:
-        last = context.starts(place, opening.words)
-        if last is None:
+    for words, opening in _BY_FIRST.get(context.at(place), ()):
+        if context.words[place : place + len(words)] != words:
             continue
+        last = place + len(words)
         is_denied = not _DENYING.isdisjoint(context.words[max(0, place - _DENIED_BEFORE) : place])
         if opening.words in ("as many", "as much") and is_denied:
             opening = opening._replace(comparison=">=")
