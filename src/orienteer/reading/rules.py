@@ -61,11 +61,20 @@ class Rule:
         line, _, result = line.partition("=>")
         self._cost = COSTS[cost.strip() or "plain"]
         self._parts = tuple(_parts_of(line))
+        first = re.match(r"(?:\w+=)?(?:'([^']+)'\*?|<([^>]+)>)(?=\s|$)", line.strip())
+        self._phrase: str | None = first[1] if first is not None else None
+        self._word: str | None = first[2] if first is not None else None
         self._gives = _taking(gives or _asking(*result.split()))
 
     def __call__(self, context: Context, place: int, found: Found) -> Iterator[Parse[Any]]:
         """Yield what the words from a place on mean by this rule."""
         return self._behind(0, context, place, dict(found), self._cost)
+
+    def may_begin(self, context: Context, place: int) -> bool:
+        """Return whether the first word is one that the rule begins with: most rules are left out by it."""
+        if self._phrase is not None:
+            return context.at(place) in context.language.by_first[self._phrase]
+        return self._word is None or context.at(place) in context.language.words[self._word]
 
     def _behind(
         self, number: int, context: Context, place: int, found: dict[str, Parse[Any]], cost: float
@@ -87,7 +96,8 @@ class Rules(tuple[Rule, ...]):
     def __call__(self, context: Context, place: int, found: Found) -> Iterator[Parse[Any]]:
         """Yield what the words from a place on mean by any of them."""
         for rule in self:
-            yield from rule(context, place, found)
+            if rule.may_begin(context, place):
+                yield from rule(context, place, found)
 
 
 def rules(name: str, *lines: Rule | Rules) -> Rules:
