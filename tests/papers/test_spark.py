@@ -17,6 +17,8 @@ from orienteer.ingest import demo_records
 from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel, prompt_of
 from orienteer.methods import (
+    AGGREGATES,
+    COMPARISONS,
     PLAN_KINDS,
     PLAN_SCHEMA,
     Spark,
@@ -27,7 +29,6 @@ from orienteer.methods import (
     property_uses,
 )
 from orienteer.records import Edge, Node, Question
-from orienteer.tools import AGGREGATES, COMPARISONS
 
 QUESTION = "Who worked at both Bell Labs and Google?"
 BOTH = [

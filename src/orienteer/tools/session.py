@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -150,6 +151,18 @@ class Session:
         self.sets.append(distinct(rows))
         self._shown.append(rows if first is None else first)
         return f"@{len(self.sets)}"
+
+    @contextmanager
+    def aside(self, rows: Rows) -> Iterator[str]:
+        """Lend rows as a set, by its name; it and what is saved meanwhile are forgotten afterwards."""
+        before = len(self.sets)
+        name = self.save(rows)
+        while not self._is_set(name):  # a node has this id
+            name = self.save(rows)
+        try:
+            yield name
+        finally:
+            del self.sets[before:], self._shown[before:]
 
     def ranked(self, reference: str, notes: list[str]) -> list[int]:
         """Return the rows that a reference means, a saved set with its best rows first. Raises as `rows` does."""
