@@ -12,7 +12,7 @@ A loop is stored once, as an outgoing edge, and is not a neighbour.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -413,53 +413,70 @@ def meet(groups: Sequence[NDArray[np.int32]], nodes: int, mask: NDArray[np.bool_
     return Meeting(rows[several].astype(np.int32), counts[several])
 
 
+Way = Callable[[Rows], NDArray[Any]]
+"""A step of a walk: the nodes one edge away from some nodes, with or without repeats."""
+
+
+class Circles(NamedTuple):
+    """The nodes around two nodes, by distance, as far as their rims have nodes in common."""
+
+    rings: tuple[list[Rows], list[Rows]]
+    """Of each end its ring at distance 0, 1, ..."""
+    meeting: Rows
+    """(n,): the nodes of both rims. Every shortest walk has exactly one of them."""
+
+
+def circles_between(
+    adjacency: Adjacency, start: int, end: int, *, on: Way, back: Way, most: int | None
+) -> Circles | None:
+    """Return two circles that grew towards each other, always the one that reads fewer edges, until they met.
+
+    `on` steps away from the start and `back` towards it. None if no walk has at most `most` edges; None is any number.
+    """
+    rings, ways = ([np.array([start], np.int32)], [np.array([end], np.int32)]), (on, back)
+    # Pages of zeros cost nothing until they are touched.
+    seen = [np.zeros(len(adjacency.indptr) - 1, np.bool_) for _ in rings]
+    for side, (ring,) in zip(seen, rings, strict=True):
+        side[ring] = True
+    meeting = rings[0][0][seen[1][rings[0][0]]]
+    while not len(meeting):
+        check_patience()
+        costs = [int(adjacency.degree(side[-1]).sum()) for side in rings]
+        near = int(costs[1] < costs[0])
+        if len(rings[0]) + len(rings[1]) - 2 == most or not len(rings[near][-1]):
+            return None
+        around = ways[near](rings[near][-1])
+        rim = distinct(around[~seen[near][around]])
+        seen[near][rim] = True
+        rings[near].append(rim)
+        meeting = rim[seen[1 - near][rim]]
+    return Circles(rings, meeting)
+
+
 def shortest_paths(adjacency: Adjacency, start: int, end: int, *, most_edges: int, k: int) -> list[tuple[int, ...]]:
     """Return up to `k` of the shortest paths as rows, in row order; none if all have more than `most_edges` edges.
 
-    Two circles of nodes grow towards each other, always the one that reads fewer edges.
+    Edges are walked in any direction.
     """
-    if start == end:
-        return [(start,)] if k > 0 else []
-    left, right = circles = (_Circle(adjacency, start), _Circle(adjacency, end))
-    while len(left.rings) + len(right.rings) - 2 < most_edges:
-        check_patience()
-        near, far = sorted(circles, key=lambda circle: int(adjacency.degree(circle.rings[-1]).sum()))
-        if not len(near.rings[-1]):
-            return []
-        around = adjacency.other_ends(near.rings[-1])
-        rim = distinct(around[~near.seen[around]])
-        near.seen[rim] = True
-        near.rings.append(rim)
-        meeting = rim[far.seen[rim]]
-        if len(meeting):
-            # Every shortest path has exactly one node in both rims: there its halves are joined.
-            paths = (
-                first + second[-2::-1]
-                for row in meeting.tolist()
-                for first in left.back(row, len(left.rings) - 1)
-                for second in right.back(row, len(right.rings) - 1)
-            )
-            return sorted(islice(paths, k))
-    return []
+    step = adjacency.other_ends
+    circles = circles_between(adjacency, start, end, on=step, back=step, most=most_edges)
+    if circles is None:
+        return []
 
-
-class _Circle:
-    """The nodes around a center, ring by ring."""
-
-    def __init__(self, adjacency: Adjacency, center: int) -> None:
-        self._adjacency = adjacency
-        self.rings: list[Rows] = [np.array([center], np.int32)]
-        # Pages of zeros cost nothing until they are touched.
-        self.seen = np.zeros(len(adjacency.indptr) - 1, np.bool_)
-        self.seen[center] = True
-
-    def back(self, row: int, depth: int) -> Iterator[tuple[int, ...]]:
-        """Yield the paths from the center to a node of a ring, center first."""
-        if depth == 0:
+    def from_end(rings: Sequence[Rows], row: int) -> Iterator[tuple[int, ...]]:
+        if len(rings) == 1:
             yield (row,)
             return
-        around, ring = self._adjacency.other_ends(np.array([row], np.int32)), self.rings[depth - 1]
-        before = ring[around.take(around.searchsorted(ring), mode="clip") == ring] if len(around) else ring[:0]
-        for nearer in before.tolist():
-            for path in self.back(nearer, depth - 1):
+        around, ring = step(np.array([row], np.int32)), rings[-2]
+        for nearer in ring[around.take(around.searchsorted(ring), mode="clip") == ring].tolist():
+            for path in from_end(rings[:-1], nearer):
                 yield (*path, row)
+
+    left, right = circles.rings
+    paths = (
+        first + second[-2::-1]
+        for row in circles.meeting.tolist()
+        for first in from_end(left, row)
+        for second in from_end(right, row)
+    )
+    return sorted(islice(paths, k))

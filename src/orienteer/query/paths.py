@@ -1,11 +1,13 @@
-"""Shortest paths along some kinds of edges: two circles grow towards each other, always the cheaper one."""
+"""Shortest paths and ends of walks along some kinds of edges."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator
 
-from orienteer.graph.adjacency import distinct
+import numpy as np
+
+from orienteer.graph.adjacency import Way, circles_between, distinct
+from orienteer.index.arrays import Rows
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.plan import Hop
@@ -22,21 +24,31 @@ def shortest_paths(
     `QueryStopped`.
     """
     start, end = ends
-    near, far = _Circle(store, start, hop, budget), _Circle(store, end, turned(hop), budget)
-    meeting = np.zeros(0, np.int64)
-    while not len(meeting):
-        if start == end or near.steps + far.steps == most or not len(near.rim) or not len(far.rim):
-            return None
-        (near if near.cost <= far.cost else far).grow()
-        meeting = np.flatnonzero((near.distance >= 0) & (far.distance >= 0))
-    length = near.steps + far.steps
-    # The nodes of shortest paths, by their distance from the start.
-    rings = [np.zeros(0, np.int64)] * (length + 1)
-    rings[near.steps] = meeting[near.distance[meeting] == near.steps]
-    for step in range(near.steps, 0, -1):
-        rings[step - 1] = _around(store, rings[step], turned(hop), near.distance == step - 1, budget)
-    for step in range(near.steps, length):
-        rings[step + 1] = _around(store, rings[step], hop, far.distance == length - step - 1, budget)
+
+    def way(hop: Hop) -> Way:
+        def step(rows: Rows) -> Numbers:
+            mask = np.zeros(store.size, np.bool_)
+            for walked in store.around(rows.astype(np.int64), hop, budget):
+                mask[walked.far] = True
+            return np.flatnonzero(mask)
+
+        return step
+
+    on, back = way(hop), way(turned(hop))
+    circles = None if start == end else circles_between(store.adjacency, start, end, on=on, back=back, most=most)
+    if circles is None:
+        return None
+    meeting = circles.meeting if every else circles.meeting[:1]
+
+    def passed(rings: list[Rows], step: Way) -> Iterator[Rows]:
+        nodes = meeting
+        for ring in reversed(rings[:-1]):
+            nodes = np.intersect1d(step(nodes), ring, assume_unique=True)
+            yield nodes
+
+    left, right = circles.rings
+    # The nodes of the paths, by their distance from the start.
+    rings = [*reversed(list(passed(left, back))), meeting, *passed(right, on)]
     at, trails = np.array([start], np.int64), np.zeros((1, 0), np.int64)
     for ring in rings[1:]:
         allowed = np.zeros(store.size, np.bool_)
@@ -84,32 +96,3 @@ def ends_of_walks(store: Store, start: int, hop: Hop, least: int, most: int | No
     if least and min(cycles) > (store.size if most is None else most):
         distance[start] = -1
     return np.flatnonzero(distance >= 0)
-
-
-class _Circle:
-    """The nodes around a node, by distance."""
-
-    def __init__(self, store: Store, centre: int, hop: Hop, budget: Budget) -> None:
-        self._store, self._hop, self._budget = store, hop, budget
-        self.distance = np.full(store.size, -1, np.int32)
-        self.distance[centre] = 0
-        self.rim, self.steps = np.array([centre], np.int64), 0
-
-    @property
-    def cost(self) -> int:
-        """The number of edges that the next step reads."""
-        return int(self._store.adjacency.degree(self.rim).sum())
-
-    def grow(self) -> None:
-        """Add the nodes that are one step farther."""
-        self.steps += 1
-        self.rim = _around(self._store, self.rim, self._hop, self.distance < 0, self._budget)
-        self.distance[self.rim] = self.steps
-
-
-def _around(store: Store, rows: Numbers, hop: Hop, allowed: NDArray[np.bool_], budget: Budget) -> Numbers:
-    """Return the allowed nodes that a hop leads to, ascending."""
-    mask = np.zeros(store.size, np.bool_)
-    for walked in store.around(rows, hop, budget):
-        mask[walked.far] = True
-    return np.flatnonzero(mask & allowed)
