@@ -33,7 +33,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
-from orienteer.errors import QueryStopped
+from orienteer.errors import BadOption, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.methods.spark.examples import PlanPrompt, examples_of, prompt_for
@@ -208,18 +208,15 @@ class Spark:
                 )
             rows = tuple(dict.fromkeys((*best, *rows)))
         order = "in the plan's order" if outcome.is_ordered else "ranked against the question"
-        why = f"by the plan ({outcome.trail}), {order}"
+        by = f"by the plan ({outcome.trail})"
+        reasons = dict.fromkeys(rows, f"{by}, {order}")
+        if plan.give == "nodes":
+            return _Found(reasons, execution=execution)
         mask = self._graph.arrays.mask(question.node_types or None, question.where)
         count = len(rows) if mask is None else int(mask[np.array(rows, np.int32)].sum())
-        answer: dict[str, str] = {}
-        if plan.give != "nodes":
-            text, kind = (str(count), "number") if plan.give == "count" else ("yes" if count else "no", "boolean")
-            answer = {
-                "answer": text,
-                "answer_kind": kind,
-                "long_answer": f"{text}: nodes by the plan ({outcome.trail})",
-            }
-        return _Found(dict.fromkeys(rows, why), answer, execution)
+        text, kind = (str(count), "number") if plan.give == "count" else ("yes" if count else "no", "boolean")
+        answer = {"answer": text, "answer_kind": kind, "long_answer": f"{text}, {by}"}
+        return _Found(reasons, answer, execution)
 
     def _proved(self, found: _Found, hits: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
         """Return hits, those that the plan has found with their proofs, as many as the time of one step allows."""
@@ -233,7 +230,7 @@ class Spark:
                 continue
             try:
                 texts, edges = wording.written(found.execution.proof(row))
-            except QueryStopped:
+            except (QueryStopped, BadOption):
                 break
             why, ends = "; ".join(dict.fromkeys((hit.why, *texts))), ends_of(self._graph, hit.id, edges)
             proved[place] = hit.model_copy(update={"why": why, "edges": edges, "ends": ends})
