@@ -259,11 +259,12 @@ class Explainer:
 
     def __init__(self, graph: Graph, query: ExactQuery, executor: Executor) -> None:
         self._graph, self._query, self._executor = graph, query, executor
-        self._wording, self._proofs = QueryWording(graph), ProofWording(graph, self._said)
+        self._wording = QueryWording(graph)
 
     def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...]]:
         """Return in words what a node meets, and all edges of its proof, the nearest first."""
-        texts, edges = self._proofs.written(self._executor.proof(row, self._query.nodes))
+        proof = self._executor.proof(row, self._query.nodes)
+        texts, edges = ProofWording(self._graph, self._said).written(proof)
         best, measure = self._query.nodes.best, self._query.measure
         if best is not None:
             measured = float(self._executor.measured([row], best.measure)[0])

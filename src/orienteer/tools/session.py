@@ -152,18 +152,6 @@ class Session:
         self._shown.append(rows if first is None else first)
         return f"@{len(self.sets)}"
 
-    @contextmanager
-    def aside(self, rows: Rows) -> Iterator[str]:
-        """Lend rows as a set, by its name; it and what is saved meanwhile are forgotten afterwards."""
-        before = len(self.sets)
-        name = self.save(rows)
-        while not self._is_set(name):  # a node has this id
-            name = self.save(rows)
-        try:
-            yield name
-        finally:
-            del self.sets[before:], self._shown[before:]
-
     def ranked(self, reference: str, notes: list[str]) -> list[int]:
         """Return the rows that a reference means, a saved set with its best rows first. Raises as `rows` does."""
         rows = self.rows(reference, notes)
@@ -457,3 +445,16 @@ def state(session: Session) -> str:
     names = "; ".join(one_line(session.graph.arrays.names[row], 60) for row in chosen[:3])
     more = "; ..." if len(chosen) > 3 else ""
     return f"answer: {counted(len(chosen), 'node')}{f' ({names}{more})' if chosen else ''}"
+
+
+@contextmanager
+def aside(session: Session, rows: Rows) -> Iterator[str]:
+    """Lend rows to a session as a set, by its name; it and what is saved meanwhile are forgotten afterwards."""
+    before = len(session.sets)
+    name = session.save(rows)
+    while session.graph.arrays.ids.find(name) is not None:
+        name = session.save(rows)
+    try:
+        yield name
+    finally:
+        del session.sets[before:], session._shown[before:]

@@ -44,7 +44,7 @@ from orienteer.query.sets import Sets, both, turned
 from orienteer.query.store import Store
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.text.sentences import one_line, value_text
-from orienteer.tools.session import Session
+from orienteer.tools.session import Session, aside
 
 MOST_ROWS = 100_000
 """Nodes that a step may leave."""
@@ -204,7 +204,7 @@ class Execution:
         if step.of is None:
             rows = self._call(step, "search_in_graph", **arguments)
         else:
-            with self._session.aside(np.sort(self._made[step.of].rows).astype(np.int32)) as among:
+            with aside(self._session, np.sort(self._made[step.of].rows).astype(np.int32)) as among:
                 rows = self._call(step, "search_in_graph", **arguments, among=among)
         # Without a budget to embed the query there is nothing to cut by.
         if not wants_cut or self._session.payment.unpaid or not rows:

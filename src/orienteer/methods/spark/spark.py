@@ -45,6 +45,7 @@ from orienteer.reading.answer import ProofWording
 from orienteer.records import JsonValue, Question, Ranked, Result
 from orienteer.retrieval.graph_text import ends_of
 from orienteer.retrieval.query import checked_mode_or_auto
+from orienteer.tools.session import aside
 from orienteer.tools.toolbox import Toolbox
 
 EDGES = "edges"
@@ -202,7 +203,7 @@ class Spark:
         rows, question = outcome.rows, workflow.question
         if not outcome.is_ordered and rows:
             # Nodes that the search does not find stay in the answer, last: the plan found them.
-            with workflow.session.aside(np.array(sorted(rows), np.int32)) as among:
+            with aside(workflow.session, np.array(sorted(rows), np.int32)) as among:
                 best = workflow.search(
                     question.text, question.k, node_types=question.node_types, where=question.where, among=among
                 )
