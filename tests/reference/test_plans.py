@@ -88,6 +88,8 @@ class World:
                 for far, count in self.around(node, step).items():
                     nodes[far] += 1
                     edges[far] += count
+            if len(step.edge_types) > 1 or len(step.node_types) > 1:
+                return sorted(nodes)
             return sorted(nodes, key=lambda node: (-nodes[node], -edges[node], node))
         if step.op == "intersect":
             return [node for node in first if all(node in other for other in others)]

@@ -231,6 +231,8 @@ class Execution:
         self._sets.rows(reached)  # before the types: a database in place has to send all nodes of those
         nodes = both(Every(self._types(step.node_types)), reached)
         rows = self._sets.rows(nodes)
+        if len(step.edge_types) > 1 or len(step.node_types) > 1:
+            return _Made(nodes, rows)
         _, far, edges = self._pairs(start.rows, hop)
         size = int(max(rows.max(initial=0), far.max(initial=0))) + 1
         touching, walked = np.bincount(far, minlength=size), np.bincount(far, edges, minlength=size)
