@@ -66,7 +66,7 @@ class ConfinedEngine:
         for name, value in used.items():
             # JSON cannot hold all of what Python can.
             kind_of_parameter(name, value)
-        request = {"text": statement.text, "view": view, "parameters": used, **bounds._asdict()}
+        request = {"text": statement.text, "view": view, "parameters": used, "laid": statement.laid, **bounds._asdict()}
         with self._turns.turn(bounds.seconds) as process:
             message = process.ask(request, bounds.seconds)
         if message is None:

@@ -39,6 +39,22 @@ MOST_ROWS = 100_000
 """Of an answer, even if the limit is higher."""
 
 
+class RowProof(Record):
+    """What one row of an answer rests on."""
+
+    laid: tuple[dict[str, JsonValue], ...]
+    """What each name of the patterns is: one row; up to three for a group; none if there is no pattern to lay.
+
+    Parts without a name are called `_1`, `_2`, ...; the patterns of EXISTS are laid as well.
+    """
+    values: dict[str, JsonValue]
+    """The row: its columns, among them the numbers of its group."""
+    absent: tuple[str, ...] = ()
+    """The patterns of NOT EXISTS: nothing fits them."""
+    before: RowProof | None = None
+    """The proof of the row of the WITH before, for the first row that is laid."""
+
+
 class QueryTable(Record):
     """Rows of values. A node is a map of id, type, name and properties; an edge has source, type and target."""
 
@@ -50,6 +66,8 @@ class QueryTable(Record):
     """Rows are missing: the limit of rows or of characters was reached."""
     notes: tuple[str, ...] = ()
     """The parts of the query that were read in another way than they were written."""
+    proofs: tuple[RowProof, ...] = ()
+    """What the first rows rest on, as many as were asked for."""
 
 
 class Bounds(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.cypher.names import View
 from orienteer.query.expressions import (
@@ -27,6 +28,7 @@ from orienteer.query.expressions import (
     measured,
     parts,
 )
+from orienteer.records import JsonValue
 
 __all__ = [
     "Binary",
@@ -41,6 +43,7 @@ __all__ = [
     "HasType",
     "Hops",
     "Item",
+    "Laid",
     "ListOf",
     "Literal_",
     "MOST_DEEP",
@@ -210,6 +213,16 @@ class Projection:
 Clause: TypeAlias = MatchClause | Unwind | Projection
 
 
+class Laid(NamedTuple):
+    """A row to prove, of one part of a statement; see `proof`."""
+
+    query: int
+    part: int
+    """Counted from the end of the query."""
+    values: Mapping[str, JsonValue]
+    binds_scalars: bool
+
+
 @dataclass(frozen=True, slots=True)
 class CypherStatement:
     """Queries joined by UNION; the last clause of each is its RETURN."""
@@ -222,3 +235,5 @@ class CypherStatement:
     """The view that gives the names; None for the graph's own."""
     text: str = field(default="", compare=False)
     """The statement as it was written; empty if our own code made the tree."""
+    laid: Laid | None = None
+    """Set if this tree lays a part of the statement once more, to prove a row."""

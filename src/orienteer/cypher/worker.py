@@ -19,6 +19,8 @@ from typing import Any
 from orienteer.cypher.algebra.engine import Arrays
 from orienteer.cypher.names import Bounds, View
 from orienteer.cypher.parser import parse
+from orienteer.cypher.proof import laid_statement
+from orienteer.cypher.syntax import Laid
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
 from orienteer.sandbox import confinement, frames
@@ -54,6 +56,8 @@ def _answered(engine: Arrays, request: dict[str, Any]) -> dict[str, Any]:  # Any
     view = None if request["view"] is None else View.model_validate(request["view"])
     try:
         statement = parse(request["text"], view)
+        if request["laid"] is not None:
+            statement = laid_statement(statement, Laid(*request["laid"]))
         bounds = Bounds(request["rows"], request["characters"], request["seconds"])
         return engine.answer(statement, request["parameters"], bounds).model_dump()
     except Error as error:
