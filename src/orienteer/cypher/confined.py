@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.cypher.algebra.engine import Arrays
-from orienteer.cypher.algebra.expressions import kind_of_parameter
 from orienteer.cypher.names import Bounds, QueryTable
-from orienteer.cypher.patterns import Scope
+from orienteer.cypher.patterns import Scope, kind_of_parameter
 from orienteer.cypher.syntax import Binary, CypherStatement, parts
 from orienteer.errors import (
     BadOption,

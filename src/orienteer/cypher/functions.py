@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from orienteer.cypher.checks import check_count, check_kind, matches_kind
+from orienteer.cypher.checks import check_count, check_graph_kind, check_kind, matches_kind
 from orienteer.cypher.kinds import (
     BOOLEAN,
     DATE,
@@ -21,8 +21,22 @@ from orienteer.cypher.kinds import (
     common,
     list_of,
 )
-from orienteer.cypher.syntax import FunctionCall, PatternComprehension, Reduction, Subquery, parts
+from orienteer.cypher.syntax import (
+    Binary,
+    Expression,
+    FunctionCall,
+    Item,
+    ListOf,
+    Literal_,
+    PatternComprehension,
+    Reduction,
+    Subquery,
+    parts,
+)
 from orienteer.errors import BadQuery, nearest
+
+if TYPE_CHECKING:
+    from orienteer.cypher.patterns import Scope
 
 DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 """A regular expression."""
@@ -37,6 +51,8 @@ _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
 }  # fmt: skip
+OF_GRAPH = frozenset({"nodes", "edges", "length", "id"})
+TYPE_CALLS = frozenset({"type", "nodetype"})
 AGGREGATES = frozenset({"count", "sum", "avg", "min", "max", "collect", "percentilecont", "percentiledisc"})
 PERCENTILES = frozenset({"percentilecont", "percentiledisc"})
 _NAMES = frozenset({
@@ -120,6 +136,35 @@ def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
     if function.check is not None:
         function.check(arguments)
     return function.gives if isinstance(function.gives, ValueKind) else function.gives(arguments)
+
+
+def kind_of_graph_call(name: str, value: Value, scope: Scope) -> ValueKind:
+    """Return the kind of nodes(), edges(), length() or id() of a value. Raises `BadQuery`.
+
+    The length of a list or a text is its size.
+    """
+    schema = scope.names.schema
+    if name == "id" and value.kind.name == "node":
+        scope.note("id(n) is the node's id, a text: n.id")
+        return TEXT
+    if name == "length" and value.kind.name in ("list", "text"):
+        return INTEGER
+    check_graph_kind(f"{name}()", value, "edge" if name == "id" else "path")
+    kinds = {
+        "id": TEXT,
+        "length": INTEGER,
+        "nodes": list_of(ValueKind("node", frozenset(schema.node_types))),
+        "edges": list_of(ValueKind("edge", frozenset(schema.edge_types))),
+    }
+    return kinds[name]
+
+
+def no_aggregation(name: str) -> BadQuery:
+    """Return the error for an aggregation in the wrong place."""
+    return BadQuery(
+        f"{name}() is allowed only in WITH and RETURN, and not inside another: "
+        f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
+    )
 
 
 def kind_of_aggregate(name: str, value: Value) -> ValueKind:
@@ -252,3 +297,57 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "last": _Signature(1, 1, ("list",), _item),
     "tail": _Signature(1, 1, ("list",), _same),
 }
+
+
+# Conditions on types: `type(r) = 'TREATS'`, `'Gene' IN labels(n)`, `labels(n)[0] IN ['Gene', 'Disease']`.
+
+
+class TypeTest(NamedTuple):
+    """A condition on the type of a node or an edge."""
+
+    call: FunctionCall
+    """type(), labels() or nodeType() of it."""
+    words: tuple[str, ...] | None
+    """Names of types; None for the label that every node has in a view."""
+    is_negated: bool
+
+
+def type_test(expression: Binary, constant: Callable[[Expression], object], label: str | None) -> TypeTest | None:
+    """Return the test of types that a comparison is; None for another.
+
+    `constant` returns the value of a literal or a parameter, `label` is the label of every node in a view.
+    """
+    operator, left, right = expression.operator, expression.left, expression.right
+    if operator == "IN" and isinstance(right, FunctionCall) and right.name == "labels":
+        word = constant(left)
+        if label is not None and isinstance(word, str) and word.casefold() == label.casefold():
+            return TypeTest(right, None, False)
+        operator, left, right = "=", Item(right, Literal_(0)), left
+    elif operator in ("=", "<>") and _type_call(left) is None:
+        left, right = right, left
+    if calls(left, "labels") and isinstance(right, ListOf) and len(right.items) == 1 and label is None:
+        left, right = Item(left, Literal_(0)), right.items[0]
+    call = _type_call(left)
+    if call is None or operator not in ("=", "<>", "IN"):
+        return None
+    value = [constant(item) for item in right.items] if isinstance(right, ListOf) else constant(right)
+    words = value if isinstance(value, list) else [value]
+    if isinstance(value, list) != (operator == "IN") or not all(isinstance(word, str) for word in words):
+        return None
+    return TypeTest(call, tuple(map(str, words)), operator == "<>")
+
+
+def calls(expression: Expression, name: str) -> bool:
+    """Return whether an expression is a call of a function."""
+    return isinstance(expression, FunctionCall) and expression.name == name
+
+
+def _type_call(expression: Expression) -> FunctionCall | None:
+    """Return the call in an expression that is the type of an edge or the first label of a node, else None."""
+    inner = expression
+    if isinstance(expression, Item) and expression.at == Literal_(0):
+        inner = expression.base
+    elif calls(expression, "head") and isinstance(expression, FunctionCall) and len(expression.arguments) == 1:
+        inner = expression.arguments[0]
+    wanted = TYPE_CALLS if inner is expression else ("labels",)
+    return inner if isinstance(inner, FunctionCall) and inner.name in wanted and inner.arguments else None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
@@ -176,8 +175,6 @@ class PatternNode:
     """Its possible types."""
     is_new: bool
     """No earlier clause has introduced it."""
-    asked: frozenset[str] | None = None
-    """The types that its first occurrence names; None for any."""
     name: str | None = None
     is_drawn: bool = False
     """It has been written once; later parts of the text use its variable."""
@@ -204,14 +201,15 @@ class PatternEdge:
 
 
 @dataclass(slots=True)
-class PatternReader(ABC):
-    """Reads the patterns of one clause; a subclass writes them for its engine."""
+class PatternReader:
+    """Reads the patterns of one clause; a subclass writes or compiles them."""
 
     scope: Scope
     write: Write
     nodes: list[PatternNode] = field(default_factory=list)
     edges: list[PatternEdge] = field(default_factory=list)
-    conditions: list[str] = field(default_factory=list)
+    wanted: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The types that the patterns of the clause name, by node."""
     variables: dict[str, Value] = field(default_factory=dict)
     keyed: list[Keyed] = field(default_factory=list)
 
@@ -219,14 +217,6 @@ class PatternReader(ABC):
     def named(self) -> dict[str, PatternNode]:
         """The nodes by their names. Those without one have only a value, since any name may be a variable's."""
         return {node.name: node for node in self.nodes if node.name is not None}
-
-    @abstractmethod
-    def is_of(self, value: str, types: Iterable[str]) -> str:
-        """Write the condition that a node has one of these types."""
-
-    @abstractmethod
-    def edges_of(self, value: str) -> str:
-        """Write the list of the edges that a pattern of variable length has followed."""
 
     def require_new(self, name: str) -> None:
         """Raise `BadQuery` for a variable that is already in use."""
@@ -252,7 +242,8 @@ class PatternReader(ABC):
             node = self._first(name, wanted)
         elif wanted is not None:
             node.types &= wanted
-            self.conditions.append(self.is_of(node.value, wanted))
+        if wanted is not None:
+            self.wanted[node.value] = self.wanted.get(node.value, wanted) & wanted
         if pattern.properties:
             self.keyed.append((node.value, ValueKind("node"), pattern.properties))
         return node
@@ -265,14 +256,12 @@ class PatternReader(ABC):
         before = scope.variables.get(name) if name is not None else None
         if before is None:
             types = frozenset(scope.names.schema.node_types) if wanted is None else wanted
-            node = PatternNode(scope.fresh(), types, True, asked=wanted, name=name)
+            node = PatternNode(scope.fresh(), types, True, name=name)
         else:
             if before.kind.name not in ("node", ""):
                 raise BadQuery(f"{name!r} is {before.kind.description}, not a node: give the node another name")
             types = before.kind.types or frozenset(scope.names.schema.node_types)
             node = PatternNode(before.text, types if wanted is None else types & wanted, False, name=name)
-            if wanted is not None and not types <= wanted:
-                self.conditions.append(self.is_of(node.value, wanted))
         self.nodes.append(node)
         return node
 
@@ -296,9 +285,7 @@ class PatternReader(ABC):
         if pattern.variable is not None:
             self.require_new(pattern.variable)
             kind = ValueKind("edge", types)
-            self.variables[pattern.variable] = (
-                Value(self.edges_of(value), list_of(kind)) if pattern.hops else Value(value, kind)
-            )
+            self.variables[pattern.variable] = Value(value, list_of(kind) if pattern.hops else kind)
         if pattern.properties:
             self.keyed.append((value, ValueKind("edge", types), pattern.properties))
         return edge
@@ -312,8 +299,6 @@ class PatternReader(ABC):
     def direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
         """Return the direction of an edge for the engine: a symmetric edge is stored once and has none."""
         scope, names, schema = self.scope, self.scope.names, self.scope.names.schema
-        for edge_type in sorted(types & set(scope.names.catalog.loops)):
-            scope.note(f"{schema.label(edge_type)}: edges from a node to itself are left out")
         symmetric = types & names.undirected
         if pattern.direction == "both" or not symmetric:
             return pattern.direction
@@ -327,8 +312,6 @@ class PatternReader(ABC):
             return "both"
         scope.note(f"{shown} has no direction and is stored one way: leave the arrow out to follow it both ways")
         return pattern.direction
-
-    # ---------------------------------------------------------------------------------------------------- types
 
     def narrow(self) -> None:
         """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes.
@@ -365,36 +348,6 @@ class PatternReader(ABC):
     def node_value(self, node: PatternNode) -> Value:
         """Return a node as a value with its types."""
         return Value(node.value, ValueKind("node", node.types))
-
-    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, PatternNode, PatternNode]]:
-        """Return the possible triples of an edge, with source and target, if its pattern alone allows more.
-
-        A query may name edge types with their end types. Empty if the types are enough. Raises `BadQuery`.
-        """
-        types = {triple.type for triple in edge.triples}
-        everything = frozenset(triple for triple in self.scope.names.triples if triple.type in types)
-        if edge.all_triples or edge.triples == everything:
-            return []
-        if edge.pattern.hops:
-            raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
-        forward, backward = (edge.start, edge.end), (edge.end, edge.start)
-        ways = {"out": (forward,), "in": (backward,), "both": (forward, backward)}[edge.direction]
-        return [(triple, source, target) for triple in sorted(edge.triples) for source, target in ways]
-
-    def equalities(self, keyed: Iterable[Keyed]) -> Iterator[tuple[Value, Value]]:
-        """Yield each property in braces with its required value, once the types are known.
-
-        Raises `BadQuery` for a literal null, `UnknownProperty`.
-        """
-        by_value = {node.value: node for node in self.nodes}
-        for value, kind, items in keyed:
-            node = by_value.get(value)
-            owner = self.node_value(node) if node is not None else Value(value, kind)
-            for key, expression in items:
-                wanted = self.write(expression)
-                if wanted.kind.name == "null":
-                    raise BadQuery(f"{{{key}: null}} never matches: write WHERE ... IS NULL")
-                yield self.scope.names.property(owner, key), wanted
 
 
 def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:
