@@ -170,10 +170,8 @@ def _worded(reader: TokenReader) -> Expression:
             return syntax.Literal_(value)
     if reader.is_word("CASE"):
         return _case(reader)
-    if reader.is_word("EXISTS", "COUNT") and reader.is_sign("{", ahead=1):
+    if reader.is_word("EXISTS", "COUNT", "COLLECT") and reader.is_sign("{", ahead=1):
         return _subquery(reader)
-    if reader.is_word("CALL", "COLLECT") and reader.is_sign("{", ahead=1):
-        raise BadQuery(f"{reader.peek().value.upper()} {{ }} is not supported: use OPTIONAL MATCH and collect()")
     if reader.is_word("EXISTS") and reader.is_sign("(", ahead=1):
         # `exists(n.key)` is `n.key IS NOT NULL`; `exists((a)-[..]-(b))` is the subquery in its brackets.
         reader.next()
@@ -265,7 +263,7 @@ def _case(reader: TokenReader) -> Expression:
 
 
 def _subquery(reader: TokenReader) -> Expression:
-    kind = cast(Literal["EXISTS", "COUNT"], reader.next().value.upper())  # the caller has checked the word
+    kind = cast(Literal["EXISTS", "COUNT", "COLLECT"], reader.next().value.upper())  # the caller has checked the word
     reader.expect("{", f"after {kind}")
     reader.takes_word("MATCH")
     paths = read_paths(reader, read_expression)
@@ -274,6 +272,9 @@ def _subquery(reader: TokenReader) -> Expression:
     if not reader.is_sign("}"):
         with reader.nested():
             clauses = reader.read_clauses(reader)
+    last = clauses[-1] if clauses else None
+    if kind == "COLLECT" and not (isinstance(last, syntax.Projection) and len(last.items) == 1 and not last.star):
+        raise reader.wrong("COLLECT { } ends with RETURN and one column")
     reader.expect("}", f"after {kind} {{ ...")
     return syntax.Subquery(kind, paths, where, clauses)
 

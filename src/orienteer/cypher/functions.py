@@ -23,6 +23,7 @@ from orienteer.cypher.kinds import (
 )
 from orienteer.cypher.syntax import (
     Binary,
+    CallClause,
     Expression,
     FunctionCall,
     Item,
@@ -99,6 +100,8 @@ def check_portable(statement: object) -> None:
     for call in parts(statement, FunctionCall):
         if call.name in _INSTEAD:
             raise BadQuery(f"{SPELLED.get(call.name, call.name)}() is not supported: use {_INSTEAD[call.name]}")
+    if any(True for _ in parts(statement, CallClause)):
+        raise BadQuery("CALL { } is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
     if any(True for _ in parts(statement, Reduction)):
         raise BadQuery(f"reduce() is not supported: use {_INSTEAD['reduce']}")
     for subquery in parts(statement, Subquery):

@@ -12,6 +12,7 @@ from orienteer.cypher.kinds import Value, ValueKind, list_of
 from orienteer.cypher.names import View
 from orienteer.cypher.patterns import Scope, read_paths
 from orienteer.cypher.syntax import (
+    CallClause,
     Clause,
     CypherStatement,
     Direction,
@@ -20,12 +21,12 @@ from orienteer.cypher.syntax import (
     MatchClause,
     NodePattern,
     OrderItem,
-    Parameter,
     PathPattern,
     Projection,
     ProjectionItem,
     Unwind,
     Variable,
+    parts,
 )
 from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery
@@ -33,7 +34,7 @@ from orienteer.records import Triple
 
 MOST_CLAUSES = 20  # of a statement: a bound on the engine's planning
 TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"
-_BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN"
+_BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, CALL { }, WITH or RETURN"
 _WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DROP", "ALTER", "FOREACH", "INSERT"})
 
 
@@ -52,21 +53,60 @@ def _statement(text: str, view: View | None) -> CypherStatement:
     reader.read_clauses = _query
     if reader.peek().kind == "end":
         raise BadQuery("the query is empty: write MATCH ... RETURN ...")
-    queries = [_query(reader)]
-    all_ = set[bool]()
+    queries, keeps_repeats = _united(reader)
+    if reader.peek().kind != "end":
+        raise _no_clause(reader)
+    inner = sum(len(query) for call in parts(queries, CallClause) for query in call.queries)
+    if sum(map(len, queries)) + inner > MOST_CLAUSES:
+        raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
+    return CypherStatement(queries, keeps_repeats, frozenset(reader.parameters), view, text)
+
+
+def _united(reader: TokenReader) -> tuple[tuple[tuple[Clause, ...], ...], bool]:
+    """Return the queries that UNION joins, and whether UNION ALL does."""
+    queries, all_ = [_query(reader)], set[bool]()
     while reader.takes_word("UNION"):
         all_.add(reader.takes_word("ALL"))
         queries.append(_query(reader))
-    if reader.peek().kind != "end":
-        raise _no_clause(reader)
     if len(all_) > 1:
         raise BadQuery("UNION and UNION ALL cannot be mixed: use one of them throughout")
     names = [[item.name for item in query[-1].items] for query in queries if isinstance(query[-1], Projection)]
     if any(columns != names[0] for columns in names):
         raise BadQuery(f"the parts of a UNION return different columns, {names}: name them alike with AS")
-    if sum(map(len, queries)) > MOST_CLAUSES:
-        raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
-    return CypherStatement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view, text)
+    return tuple(queries), all_ == {True}
+
+
+def _called(reader: TokenReader) -> CallClause:
+    """Read a subquery after CALL: `{ WITH x ... RETURN y }`, or `(x) { ... RETURN y }`."""
+    given: list[tuple[Variable, ...] | None] = []
+    if reader.takes("("):
+        if reader.takes("*"):
+            reader.expect(")", "after *")
+            given.append(None)
+        else:
+            given.append(tuple(Variable(reader.variable()) for _ in reader.items(")", "between variables")))
+    reader.expect("{", "after CALL: procedures are not available")
+    with reader.nested():
+        queries, keeps_repeats = _united(reader)
+    reader.expect("}", "after CALL { ...")
+    if not all(isinstance(query[-1], Projection) for query in queries):
+        raise BadQuery("CALL { } returns nothing: end it with RETURN")
+    if given:
+        return CallClause(queries, tuple(given * len(queries)), keeps_repeats)
+    imports = tuple(map(_imported, queries))
+    own = (query if names == () else query[1:] for query, names in zip(queries, imports, strict=True))
+    return CallClause(tuple(own), imports, keeps_repeats)
+
+
+def _imported(query: tuple[Clause, ...]) -> tuple[Variable, ...] | None:
+    """Return the variables of a WITH that begins a subquery and names nothing else; None for `WITH *`."""
+    first = query[0]
+    if len(query) < 2 or not isinstance(first, Projection) or first.distinct or first.order:
+        return ()
+    if first.where is not None or first.skip is not None or first.limit is not None:
+        return ()
+    names = tuple(item.expression for item in first.items if isinstance(item.expression, Variable) and not item.named)
+    return () if len(names) < len(first.items) else None if first.star else names
 
 
 def _query(reader: TokenReader) -> tuple[Clause, ...]:
@@ -80,6 +120,9 @@ def _query(reader: TokenReader) -> tuple[Clause, ...]:
             source = read_expression(reader)
             reader.expect_word("AS", "after what UNWIND takes apart")
             clauses.append(Unwind(source, reader.variable()))
+        elif reader.is_word("CALL") and reader.is_sign("{", "(", ahead=1):
+            reader.next()
+            clauses.append(_called(reader))
         elif reader.takes_word("WITH"):
             clauses.append(_projection(reader, is_with=True))
         elif reader.takes_word("RETURN"):
@@ -98,7 +141,7 @@ def _no_clause(reader: TokenReader, *, ends: bool = False) -> BadQuery:
     if word in _WRITES:
         return BadQuery(f"{word} is not allowed: the graph can only be read, by {_BEGINNINGS}")
     if word == "CALL":
-        return BadQuery("CALL is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
+        return BadQuery("procedures are not available: CALL takes a subquery in { }")
     if word in ("EXPLAIN", "PROFILE"):
         return BadQuery(f"{word} is not supported: leave it out")
     return reader.wrong(f"only reading clauses are allowed, {_BEGINNINGS}: something else comes")
@@ -125,8 +168,8 @@ def _projection(reader: TokenReader, *, is_with: bool) -> Projection:
         if descending or reader.is_word("ASC", "ASCENDING"):
             reader.next()
         order.append(OrderItem(expression, descending))
-    skip = _count(reader, "SKIP") if reader.takes_word("SKIP") or reader.takes_word("OFFSET") else None
-    limit = _count(reader, "LIMIT") if reader.takes_word("LIMIT") else None
+    skip = read_expression(reader) if reader.takes_word("SKIP") or reader.takes_word("OFFSET") else None
+    limit = read_expression(reader) if reader.takes_word("LIMIT") else None
     where = read_expression(reader) if is_with and reader.takes_word("WHERE") else None
     names = [item.name for item in items]
     if len(set(names)) < len(names):
@@ -143,16 +186,6 @@ def _projected(reader: TokenReader, *, is_with: bool) -> ProjectionItem:
     if is_with and not isinstance(expression, Variable):
         raise BadQuery(f"WITH needs a name for {text[:60]!r}: write {text[:60]} AS name")
     return ProjectionItem(expression, expression.name if isinstance(expression, Variable) else text, False)
-
-
-def _count(reader: TokenReader, what: str) -> int | Parameter:
-    token = reader.next()
-    if token.kind == "integer":
-        return int(token.value)
-    if token.kind == "parameter":
-        reader.parameters.add(token.value)
-        return Parameter(token.value)
-    raise BadQuery(f"{what} takes a whole number or a parameter, not {token.description}")
 
 
 # The patterns of one clause as nodes and edges with their possible types, for any engine.

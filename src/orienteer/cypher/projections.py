@@ -35,13 +35,15 @@ def page_of(scope: Scope, clause: Projection, most: int | None = None) -> str:
     return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
 
 
-def page_number(scope: Scope, count: int | syntax.Parameter | None, what: str) -> int | None:
-    """Return the number of SKIP or LIMIT. Raises `BadQuery` for a parameter that is not a number."""
-    if count is None or isinstance(count, int):
-        return count
-    value = scope.value(count.name)
+def page_number(scope: Scope, count: Expression | None, what: str) -> int | None:
+    """Return the number of SKIP or LIMIT. Raises `BadQuery` for anything but a whole number or a parameter of one."""
+    return None if count is None else checked_page(scope.constant(count), what)
+
+
+def checked_page(value: object, what: str) -> int:
+    """Return the number of SKIP or LIMIT. Raises `BadQuery` for another value."""
     if type(value) is not int or not 0 <= value < 2**63:
-        raise BadQuery(f"{what} takes a whole number of 0 or more: ${count.name} is {value!r}")
+        raise BadQuery(f"{what} takes a whole number of 0 or more, or a parameter, not {str(value)[:40]}")
     return value
 
 

@@ -30,6 +30,7 @@ from orienteer.query.expressions import (
 
 __all__ = [
     "Binary",
+    "CallClause",
     "CaseExpression",
     "Clause",
     "Comprehension",
@@ -86,9 +87,9 @@ class PatternComprehension(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Subquery(Tree):
-    """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is read as EXISTS."""
+    """`EXISTS { pattern WHERE p }`, `COUNT { }` or `COLLECT { }`; a pattern as a condition is read as EXISTS."""
 
-    kind: Literal["EXISTS", "COUNT"]
+    kind: Literal["EXISTS", "COUNT", "COLLECT"]
     paths: tuple[PathPattern, ...]
     where: Expression | None
     clauses: tuple[Clause, ...] = ()
@@ -201,13 +202,23 @@ class Projection:
     star: bool
     distinct: bool
     order: tuple[OrderItem, ...]
-    skip: int | Parameter | None
-    limit: int | Parameter | None
+    skip: Expression | None
+    limit: Expression | None
     where: Expression | None
     """Only of WITH."""
 
 
-Clause: TypeAlias = MatchClause | Unwind | Projection
+@dataclass(frozen=True, slots=True)
+class CallClause:
+    """`CALL { query [UNION query] }`, with `imports` from outside, `WITH x` or `CALL (x) { }`."""
+
+    queries: tuple[tuple[Clause, ...], ...]
+    imports: tuple[tuple[Variable, ...] | None, ...]
+    """For each query; None for all variables."""
+    keeps_repeats: bool
+
+
+Clause: TypeAlias = MatchClause | Unwind | Projection | CallClause
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,8 +298,12 @@ class Expressions:
             match: Table = inner_match(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
             if has_more:
                 match = self.clauses(self, match, expression.clauses)
+            returned = list(self.scope.variables.values())
         if expression.kind == "EXISTS":
             return _boolean(_as_set(match, outside, self.store) or Inner("exists", match))
+        if expression.kind == "COLLECT":
+            value = Variable(returned[0].text)
+            return Compiled(Inner("list", match, value), Value("", list_of(returned[0].kind)))
         return Compiled(Inner("count", match), Value("", INTEGER))
 
     @_compiled.register
