@@ -99,7 +99,7 @@ def test_a_text_reaches_the_engine_as_it_was_written(text):
         ("MATCH (a) RETURN a.name, a.name", "one name"),
         ("MATCH (a $p) RETURN a", "{key: $p}"),
         ("MATCH (a) RETURN a {.*}", ".name"),
-        ("MATCH (a) RETURN datetime()", "date("),
+        ("MATCH (a) RETURN timestamp()", "datetime()"),
         ("MATCH (a) RETURN foo(a)", "no function foo()"),
         ("MATCH (a) RETURN toLowr(a.name)", "tolower"),
         ("RETURN 1 AS a UNION RETURN 2 AS b", "AS"),

@@ -114,8 +114,8 @@ def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> s
         return f"{what}: write the number as a text, '{right.text}', or toInteger() around the text"
     if kind.is_number and other.is_text:
         return f"{what}: write the number without quotes"
-    if "date" in (kind.name, other.name):
-        return f"{what}: write date() around the text"
+    if kind.is_temporal != other.is_temporal:
+        return f"{what}: write {kind.name if kind.is_temporal else other.name}() around the text"
     return f"{what}: compare values of one kind"
 
 

@@ -11,9 +11,13 @@ from orienteer.cypher.patterns import node_labels, read_path, read_paths
 from orienteer.cypher.syntax import Expression
 from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery
+from orienteer.query.temporal import CLOCKS, FUNCTIONS, MOMENTS
 
 _COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")
 _QUANTIFIERS = frozenset({"ANY", "ALL", "NONE", "SINGLE"})
+DOTTED = frozenset(
+    {*(name for name in FUNCTIONS if "." in name), *(f"{kind}.{clock}" for kind in MOMENTS for clock in CLOCKS)}
+)
 _MOST_ITEMS = 1_000  # of a list in the text: longer ones are passed as parameters
 _MOST_REPEATED = 50  # parts of an operand that is written twice: nested ones double each time
 
@@ -181,6 +185,10 @@ def _worded(reader: TokenReader) -> Expression:
         return inner if isinstance(inner, syntax.Subquery) else syntax.Unary("IS NOT NULL", inner)
     if reader.is_call():
         return _call(reader)
+    if (name := f"{reader.peek().value}.{reader.peek(2).value}".casefold()) in DOTTED and reader.is_sign("(", ahead=3):
+        reader.next()
+        reader.expect(".", f"in {name}")
+        return _call(reader, name)
     # A dotted call such as `apoc.text.join(` begins like the properties of a variable.
     ahead = 1
     while reader.is_sign(".", ahead=ahead):
@@ -279,14 +287,14 @@ def _subquery(reader: TokenReader) -> Expression:
     return syntax.Subquery(kind, paths, where, clauses)
 
 
-def _call(reader: TokenReader) -> Expression:
+def _call(reader: TokenReader, name: str = "") -> Expression:
     word = reader.next()
     reader.expect("(", "after a function")
     if word.value.upper() in _QUANTIFIERS and reader.is_word("IN", ahead=1):
         return _quantifier(reader, word.value.lower())
     if word.value.casefold() == "reduce" and reader.is_sign("=", ahead=1):
         return _reduction(reader)
-    name = resolve(word.value)
+    name = name or resolve(word.value)
     if reader.takes("*"):
         reader.expect(")", "after *")
         if name != "count":

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.cypher.checks import check_count, check_graph_kind, check_kind, matches_kind
 from orienteer.cypher.kinds import (
     BOOLEAN,
-    DATE,
+    DURATION,
     FLOAT,
     INTEGER,
     NULL,
@@ -35,12 +33,12 @@ from orienteer.cypher.syntax import (
     parts,
 )
 from orienteer.errors import BadQuery, nearest
+from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS
+from orienteer.query.temporal import MOMENTS
 
 if TYPE_CHECKING:
     from orienteer.cypher.patterns import Scope
 
-DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-"""A regular expression."""
 SPELLED = {
     "percentilecont": "percentileCont", "percentiledisc": "percentileDisc", "startnode": "startNode",
     "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString",
@@ -59,8 +57,8 @@ PERCENTILES = frozenset({"percentilecont", "percentiledisc"})
 _NAMES = frozenset({
     "tolower", "toupper", "trim", "ltrim", "rtrim", "reverse", "replace", "substring", "left", "right", "split", "size",
     "abs", "ceil", "floor", "round", "sign", "sqrt", "log", "log10", "tointeger", "tofloat", "tostring", "toboolean",
-    "coalesce", "range", "date", "isempty", "head", "last", "tail", "nodes", "edges", "length", "type", "labels",
-    "nodetype", "id", "keys", "properties", "startnode", "endnode", "rand", *AGGREGATES,
+    "coalesce", "range", "isempty", "head", "last", "tail", "nodes", "edges", "length", "type", "labels",
+    "nodetype", "id", "keys", "properties", "startnode", "endnode", "rand", *AGGREGATES, *TEMPORAL_FUNCTIONS,
 })  # fmt: skip
 _INSTEAD = {
     "exists": "n.key IS NOT NULL, or EXISTS { (a)-[..]-(b) }",
@@ -71,9 +69,7 @@ _INSTEAD = {
     "reduce": "UNWIND and sum(), or collect()",
     "shortestpath": "MATCH p = shortestPath((a)-[*..4]-(b))",
     "allshortestpaths": "MATCH p = allShortestPaths((a)-[*..4]-(b))",
-    "datetime": "date('2001-12-31'), or compare the texts",
-    "timestamp": "date('2001-12-31'), or compare the texts",
-    "duration": "numbers of years, as in date(n.key).year",
+    "timestamp": "datetime().epochMillis",
     "percentilecont": "collect() in an ORDER BY, and a place in the list",
     "percentiledisc": "collect() in an ORDER BY, and a place in the list",
     "stdev": "collect() and your own sum",
@@ -100,6 +96,8 @@ def check_portable(statement: object) -> None:
     for call in parts(statement, FunctionCall):
         if call.name in _INSTEAD:
             raise BadQuery(f"{SPELLED.get(call.name, call.name)}() is not supported: use {_INSTEAD[call.name]}")
+        if call.name in TEMPORAL_FUNCTIONS and call.name != "date":
+            raise BadQuery(f"{call.name}() is not supported: use date('2001-12-31'), or compare the texts")
     if any(True for _ in parts(statement, CallClause)):
         raise BadQuery("CALL { } is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
     if any(True for _ in parts(statement, Reduction)):
@@ -204,14 +202,16 @@ def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
     return begin, end, step
 
 
-def _check_date(arguments: Sequence[Value]) -> None:
-    literal = arguments[0].known
-    try:
-        is_date = not isinstance(literal, str) or bool(re.fullmatch(DATE_FORM, literal) and date.fromisoformat(literal))
-    except ValueError:
-        is_date = False
-    if not is_date:
-        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {str(literal)[:40]!r}")
+def _check_moment(kind: str) -> Callable[[Sequence[Value]], None]:
+    """Return the check of a text that stands in the statement: others may be no date, and are null then."""
+
+    def check(arguments: Sequence[Value]) -> None:
+        text = arguments[0].known if arguments else None
+        if isinstance(text, str) and TEMPORAL_FUNCTIONS[kind](text) is None:
+            form = {"date": "'2001-12-31'", "duration": "'P1DT2H'"}.get(kind, "'2001-12-31T12:00'")
+            raise BadQuery(f"{kind}() does not read {text[:40]!r}: write it as in {form}")
+
+    return check
 
 
 def _check_letters(name: str) -> Callable[[Sequence[Value]], None]:
@@ -262,6 +262,8 @@ def _common(arguments: Sequence[Value]) -> ValueKind:
     return NULL if all(kind == NULL for kind in kinds) else common(kinds, "coalesce()")
 
 
+_MADE_OF = f"{' or '.join(MOMENTS)} or duration or map or text"
+_BETWEEN = ("duration.between", "duration.inmonths", "duration.indays", "duration.inseconds")
 _SIGNATURES: Mapping[str, _Signature] = {
     "tolower": _Signature(1, 1, ("text",), TEXT),
     "toupper": _Signature(1, 1, ("text",), TEXT),
@@ -292,13 +294,19 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "startnode": _Signature(1, 1, ("edge",), UNKNOWN),
     "endnode": _Signature(1, 1, ("edge",), UNKNOWN),
     "rand": _Signature(0, 0, (), FLOAT),
-    "date": _Signature(1, 1, ("date or text",), DATE, _check_date),
     "size": _Signature(1, 1, (), INTEGER, _check_size),
     "isempty": _Signature(1, 1, (), BOOLEAN, _check_size),
     "reverse": _Signature(1, 1, ("list or text",), _same),
     "head": _Signature(1, 1, ("list",), _item),
     "last": _Signature(1, 1, ("list",), _item),
     "tail": _Signature(1, 1, ("list",), _same),
+    **{kind: _Signature(1, 1, (_MADE_OF,), ValueKind(kind), _check_moment(kind)) for kind in (*MOMENTS, "duration")},
+    **{
+        f"{kind}.truncate": _Signature(2, 3, ("text", " or ".join(MOMENTS), "map"), ValueKind(kind)) for kind in MOMENTS
+    },
+    **{name: _Signature(2, 2, (" or ".join(MOMENTS),) * 2, DURATION) for name in _BETWEEN},
+    "datetime.fromepoch": _Signature(2, 2, ("integer", "integer"), ValueKind("datetime")),
+    "datetime.fromepochmillis": _Signature(1, 1, ("integer",), ValueKind("datetime")),
 }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.errors import BadQuery
+from orienteer.query.temporal import KINDS as TEMPORAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,7 @@ class ValueKind:
     """A kind of value; the name is empty if nothing is known."""
 
     name: str = ""
-    """text, integer, float, boolean, date, map, list, node, edge, path, node type, edge type, null."""
+    """text, integer, float, boolean, date and so on, duration, map, list, node, edge, path, a type's, null."""
     types: frozenset[str] = frozenset()
     """The possible types of a node or an edge."""
     item: ValueKind | None = None
@@ -35,6 +36,11 @@ class ValueKind:
         return self.name in ("text", "node type", "edge type")
 
     @property
+    def is_temporal(self) -> bool:
+        """Whether values are known to be dates, times or durations."""
+        return self.name in TEMPORAL
+
+    @property
     def description(self) -> str:
         """The kind for an error message."""
         return {"integer": "a number", "float": "a number", "boolean": "true or false", "edge": "an edge"}.get(
@@ -45,11 +51,9 @@ class ValueKind:
 UNKNOWN = ValueKind()
 NULL = ValueKind("null")
 TEXT, INTEGER, FLOAT = ValueKind("text"), ValueKind("integer"), ValueKind("float")
-BOOLEAN, DATE = ValueKind("boolean"), ValueKind("date")
+BOOLEAN, DATE, DURATION = ValueKind("boolean"), ValueKind("date"), ValueKind("duration")
 KINDS = {bool: BOOLEAN, int: INTEGER, float: FLOAT, str: TEXT, type(None): NULL}
 """The kinds of single values."""
-DATE_PARTS = frozenset({"year", "month", "day"})
-"""What may follow a date and a dot."""
 
 
 class Value(NamedTuple):

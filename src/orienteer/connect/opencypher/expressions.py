@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce, singledispatchmethod
@@ -21,7 +22,6 @@ from orienteer.cypher.checks import (
 )
 from orienteer.cypher.functions import (
     AGGREGATES,
-    DATE_FORM,
     OF_GRAPH,
     SPELLED,
     TYPE_CALLS,
@@ -35,7 +35,6 @@ from orienteer.cypher.functions import (
 from orienteer.cypher.kinds import (
     BOOLEAN,
     DATE,
-    DATE_PARTS,
     INTEGER,
     NULL,
     TEXT,
@@ -115,7 +114,7 @@ class ServerExpressions:
     @_write.register
     def _(self, expression: syntax.Property) -> Value:
         base = self.write(expression.base)
-        if base.kind == DATE and expression.key in DATE_PARTS:
+        if base.kind == DATE and expression.key in ("year", "month", "day"):
             return Value(f"({base.text}).{expression.key}", INTEGER)
         return self._names.property(base, expression.key)
 
@@ -315,11 +314,16 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
     return Value(f"{_CALLED.get(name, name)}({', '.join(argument.text for argument in arguments)})", kind, parts=parts)
 
 
+_DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
 def _date(value: Value) -> str:
     """Write date() of a text, null for a text that is not a date: servers would fail."""
-    if value.known is not None:
-        return f"date({value.text})"
-    return f"CASE WHEN {value.text} =~ '{DATE_FORM}' THEN date({value.text}) END"
+    if value.known is None and value.kind.name in ("text", ""):
+        return f"CASE WHEN {value.text} =~ '{_DATE_FORM}' THEN date({value.text}) END"
+    if not isinstance(value.known, str) or not re.fullmatch(_DATE_FORM, value.known):
+        raise BadQuery("date() takes a year, a month and a day, as in '2001-12-31'")
+    return f"date({value.text})"
 
 
 # Calls with another form than `name(arguments)`.

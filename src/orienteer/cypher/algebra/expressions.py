@@ -30,8 +30,7 @@ from orienteer.cypher.functions import (
 )
 from orienteer.cypher.kinds import (
     BOOLEAN,
-    DATE,
-    DATE_PARTS,
+    DURATION,
     INTEGER,
     NULL,
     TEXT,
@@ -51,6 +50,7 @@ from orienteer.query.expressions import Variable
 from orienteer.query.plan import Hop, Inner, IsIn, IsOf, Leads, Match, Reduce, Table
 from orienteer.query.sets import both
 from orienteer.query.store import Store
+from orienteer.query.temporal import CLOCKS, MOMENTS, now
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _TEXT_CONDITIONS = frozenset({"CONTAINS", "STARTS WITH", "ENDS WITH", "=~"})
@@ -125,8 +125,9 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.Property) -> Compiled:
         base, key = self.compiled(expression.base), expression.key
-        if base.kind == DATE and key in DATE_PARTS:
-            return Compiled(syntax.Property(base.tree, key), Value("", INTEGER))
+        if base.kind.is_temporal:
+            is_text = key in ("timezone", "offset")
+            return Compiled(syntax.Property(base.tree, key), Value("", TEXT if is_text else INTEGER))
         if base.kind.name == "null":
             return base
         names, own = self.scope.names, key.casefold()
@@ -322,6 +323,14 @@ class Expressions:
             raise no_aggregation(name)
         if name in (*TYPE_CALLS, "labels"):
             return self._type_call(expression)
+        kind_of_now, _, clock = name.partition(".")
+        if kind_of_now in MOMENTS and (clock in CLOCKS or not (clock or expression.arguments)):
+            given = [self.compiled(part).kind for part in expression.arguments]
+            if given and given != [NULL]:
+                raise BadQuery(f"{name}() takes nothing: it is the time of the statement, in UTC")
+            return self.compiled(
+                syntax.FunctionCall(kind_of_now, (syntax.Literal_(None if given else now(kind_of_now)),))
+            )
         arguments = [self.compiled(part) for part in expression.arguments]
         values = [argument.value for argument in arguments]
         tree = syntax.FunctionCall(name, tuple(argument.tree for argument in arguments))
@@ -397,6 +406,8 @@ def _kind_of_result(operator: str, left: Value, right: Value) -> ValueKind:
     kinds = [left.kind, right.kind]
     if any(kind.name == "null" for kind in kinds):
         return NULL
+    if any(kind.is_temporal for kind in kinds) and not any(kind.is_text or kind.name == "list" for kind in kinds):
+        return _kind_of_moved(operator, left, right)
     if operator == "+":
         if any(kind.name == "list" for kind in kinds):
             items = [kind.item or UNKNOWN if kind.name == "list" else kind for kind in kinds]
@@ -408,6 +419,24 @@ def _kind_of_result(operator: str, left: Value, right: Value) -> ValueKind:
         if any(not kind.name for kind in kinds):
             return UNKNOWN
     return kind_of_calculation(operator, left, right)
+
+
+def _kind_of_moved(operator: str, left: Value, right: Value) -> ValueKind:
+    """Return the kind of a calculation with a date, a time or a duration. Raises `BadQuery` for an impossible one."""
+    first, second = left.kind, right.kind
+    if not first.name or not second.name:
+        return UNKNOWN
+    if operator == "+" and first == DURATION:
+        first, second = second, first
+    if second == DURATION and operator in ("+", "-") and first.is_temporal:
+        return first
+    are_number = DURATION in (first, second) and (first.is_number or second.is_number)
+    if are_number and (operator == "*" or (operator == "/" and first == DURATION)):
+        return DURATION
+    raise BadQuery(
+        f"{left.kind.description} {operator} {right.kind.description} is not possible: add a duration to a date, or "
+        "take duration.between(a, b)"
+    )
 
 
 def _as_set(match: Table, outside: set[str], store: Store) -> IsIn | None:
