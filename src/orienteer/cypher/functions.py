@@ -35,6 +35,7 @@ from orienteer.cypher.syntax import (
 from orienteer.errors import BadQuery, nearest
 from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS
 from orienteer.query.temporal import MOMENTS
+from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS
 
 if TYPE_CHECKING:
     from orienteer.cypher.patterns import Scope
@@ -45,7 +46,6 @@ SPELLED = {
     "toboolean": "toBoolean", "isempty": "isEmpty",
 }  # fmt: skip
 """The usual spelling of functions, by their names in lower case."""
-_WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory
 _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
@@ -195,10 +195,7 @@ def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
     if not all(type(bound) is int for bound in bounds):
         raise BadQuery("range() takes constant whole numbers, as in range(0, 10)")
     begin, end, step = (int(bound or 0) for bound in bounds)
-    if not step:
-        raise BadQuery("range() goes in steps of 1 or more, or of -1 or less, not of 0")
-    if abs(end - begin) > _WIDEST_RANGE * abs(step):
-        raise BadQuery(f"range({begin}, {end}, {step}) is too long: {_WIDEST_RANGE:,} numbers are allowed")
+    VALUE_FUNCTIONS["range"](begin, end, step)
     return begin, end, step
 
 

@@ -57,7 +57,6 @@ class Bounds(NamedTuple):
 LONGEST_IDENTIFIER = 200  # characters: a longer value is a text, not an identifier
 _LONGEST_LABEL = 100  # characters
 _SEPARATORS = ("::", ":")
-_HIDDEN = ("id", "name")  # in Cypher, every node's own hide properties of these names
 
 
 class View(Record):
@@ -118,14 +117,12 @@ class Identifiers:
     def __init__(self, graph: GraphArrays | Store, view: View) -> None:
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
         self._by_row: dict[int, str] = {}
-        if view.identifier in graph.properties.names and view.identifier not in _HIDDEN:
+        if view.identifier in graph.properties.names and view.identifier not in _OWN:
             rows, raw = graph.properties.column(view.identifier)
             # One call: a call for each value takes ten times as long.
             values = json.loads(b"[%s]" % b",".join(raw))
             if all(isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER for value in values):
                 self._by_row = dict(zip(rows.tolist(), values, strict=True))
-        self.property = view.identifier if self._by_row else None
-        """The property with the identifiers; None if not all of its values are short texts."""
         self.prefixes: dict[str, str] = {}
         """By node type, the beginning of ids before the identifier, if there is one."""
         for number, name in enumerate(self._type_names):
@@ -172,7 +169,7 @@ def _spaced(text: str) -> str:
 
 
 _MOST_SHOWN = 30  # names that an error lists
-_OWN = ("id", "name")  # properties of every node
+_OWN = ("id", "name")  # of every node; they hide properties of these names
 _KINDS = {"text": TEXT, "integer": INTEGER, "float": FLOAT, "boolean": BOOLEAN}
 
 

@@ -7,66 +7,62 @@ from typing import Literal, TypeAlias
 
 from orienteer.cypher.names import View
 from orienteer.query.expressions import (
-    MOST_DEEP,
-    Binary,
-    CaseExpression,
-    Comprehension,
-    Expression,
-    FunctionCall,
-    Item,
-    ListOf,
-    Literal_,
-    MapOf,
-    Parameter,
-    Property,
-    Quantifier,
-    Slice,
-    Tree,
-    Unary,
-    Variable,
-    measured,
-    parts,
+    MOST_DEEP as MOST_DEEP,
 )
-
-__all__ = [
-    "Binary",
-    "CallClause",
-    "CaseExpression",
-    "Clause",
-    "Comprehension",
-    "CypherStatement",
-    "Direction",
-    "EdgePattern",
-    "Expression",
-    "FunctionCall",
-    "HasType",
-    "Hops",
-    "Item",
-    "ListOf",
-    "Literal_",
-    "MOST_DEEP",
-    "MapOf",
-    "MatchClause",
-    "NodePattern",
-    "OrderItem",
-    "Parameter",
-    "PathPattern",
-    "PatternComprehension",
-    "Projection",
-    "ProjectionItem",
-    "Property",
-    "Quantifier",
-    "Reduction",
-    "Slice",
-    "Subquery",
-    "Tree",
-    "Unary",
-    "Unwind",
-    "Variable",
-    "made_up",
-    "measured",
-    "parts",
-]
+from orienteer.query.expressions import (
+    Binary as Binary,
+)
+from orienteer.query.expressions import (
+    CaseExpression as CaseExpression,
+)
+from orienteer.query.expressions import (
+    Comprehension as Comprehension,
+)
+from orienteer.query.expressions import (
+    Expression as Expression,
+)
+from orienteer.query.expressions import (
+    FunctionCall as FunctionCall,
+)
+from orienteer.query.expressions import (
+    Item as Item,
+)
+from orienteer.query.expressions import (
+    ListOf as ListOf,
+)
+from orienteer.query.expressions import (
+    Literal_ as Literal_,
+)
+from orienteer.query.expressions import (
+    MapOf as MapOf,
+)
+from orienteer.query.expressions import (
+    Parameter as Parameter,
+)
+from orienteer.query.expressions import (
+    Property as Property,
+)
+from orienteer.query.expressions import (
+    Quantifier as Quantifier,
+)
+from orienteer.query.expressions import (
+    Slice as Slice,
+)
+from orienteer.query.expressions import (
+    Tree as Tree,
+)
+from orienteer.query.expressions import (
+    Unary as Unary,
+)
+from orienteer.query.expressions import (
+    Variable as Variable,
+)
+from orienteer.query.expressions import (
+    measured as measured,
+)
+from orienteer.query.expressions import (
+    parts as parts,
+)
 
 Direction: TypeAlias = Literal["out", "in", "both"]
 

@@ -529,24 +529,22 @@ def between(a: Any, b: Any, unit: str = "") -> Duration:  # Any: Cypher's values
         begin, end = _zoned(begin, zone), _zoned(end, zone)
     if unit == "seconds":
         return Duration(0, 0, end.instant - begin.instant)
-    months = 0
     assert begin.day is not None
     assert end.day is not None
-    if unit != "days":
-        months = (end.day.year - begin.day.year) * 12 + end.day.month - begin.day.month
-        early = (end.day.day, end.clock or 0) < (begin.day.day, begin.clock or 0)
-        late = (end.day.day, end.clock or 0) > (begin.day.day, begin.clock or 0)
-        months += -1 if months > 0 and early else 1 if months < 0 and late else 0
-    if unit == "months":
-        return Duration(months)
+    months, days = (end.day.year - begin.day.year) * 12 + end.day.month - begin.day.month, 0
+    months = 0 if unit == "days" else _whole(months, (begin.day.day, begin.clock), (end.day.day, end.clock))
     begin = begin.moved(Duration(months))
-    assert begin.day is not None
-    days = (end.day - begin.day).days
-    early, late = (end.clock or 0) < (begin.clock or 0), (end.clock or 0) > (begin.clock or 0)
-    days += -1 if days > 0 and early else 1 if days < 0 and late else 0
-    if unit == "days":
-        return Duration(0, days)
+    if unit != "months":
+        assert begin.day is not None
+        days = _whole((end.day - begin.day).days, begin.clock, end.clock)
+    if unit:
+        return Duration(months, days)
     return Duration(months, days, end.instant - begin.moved(Duration(0, days)).instant)
+
+
+def _whole(count: int, begin: Any, end: Any) -> int:  # Any: what is below the unit
+    """Return a number of units between two moments, towards zero."""
+    return count - 1 if count > 0 and end < begin else count + 1 if count < 0 and end > begin else count
 
 
 def calculated(operator: str, a: Any, b: Any) -> Moment | Duration | None:  # Any: Cypher's values
