@@ -104,12 +104,8 @@ def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as abo
     return any(mixed(getattr(expression, field.name), keys) for field in fields(expression))
 
 
-def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> tuple[Projection, Projection] | None:
-    """Split a clause that computes with aggregations into one that gathers and one that computes.
-
-    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or return null. Returns None if no split is needed. Raises
-    `BadQuery` for an item that mixes an aggregation with values of one row.
-    """
+def apart(items: Sequence[syntax.ProjectionItem]) -> tuple[list[syntax.ProjectionItem], list[syntax.ProjectionItem]]:
+    """Return the items that group and those that aggregate. Raises `BadQuery` for one that does both."""
     gathered = [item for item in items if aggregates(item.expression)]
     keys = [item for item in items if item not in gathered]
     for item in gathered:
@@ -117,6 +113,16 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
             raise BadQuery(
                 f"{item.name[:60]} mixes count(), collect() and the like with values of one row: gather first by WITH"
             )
+    return keys, gathered
+
+
+def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> tuple[Projection, Projection] | None:
+    """Split a clause that computes with aggregations into one that gathers and one that computes.
+
+    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or return null. Returns None if no split is needed. Raises
+    `BadQuery` for an item that mixes an aggregation with values of one row.
+    """
+    keys, gathered = apart(items)
     if all(_is_aggregation(item.expression) for item in gathered):
         return None
     calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_aggregation(call))

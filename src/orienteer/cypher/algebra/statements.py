@@ -12,7 +12,7 @@ from orienteer.cypher.algebra.patterns import matched
 from orienteer.cypher.functions import AGGREGATES, aggregate_signature, kind_of_aggregate
 from orienteer.cypher.kinds import INTEGER, Value, ValueKind, common_or_unknown
 from orienteer.cypher.parser import TOO_DEEP
-from orienteer.cypher.projections import aggregates, checked_page, items_of, mixed, with_columns
+from orienteer.cypher.projections import aggregates, apart, checked_page, items_of, with_columns
 from orienteer.cypher.syntax import (
     CallClause,
     CypherStatement,
@@ -202,18 +202,13 @@ class _Query:
     ) -> tuple[Table, dict[str, Value], dict[Expression, str]]:
         """Return a table of groups, its variables, and the names of the expressions that are its columns."""
         scope, compiler = self.compiler.scope, self.compiler
-        keys = [item.expression for item in items if not aggregates(item.expression)]
-        for item in items:
-            if aggregates(item.expression) and mixed(item.expression, keys):
-                raise BadQuery(
-                    f"{item.name[:60]} mixes count(), collect() and the like with values of one row: "
-                    "gather first by WITH"
-                )
+        grouping, gathering = apart(items)
+        for item in gathering:
             for part in syntax.parts(item.expression, syntax.Comprehension | syntax.Quantifier):  # type: ignore[arg-type]
                 if aggregates(part.where) or aggregates(getattr(part, "result", None)):
                     raise BadQuery("count(), collect() and the like are not allowed for the items of a list")
         made, visible, columns = list[tuple[str, Expression]](), dict[str, Value](), dict[Expression, str]()
-        for place, key in enumerate(dict.fromkeys(keys)):
+        for place, key in enumerate(dict.fromkeys(item.expression for item in grouping)):
             if compiler.is_id(key):  # groups by id are groups by node, and only the ids of groups are read
                 key = key.base
             value = compiler.compiled(key)
