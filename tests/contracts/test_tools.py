@@ -34,7 +34,6 @@ from orienteer.tools import (
     SearchInGraph,
     SearchInNeighborhood,
     SearchPassages,
-    Select,
     Session,
     Toolbox,
 )
@@ -51,11 +50,10 @@ TOOLS = {
     AddToAnswer: {"nodes": ["a", "Bern"]},
     RemoveFromAnswer: {"nodes": ["a"]},
     Finish: {},
-    Select: {"of": ["a"]},
     ListNodes: {"node_types": ["Town"], "sort": "year"},
 }
 """Every tool with arguments that it can meet."""
-ON_REQUEST = {"offers_cypher": True, "offers_select": True, "more": ("list_nodes",)}
+ON_REQUEST = {"offers_cypher": True, "more": ("list_nodes",)}
 """How a toolbox has the tools that agents are not offered otherwise."""
 OF_METHODS = {GatherEvidence, MatchTriples}
 """Those that no agent is offered: a method calls them, so that its trajectory holds what it gathered."""
@@ -101,7 +99,7 @@ def test_every_tool_is_in_the_list():
 def test_the_toolbox_has_all_of_them(graph):
     names = [kind(Session(graph)).spec.name for kind in TOOLS]
     assert [spec.name for spec in Toolbox.full(graph, **ON_REQUEST).specs] == names
-    plain = [name for name in names if name not in ("cypher", "select", "list_nodes")]
+    plain = [name for name in names if name not in ("cypher", "list_nodes")]
     assert [spec.name for spec in Toolbox.full(graph).specs] == plain
     assert len(set(names)) == len(names)
 
@@ -162,7 +160,7 @@ def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
 
 @pytest.mark.parametrize("kind", [kind for kind in TOOLS if kind not in NAMELESS])
 def test_what_cannot_be_met_is_an_error_of_ours_with_a_message_for_the_model(kind, graph):
-    toolbox = Toolbox.full(graph, offers_select=True, more=("list_nodes",))
+    toolbox = Toolbox.full(graph, more=("list_nodes",))
     arguments = json.loads(json.dumps(TOOLS[kind]).replace('"a"', '"nobody"').replace('"Bern"', '"nobody"'))
     found = toolbox.observe(ToolCall(id="1", name=kind(Session(graph)).spec.name, arguments=json.dumps(arguments)))
     assert "nobody" in found.text
@@ -196,7 +194,7 @@ def values(schema):
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_whatever_fits_the_schema_is_answered_under_the_budget(tool, graph, data):
-    toolbox = Toolbox.full(graph, offers_select=True, more=("list_nodes",))
+    toolbox = Toolbox.full(graph, more=("list_nodes",))
     toolbox.call("search_in_graph", {"query": "river"})
     toolbox.call("search_in_graph", {"query": "nothing like it"})
     toolbox.call("intersect", {"nodes": ["a", "b"]})

@@ -71,10 +71,9 @@ def _elisions(graph: Graph) -> Iterator[tuple[str, str]]:
         ("read_node", {"node": "long"}),
         ("schema", {}),
         ("cypher", {"query": "MATCH (t:Town) RETURN t, t.founded, t.name", "k": 60}),
-        ("select", {"node_types": ["Town"]}),
         ("add_to_answer", {"nodes": ["@1"]}),
     )
-    toolbox = Toolbox.full(graph, reply_tokens=400, offers_cypher=True, offers_select=True)
+    toolbox = Toolbox.full(graph, reply_tokens=400, offers_cypher=True)
     for name, arguments in calls:
         yield f"{name} {json.dumps(arguments)[:80]}", _observed(toolbox, name, arguments)
     yield "a long refusal", _observed(Toolbox.full(graph), "read_node", {"node": "nobody" * 500})

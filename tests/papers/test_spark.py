@@ -17,6 +17,8 @@ from orienteer.ingest import demo_records
 from orienteer.lab.replay import replay as replay_trajectory
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel, prompt_of
 from orienteer.methods import (
+    AGGREGATES,
+    COMPARISONS,
     PLAN_KINDS,
     PLAN_SCHEMA,
     Spark,
@@ -27,7 +29,6 @@ from orienteer.methods import (
     property_uses,
 )
 from orienteer.records import Edge, Node, Question
-from orienteer.tools import AGGREGATES, COMPARISONS
 
 QUESTION = "Who worked at both Bell Labs and Google?"
 BOTH = [
@@ -348,6 +349,97 @@ def test_what_the_answer_does_not_need_is_not_run(graph):
     steps = [*BOTH, {"op": "lexical_search", "query": "xyzzyplugh", "into": "unused"}]
     result = ask(graph, {"steps": steps, "answer": "both"})
     assert not any("xyzzyplugh" in step.model_dump_json() for step in result.trajectories[0].steps)
+
+
+def worked_at(graph, place):
+    return around(graph, f"organization:{place}", "worked_at", "person")
+
+
+def at(place, into):
+    return {"op": "match", "start": place, "edge_types": ["worked_at"], "node_types": ["person"], "into": into}
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [("union", set.union), ("difference", set.difference), ("intersect", set.intersection)],
+)
+@pytest.mark.parametrize(("give", "kind"), [("nodes", None), ("count", "number"), ("exists", "boolean")])
+def test_sets_are_united_taken_away_counted_and_asked_for(graph, op, expected, give, kind):
+    steps = [at("Google", "g"), at("Bell Labs", "b"), {"op": op, "of": ["g", "b"], "into": "a"}]
+    result = ask(graph, {"steps": steps, "answer": "a", "give": give})
+    people = expected(worked_at(graph, "google"), worked_at(graph, "bell-labs"))
+    assert set(ids(result)) == people != set()
+    answer = {"nodes": None, "count": str(len(people)), "exists": "yes"}[give]
+    assert (result.answer, result.answer_kind) == (answer, kind)
+    assert "edges" in marks(result)
+
+
+def test_none_and_no_are_answers(graph):
+    nobody = [{"op": "filter", "of": "person", "property": "born", "comparison": ">", "value": 3000, "into": "n"}]
+    for give, answer in (("count", "0"), ("exists", "no")):
+        result = ask(graph, {"steps": nobody, "answer": "n", "give": give})
+        assert (result.answer, result.hits, marks(result)) == (answer, (), set())
+        assert ask(graph, {"steps": nobody, "answer": "n", "give": give}, fill=True).hits
+    # What a search does not find may be there under another name: nobody can say.
+    lost = [{"op": "lexical_search", "query": "xyzzyplugh", "into": "x"}, {"op": "match", "start": "x", "into": "n"}]
+    result = ask(graph, {"steps": lost, "answer": "n", "give": "exists"})
+    assert (result.answer, "fallback" in marks(result)) == (None, True)
+
+
+def test_a_number_counts_what_the_question_allows(graph):
+    plan = {"steps": [at("Bell Labs", "b")], "answer": "b", "give": "count"}
+    young = [node for node in worked_at(graph, "bell-labs") if graph.node(node).properties.get("born", 0) >= 1943]
+    assert ask(graph, plan, where=("born >= 1943",)).answer == str(len(young))
+
+
+def test_nothing_to_take_away_leaves_the_first_set(graph):
+    nobody = {"op": "filter", "of": "person", "property": "born", "comparison": ">", "value": 3000, "into": "n"}
+    for op in ("union", "difference"):
+        steps = [at("Google", "g"), nobody, {"op": op, "of": ["g", "n"], "into": "a"}]
+        assert set(found(graph, steps)) == worked_at(graph, "google")
+
+
+def test_every_hit_of_a_plan_has_its_proof(graph):
+    steps = [*BOTH, {"op": "filter", "of": "both", "property": "born", "comparison": "<", "value": 1960, "into": "a"}]
+    steps += [at("Bell Labs", "b"), {"op": "difference", "of": ["b", "a"], "into": "rest"}]
+    for answer, places in (
+        ("a", {"organization:bell-labs", "organization:google"}),
+        ("rest", {"organization:bell-labs"}),
+    ):
+        result = ask(graph, {"steps": steps, "answer": answer})
+        assert result.hits
+        for hit in result.hits:
+            assert {(edge.source, edge.type, edge.target) for edge in hit.edges} == {
+                (hit.id, "worked_at", place) for place in places
+            }
+            assert {end.id for end in hit.ends} == places
+            said = f"born: {graph.node(hit.id).properties['born']}" if answer == "a" else "not in a"
+            assert said in hit.why
+            assert "Bell Labs <-worked_at- " in hit.why
+
+
+def test_a_plan_that_would_take_too_long_is_refused_by_its_budget(graph):
+    result = ask(graph, [at("Google", "g")], seconds=1e-9)
+    assert marks(result) == {"plan", "fallback"}
+    assert any("the query took longer than 1e-09 s" in note for note in result.notes)
+
+
+def test_the_papers_course_has_the_papers_steps_alone(graph):
+    text = prompt(graph, faithful=True)
+    assert not any(word in text for word in ("- union", "- difference", '"give"'))
+    assert all(word in prompt(graph) for word in ("- union", "- difference", '"give": "count"'))
+    steps = [at("Google", "g"), at("Bell Labs", "b"), {"op": "union", "of": ["g", "b"], "into": "a"}]
+    for plan in (steps, {"steps": steps[:1], "answer": "g", "give": "count"}):
+        result = ask(graph, plan, faithful=True)
+        assert marks(result) == {"plan", "fallback"}
+        assert result.answer is None
+
+
+def test_a_search_in_a_set_of_the_plan_is_in_the_trail_and_passed_over_by_a_replay(graph):
+    steps = [at("Bell Labs", "b"), {"op": "lexical_search", "query": "chess", "of": "b", "k": 3, "into": "a"}]
+    trail = ask(graph, steps, fill=True).trajectories[0]
+    assert len(trail.steps) == 3  # the search, the ranking of what it found, and plain search
+    assert [one.is_equal for one in replay_trajectory(trail, graph)] == [True]
 
 
 # -------------------------------------------------------------------------------------------- checked before it runs

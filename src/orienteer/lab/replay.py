@@ -97,7 +97,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
     names, and within higher ones only if its limits are trusted (`toolbox.lowered_limits`).
 
     Evidence that a method gathered for another one is passed over, for its own trajectories tell how it was found. So
-    are calls that were never run.
+    are calls that were never run, and searches in a set that a plan made, which no call has saved.
 
     Raises `BadInput` if the trajectory used tools that do not exist here.
     """
@@ -107,10 +107,18 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
             for call in step.reply.message.tool_calls:
                 if call.id not in recorded or is_of_method(call) or recorded[call.id].error == NOT_RUN:
                     continue
+                if recorded[call.id].error is None and _is_aside(call, toolbox.session):
+                    continue
                 toolbox.session.payment.goes_by_words = UNPAID in recorded[call.id].text
                 observation = toolbox.observe(call)
                 now = Observed.of(call, observation)
                 yield CallReplay(step=number, call=call, recorded=recorded[call.id], now=now)
+
+
+def _is_aside(call: ToolCall, session: Session) -> bool:
+    """Return whether a search was in a set that no call before it has saved."""
+    among = re.search(r'"among": "@(\d+)"', call.arguments)
+    return among is not None and int(among[1]) > len(session.sets)
 
 
 def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:

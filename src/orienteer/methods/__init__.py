@@ -30,7 +30,7 @@ __getattr__, __dir__, __all__ = face(
         "sage.sage": "names_an_edge, Sage",
         "spark.examples": "examples_of, prompt_for, property_uses",
         "spark.execution": "before_jump",
-        "spark.plan": "check as check_plan, KINDS as PLAN_KINDS, SCHEMA as PLAN_SCHEMA",
+        "spark.plan": "AGGREGATES, check as check_plan, COMPARISONS, KINDS as PLAN_KINDS, SCHEMA as PLAN_SCHEMA",
         "spark.spark": "Spark, SparkConfig",
         "table": "AUTO, cards as method_cards, method_of, method_of_settings, MethodCard, METHODS, options_by_method",
     },

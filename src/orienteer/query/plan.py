@@ -52,6 +52,15 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Meets:
+    """The nodes whose property, name or text compares so as people mean it: prices, months and parts of texts too."""
+
+    property: str
+    comparison: Comparison | Literal["contains"]
+    value: str | float
+
+
+@dataclass(frozen=True, slots=True)
 class Meeting:
     """The nodes for which an expression over one name is true, by Cypher's rules."""
 
@@ -152,7 +161,20 @@ class Column:
 
 
 NodeSet: TypeAlias = (
-    Every | Among | Has | Compared | Meeting | Both | Either | Without | Leads | Counted | Covering | Best | Column
+    Every
+    | Among
+    | Has
+    | Compared
+    | Meets
+    | Meeting
+    | Both
+    | Either
+    | Without
+    | Leads
+    | Counted
+    | Covering
+    | Best
+    | Column
 )
 
 # Tables.

@@ -27,6 +27,7 @@ from orienteer.query.plan import (
     Has,
     Hop,
     Leads,
+    Meets,
     NodeSet,
     Without,
 )
@@ -99,8 +100,8 @@ def _legs(sets: Sets, row: int, nodes: NodeSet) -> Iterator[Leg]:  # noqa: C901 
             for part in parts:
                 if len(sets.keep(np.array([row]), part)):
                     yield from _legs(sets, row, part)
-        case Has(property=name) | Compared(property=name):
-            yield Leg(nodes, value=sets.store.properties.values(name, np.array([row], np.int32))[0])
+        case Has(property=name) | Compared(property=name) | Meets(property=name):
+            yield Leg(nodes, value=sets.store.values(name, np.array([row]), sets.budget)[0])
         case Leads():
             yield _walk(sets, row, nodes)
         case Counted(hop=hop, target=target, number=number):

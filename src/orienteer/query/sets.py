@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
+from orienteer.query.likeness import meets
 from orienteer.query.plan import (
     Among,
     Best,
@@ -26,6 +27,7 @@ from orienteer.query.plan import (
     Leads,
     Measure,
     Meeting,
+    Meets,
     NodeSet,
     Without,
 )
@@ -40,7 +42,7 @@ _COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]
     ">=": operator.ge,
 }
 # Parts of an intersection are met in this order: what leaves few nodes first, what reads the most edges last.
-_ORDER = (Among, Column, Every, Compared, Has, Both, Either, Best, Meeting, Leads, Without, Counted, Covering)
+_ORDER = (Among, Column, Every, Compared, Has, Both, Either, Best, Meets, Meeting, Leads, Without, Counted, Covering)
 
 
 class Sets:
@@ -74,9 +76,10 @@ class Sets:
             self._masks[nodes] = mask
         return self._masks[nodes]
 
-    def keep(self, rows: Numbers, nodes: NodeSet) -> Numbers:
+    def keep(self, rows: Numbers, nodes: NodeSet) -> Numbers:  # noqa: C901 (a case for each kind of set)
         """Return the rows that are in a set, by the cheaper way: from these rows, or from the set."""
-        is_costly = isinstance(nodes, Meeting)  # an expression costs as much for a node as all edges around it
+        # To read a value, or an expression, costs as much for a node as all edges around it.
+        is_costly = isinstance(nodes, Meeting | Meets)
         if nodes in self._rows or (len(rows) * 4 > self.store.size and not is_costly):
             return rows[self.mask(nodes)[rows]]
         match nodes:
@@ -85,7 +88,7 @@ class Sets:
             case Among(rows=named):
                 return rows[np.isin(rows, named)]
             case Both(parts=parts):
-                for part in sorted(parts, key=_cost):
+                for part in sorted(parts, key=self._cost):
                     rows = self.keep(rows, part)
                 return rows
             case Without(base=base, part=part):
@@ -98,6 +101,10 @@ class Sets:
             case Meeting():
                 assert self._meeting is not None, "an expression is evaluated by tables"
                 return self._meeting(nodes, rows)
+            case Meets(property=name, comparison=comparison, value=wanted):
+                values = self.store.values(name, rows, self.budget)
+                are_met = (value is not None and meets(value, comparison, wanted) for value in values)
+                return rows[np.fromiter(are_met, np.bool_, len(rows))]
         return rows[self.mask(nodes)[rows]]
 
     def _evaluated(self, nodes: NodeSet) -> Numbers:  # noqa: C901 (a case for each kind of set)
@@ -111,7 +118,7 @@ class Sets:
             case Compared():
                 return np.flatnonzero(self.store.properties.mask((store_condition(nodes),)))
             case Both(parts=parts):
-                first, *others = sorted(parts, key=_cost)
+                first, *others = sorted(parts, key=self._cost)
                 rows = self.rows(first)
                 for part in others:
                     rows = self.keep(rows, part)
@@ -138,6 +145,12 @@ class Sets:
             case Meeting():
                 assert self._meeting is not None, "an expression is evaluated by tables"
                 return self._meeting(nodes, self.store.all_of(frozenset()))
+            case Meets():
+                return self.keep(self.store.all_of(frozenset()), nodes)
+
+    def _cost(self, nodes: NodeSet) -> int:
+        """Return the place of a part in an intersection: what is known comes first."""
+        return 0 if nodes in self._rows else _ORDER.index(type(nodes))
 
     # Edges.
 
@@ -264,7 +277,3 @@ def both(*parts: NodeSet) -> NodeSet:
     """Return the intersection of some sets, in the fewest records."""
     parts = tuple(part for part in parts if part != Every())
     return Every() if not parts else parts[0] if len(parts) == 1 else Both(parts)
-
-
-def _cost(nodes: NodeSet) -> int:
-    return _ORDER.index(type(nodes))

@@ -19,6 +19,7 @@ from orienteer.query.plan import Compared, Hop
 from orienteer.records import JsonValue
 
 _NULL = np.array(None, object)
+_READ = 20_000  # values between two looks at the clock
 _OWN = ("weight", "text")  # of an edge, beside its properties
 
 
@@ -40,7 +41,12 @@ class Store:
         arrays = graph.arrays
         # Not the graph itself: it keeps its store, and the two would keep an old generation open.
         self.schema, self.types = arrays.schema, arrays.types
-        self.ids, self.names, self.properties = arrays.ids, arrays.names, arrays.properties
+        self.ids, self.names, self.node_texts, self.properties = (
+            arrays.ids,
+            arrays.names,
+            arrays.texts,
+            arrays.properties,
+        )
         self.adjacency, self.extras = arrays.adjacency, arrays.edge_extras
         self.node_types = np.asarray(arrays.node_types)
         self.size = len(self.node_types)
@@ -295,6 +301,22 @@ class Store:
     def _weighed(self) -> NDArray[np.bool_]:
         """Mark the edge types with weights: (edge types,)."""
         return np.isin(np.array(self.types.edges), self.types_with("edge", "weight"))
+
+    def values(self, name: str, rows: Numbers, budget: Budget) -> list[JsonValue]:
+        """Return a property of some nodes, or if none is so called their names or texts: (n,), None for none.
+
+        Raises `UnknownProperty`, and what `Budget.check` raises.
+        """
+        own = {"name": self.names, "text": self.node_texts}
+        values: list[JsonValue] = []
+        for low in range(0, len(rows), _READ):
+            budget.check()
+            part = rows[low : low + _READ].astype(np.int32)
+            if name in own and name not in self.properties.names:
+                values += [own[name][row] for row in part.tolist()]
+            else:
+                values += self.properties.values(name, part)
+        return values
 
     def read(self, owner: str, name: str, rows: Numbers) -> Col:
         """Return a property of some nodes, or of the edges at some places, null for none: (n,). -1 is null."""

@@ -20,7 +20,7 @@ LONGEST = 1_000_000
 """Characters of a text, or items of a list, that an expression may make."""
 _LARGEST = 2**63
 _WIDEST_RANGE = 10_000  # numbers
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _EXACT = 2**52  # floats from here on are whole numbers
 
 

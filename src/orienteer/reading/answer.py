@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,9 +22,11 @@ from orienteer.reading.reader import QuestionReader, ReadQuestion, named_rows
 from orienteer.reading.thesaurus import MOST
 from orienteer.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
+from orienteer.text.sentences import one_line
 
 _LISTED = 20  # nodes; more of them are not written out as an answer
 _EXAMPLES = 3  # names of what was counted
+_LONGEST_VALUE = 200  # characters of a value in a proof
 _NEAR = 3  # names that are offered for one that is not there
 
 
@@ -192,30 +194,17 @@ class Answerer:
         return _Spoken(", ".join(texts), sentence, "number" if is_number and len(texts) == 1 else "text")
 
 
-class Explainer:
-    """Says why a node meets a query."""
+class ProofWording:
+    """Writes proofs over one graph."""
 
-    def __init__(self, graph: Graph, query: ExactQuery, executor: Executor) -> None:
-        self._graph, self._query, self._executor = graph, query, executor
-        self._wording = QueryWording(graph)
+    def __init__(self, graph: Graph, said: Callable[[plan.NodeSet], str]) -> None:
+        """`said` gives a condition that a leg has no edges and no value for in words."""
+        self._graph, self._said, self._wording = graph, said, QueryWording(graph)
 
-    def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...]]:
+    def written(self, proof: Witness) -> tuple[list[str], tuple[WalkedEdge, ...]]:
         """Return in words what a node meets, and all edges of its proof, the nearest first."""
-        proof = self._executor.proof(row, self._query.nodes)
-        texts = [text for leg in proof.legs for text in self._leg(row, leg)]
-        best, measure = self._query.nodes.best, self._query.measure
-        if best is not None:
-            measured = float(self._executor.measured([row], best.measure)[0])
-            value = self._wording.moment(best.measure.property, measured)
-            texts.append(f"{self._wording.measure(best.measure)}: {value}")
-        if measure is not None and measure.property is not None:
-            text_of_value = self._value(row, measure.property)
-            texts += [f"{measure.property}: {text_of_value}"] if text_of_value is not None else []
-        for condition in self._query.claimed if self._query.form == "every" else ():
-            if isinstance(condition, Valued):
-                texts.append(f"{condition.property}: {self._value(row, condition.property)}")
-        edges = dict.fromkeys(self._edge(near, step) for near, step in proof.steps())
-        return "; ".join(dict.fromkeys(texts)), tuple(edges)
+        texts = [text for leg in proof.legs for text in self._leg(proof.row, leg)]
+        return texts, tuple(dict.fromkeys(self._edge(near, step) for near, step in proof.steps()))
 
     def _leg(self, row: int, leg: Leg) -> list[str]:
         """Return a leg of a node in words.
@@ -224,7 +213,7 @@ class Explainer:
         last node meets beside follows: `asthma: -associates-> PTGS2, -associates-> TNF`.
         """
         if isinstance(leg.nodes, plan.Among):
-            return ["named in the question"]
+            return [self._said(leg.nodes)]
         if leg.end is None:
             return [self._plain(leg)]
         steps, end = [*leg.steps], leg.end
@@ -245,11 +234,11 @@ class Explainer:
 
     def _plain(self, leg: Leg) -> str:
         """Return a leg without edges in words."""
-        if isinstance(leg.nodes, plan.Has | plan.Compared):
-            return f"{leg.nodes.property}: {_text(leg.value)}"
+        if isinstance(leg.nodes, plan.Has | plan.Compared | plan.Meets):
+            return f"{leg.nodes.property}: {one_line(_text(leg.value), _LONGEST_VALUE)}"
         if isinstance(leg.nodes, plan.Best):
             return f"{leg.nodes.measure.property or 'number of edges'}: {_text(leg.value)}"
-        text = self._wording.condition(self._executor.conditions[leg.nodes])
+        text = self._said(leg.nodes)
         if not isinstance(leg.nodes, plan.Counted):
             return text
         assert isinstance(leg.value, int), "a count is a number"
@@ -257,16 +246,46 @@ class Explainer:
         listed = [*names, "..."] if leg.value > len(names) else names
         return f"{text} ({leg.value}: {', '.join(listed)})" if names else f"{text} ({leg.value})"
 
-    def _value(self, row: int, name: str) -> str | None:
-        value = self._graph.arrays.properties.values(name, np.array([row], np.int32))[0]
-        return None if value is None else _text(value)
-
     def _edge(self, row: int, step: WalkedStep) -> WalkedEdge:
         arrays = self._graph.arrays
         source, target = (step.row, row) if step.kind & 1 else (row, step.row)
         return WalkedEdge(
             source=arrays.ids[source], type=str(arrays.types.edges[step.kind >> 1]), target=arrays.ids[target]
         )
+
+
+class Explainer:
+    """Says why a node meets a query."""
+
+    def __init__(self, graph: Graph, query: ExactQuery, executor: Executor) -> None:
+        self._graph, self._query, self._executor = graph, query, executor
+        self._wording = QueryWording(graph)
+
+    def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...]]:
+        """Return in words what a node meets, and all edges of its proof, the nearest first."""
+        proof = self._executor.proof(row, self._query.nodes)
+        texts, edges = ProofWording(self._graph, self._said).written(proof)
+        best, measure = self._query.nodes.best, self._query.measure
+        if best is not None:
+            measured = float(self._executor.measured([row], best.measure)[0])
+            value = self._wording.moment(best.measure.property, measured)
+            texts.append(f"{self._wording.measure(best.measure)}: {value}")
+        if measure is not None and measure.property is not None:
+            text_of_value = self._value(row, measure.property)
+            texts += [f"{measure.property}: {text_of_value}"] if text_of_value is not None else []
+        for condition in self._query.claimed if self._query.form == "every" else ():
+            if isinstance(condition, Valued):
+                texts.append(f"{condition.property}: {self._value(row, condition.property)}")
+        return "; ".join(dict.fromkeys(texts)), edges
+
+    def _said(self, nodes: plan.NodeSet) -> str:
+        if isinstance(nodes, plan.Among):
+            return "named in the question"
+        return self._wording.condition(self._executor.conditions[nodes])
+
+    def _value(self, row: int, name: str) -> str | None:
+        value = self._graph.arrays.properties.values(name, np.array([row], np.int32))[0]
+        return None if value is None else _text(value)
 
 
 def _told(node: Witness) -> list[Leg]:

@@ -10,12 +10,12 @@ __getattr__, __dir__, __all__ = face(
         "answer": "AddToAnswer, Finish, RemoveFromAnswer",
         "code": "CodeInterpreter, DIALECT as CODE_DIALECT, ServedCypher, SPEC as CODE_SPEC",
         "code_options": "CodeConfig, lowered as lowered_limits_of_code",
+        "cypher": "RunCypher",
         "evidence": (
             "arguments_of as evidence_arguments, GatherEvidence, matching_arguments, MatchTriples, worth_reading"
         ),
         "node_ids": "MOST_QUERIES, MOST_TOPK, NodeIdRetriever, SPEC as NODE_IDS_SPEC",
         "search": "ListNodes, PLAIN as PLAIN_PARAMETERS, SearchInGraph, SearchInNeighborhood",
-        "select": "AGGREGATES, COMPARISONS, RunCypher, Select",
         "session": "ReplyLines, Session, state as answer_state",
         "texts": (
             "count as count_schema, LARGEST_K, NEIGHBORS_K, node as node_schema, number as number_argument, "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -444,3 +445,16 @@ def state(session: Session) -> str:
     names = "; ".join(one_line(session.graph.arrays.names[row], 60) for row in chosen[:3])
     more = "; ..." if len(chosen) > 3 else ""
     return f"answer: {counted(len(chosen), 'node')}{f' ({names}{more})' if chosen else ''}"
+
+
+@contextmanager
+def aside(session: Session, rows: Rows) -> Iterator[str]:
+    """Lend rows to a session as a set, by its name; it and what is saved meanwhile are forgotten afterwards."""
+    before = len(session.sets)
+    name = session.save(rows)
+    while session.graph.arrays.ids.find(name) is not None:
+        name = session.save(rows)
+    try:
+        yield name
+    finally:
+        del session.sets[before:], session._shown[before:]

@@ -78,12 +78,11 @@ class Toolbox:
         mode: Mode = "lexical",
         offers_mode: bool | None = None,
         offers_cypher: bool = False,
-        offers_select: bool = False,
         offers_passages: bool = False,
         names_first: bool = True,
         more: tuple[str, ...] = (),
     ) -> Toolbox:
-        """Return all tools over a graph; on request also `cypher`, and `select`, which is for plans.
+        """Return all tools over a graph; on request also `cypher`.
 
         Searches rank by `mode`, or as the model says if it is offered the choice (None: if there are vectors).
         `names_first` has the search put what a query names before what shares words with it; methods of papers search
@@ -98,7 +97,6 @@ class Toolbox:
                 "mode": mode,
                 "offers_mode": offers_mode,
                 "offers_cypher": offers_cypher,
-                "offers_select": offers_select,
                 "offers_passages": offers_passages,
                 **({} if names_first else {"names_first": False}),
                 **({"more": list(more)} if more else {}),
@@ -118,13 +116,9 @@ class Toolbox:
             Finish(session),
         )
         if offers_cypher:
-            from orienteer.tools.select import RunCypher  # an extra: agents have it if their config asks
+            from orienteer.tools.cypher import RunCypher  # an extra: agents have it if their config asks
 
             tools = (*tools[:5], RunCypher(session), *tools[5:])
-        if offers_select:
-            from orienteer.tools.select import Select  # agents do without
-
-            tools = (*tools, Select(session))
         own = {tool.spec.name for tool in tools}
         for name in more:  # ours that agents have on request alone, or one of an installed package
             is_ours = name == LIST_NODES and name not in own
@@ -236,7 +230,7 @@ def open_stateless(graph: Graph, mode: Mode = "lexical", *, offers_cypher: bool 
         ListNodes(session),
     )
     if offers_cypher:
-        from orienteer.tools.select import RunCypher
+        from orienteer.tools.cypher import RunCypher
 
         tools = (*tools, RunCypher(session))
     options: dict[str, JsonValue] = {"mode": mode, **({"offers_cypher": True} if offers_cypher else {})}
@@ -257,7 +251,7 @@ def open_grounding(graph: Graph, mode: Mode, *, offers_cypher: bool = False) -> 
     session = Session(graph, GROUNDING_TOKENS, saves_sets=False, mode=mode)
     tools: list[Tool] = [NodeIdRetriever(session), SearchInGraph(session), SearchInNeighborhood(session)]
     if offers_cypher:
-        from orienteer.tools.select import RunCypher  # an extra: who gathers neighbours need not have it
+        from orienteer.tools.cypher import RunCypher  # an extra: who gathers neighbours need not have it
 
         tools.append(RunCypher(session))
     options = {"mode": mode, "offers_cypher": offers_cypher}
@@ -305,6 +299,7 @@ def open_toolbox(graph: Graph, spec: ToolboxSpec, *, trusts_limits: bool = False
             f"there is no toolbox {spec.name!r} in this version of orienteer; there are {', '.join(_OPENERS)}"
         )
     options = dict(spec.options)
+    options.pop("offers_select", None)  # of older versions
     if spec.name == "scouting" and not trusts_limits:
         options["code"] = lowered(_code_config(options)).config
     try:

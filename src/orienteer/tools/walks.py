@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import operator
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.adjacency import KindMask, distinct
-from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import Direction, JsonValue, Observation, Path
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
-from orienteer.text.sentences import one_line, value_text
+from orienteer.text.sentences import one_line
 from orienteer.tools import texts
 from orienteer.tools.session import ReplyLines, Session, counted, shown_range, type_filters
 
@@ -331,110 +327,3 @@ def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:
     if not len(group):
         return np.zeros(len(rows), np.bool_)
     return np.asarray(group.take(group.searchsorted(rows), mode="clip") == rows)
-
-
-# Values of properties compared as people mean them: numbers, dates and prices by size, texts by their words.
-
-
-Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
-Aggregate: TypeAlias = Literal["count", "sum", "mean", "min", "max"]
-ORDERED = ("<", "<=", ">", ">=")
-"""Comparisons that need a number, a date or a price."""
-
-_PRICE = re.compile(
-    r"\s*+(?:[A-Z]{0,3}\s?[$€£¥]|[A-Z]{3}\s)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:[$€£¥]|[A-Z]{3}\b)?", re.ASCII
-)
-_CURRENCY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
-_DATE = re.compile(r"\d{4}-\d{2}")
-_LONGEST = 40  # characters of a price
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def quantity(value: JsonValue) -> float:
-    """Return a number, a date or a price such as `$1,299.00` as a number; NaN for anything else."""
-    number = number_of(value)
-    if not math.isnan(number) or not isinstance(value, str) or len(value) > _LONGEST:
-        return number
-    price = _PRICE.match(value) if is_price(value) or "," in value else None
-    return float(price[1].replace(",", "")) if price and (is_price(value) or price.end() == len(value)) else number
-
-
-def is_price(value: JsonValue) -> bool:
-    """Return whether a value is a text with an amount of money."""
-    return isinstance(value, str) and len(value) <= _LONGEST and bool(_CURRENCY.search(value) and _PRICE.match(value))
-
-
-def is_date(value: JsonValue) -> bool:
-    """Return whether a value is a date."""
-    return isinstance(value, str) and bool(_DATE.match(value)) and not math.isnan(number_of(value))
-
-
-def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool:
-    """Return whether a property's value meets a comparison. One item of a list is enough, except for `!=`.
-
-    A year stands for every date of that year. Texts are compared without regard to case.
-    """
-    items = value if isinstance(value, list) else [value]
-    if comparison == "contains":
-        part = value_text(wanted).casefold()
-        return any(part in value_text(item).casefold() for item in items)
-    if comparison == "=":
-        return any(_is_same(item, wanted) for item in items)
-    if comparison == "!=":
-        return not any(_is_same(item, wanted) for item in items)
-    return any(_COMPARE[comparison](*_pair(item, wanted)) for item in items)
-
-
-def _pair(item: JsonValue, wanted: str | float | bool) -> tuple[float, float]:
-    """Return both as numbers; a date that is compared with a year becomes its year."""
-    number, other = quantity(item), quantity(wanted)
-    return (
-        (math.floor(number), other) if is_date(item) and other.is_integer() and not is_date(wanted) else (number, other)
-    )
-
-
-def _is_same(item: JsonValue, wanted: str | float | bool) -> bool:
-    if is_date(item) and is_date(wanted):
-        return str(item).strip().startswith(str(wanted).strip())  # a month takes in its days
-    number, other = _pair(item, wanted)
-    return number == other or value_text(item).casefold() == value_text(wanted).casefold()
-
-
-def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
-    """Return the places of values in order: numbers, dates and prices first, then texts, then missing values.
-
-    Ties stay in their order.
-    """
-    numbers = [quantity(value[0] if isinstance(value, list) and value else value) for value in values]
-    counted = [place for place, number in enumerate(numbers) if not math.isnan(number)]
-    named = [place for place, value in enumerate(values) if value is not None and math.isnan(numbers[place])]
-    counted.sort(key=lambda place: -numbers[place] if descending else numbers[place])
-    named.sort(key=lambda place: value_text(values[place]).casefold(), reverse=descending)
-    there = {*counted, *named}
-    return [*counted, *named, *(place for place in range(len(values)) if place not in there)]
-
-
-def aggregated(
-    owners: NDArray[np.int64], numbers: NDArray[np.float64], size: int, how: Aggregate
-) -> NDArray[np.float64]:
-    """Return the aggregate of each owner's numbers: (size,). Without numbers it is NaN, and a count is 0.
-
-    `owners` and `numbers` are (n,) and aligned; an owner is a place from 0 to `size`.
-    """
-    is_number = ~np.isnan(numbers)
-    owners, numbers = owners[is_number], numbers[is_number]
-    counts = np.bincount(owners, minlength=size).astype(np.float64)
-    if how == "count":
-        return counts
-    if how in ("sum", "mean"):
-        sums = np.bincount(owners, numbers, minlength=size)
-        results = sums if how == "sum" else np.divide(sums, counts, out=np.zeros(size), where=counts > 0)
-    else:
-        results = np.full(size, np.inf if how == "min" else -np.inf)
-        (np.minimum if how == "min" else np.maximum).at(results, owners, numbers)
-    return np.where(counts > 0, results, np.nan)

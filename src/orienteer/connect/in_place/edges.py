@@ -106,6 +106,8 @@ class EdgesInPlace(UnsupportedInPlace):
         self._numbers = {name: number for number, name in enumerate(types)}
         self._known: OrderedDict[tuple[bytes, bytes, tuple[Condition, ...]], Entries] = OrderedDict()
         self._extras: list[dict[str, Any]] = []  # Any: values of the database
+        self.kind: list[int] = []
+        """The kind of each entry, by its place."""
         self._lock = Lock()
 
     def entries(self, rows: Rows, kinds: KindMask | None = None, conditions: Conditions = EVERY) -> Entries:
@@ -119,6 +121,10 @@ class EdgesInPlace(UnsupportedInPlace):
                     self._known.popitem(last=False)
             self._known.move_to_end(key)
             return self._known[key]
+
+    def degree(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return 1 for each row: edges are not counted before they are asked for."""
+        return np.ones(len(rows), np.int64)
 
     def neighbors(self, row: int) -> NDArray[np.int32]:
         """Return the neighbours of a row: (n,), ascending, one entry for each edge."""
@@ -174,6 +180,7 @@ class EdgesInPlace(UnsupportedInPlace):
         kind = np.array([self._numbers[record[2]] * 2 + (not record[1]) for record in records], np.uint16)
         at = np.arange(len(self._extras), len(self._extras) + len(records), dtype=np.int64)
         self._extras += [record[4] for record in records]
+        self.kind += kind.tolist()
         order = np.array([place[record[0]] for record in records], np.int64)
         by = np.lexsort((kind, neighbor, order))
         entries = Entries(rows[order[by]] if len(by) else rows[:0], neighbor[by], kind[by], at[by])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, Self, cast
@@ -47,6 +47,10 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.ingest.tables.values import plain
+from orienteer.query.budget import Budget
+from orienteer.query.columns import Numbers
+from orienteer.query.plan import Hop
+from orienteer.query.store import Store, Walked
 from orienteer.records import Direction
 from orienteer.records import Path as GraphPath
 from orienteer.text.tokenizer import Tokenizer
@@ -56,6 +60,7 @@ MOST_FIRST = 20
 """Nodes of a type from which examples are chosen."""
 MOST_OF_TYPES = 20_000
 """Nodes of some types that are fetched at once."""
+_NEW_NODES = 100_000
 NO_GENERATION = "00000000T000000-00000000"
 """A database has no generations: it changes under its readers."""
 
@@ -99,6 +104,7 @@ class ArraysInPlace(GraphArrays):
         self.properties = cast(Any, PropertiesInPlace(server, seen, lambda: tuple(self.described.having)))
         self.searcher = Searchers(self.path, NO_GENERATION, LexicalSearcher(self.tokenizer, self.text_index), None)
         self._row_of = cast(Any, seen.find)
+        self.once("query", lambda: StoreInPlace(self, counts.nodes))
 
     def __getattr__(self, name: str) -> NoReturn:
         """Raise `BadOption` for everything that needs an imported graph."""
@@ -254,6 +260,34 @@ class PropertiesInPlace(UnsupportedInPlace):
     def spelling_of(self, name: str, others: Sequence[str] = ()) -> str:
         """Return the database's spelling of a property, or one of `others`, as `Properties.spelling_of` does."""
         return spelling_of(name, (*self.names, *others))
+
+
+class StoreInPlace(Store):
+    """A database as sets of the query algebra read it, with rows to spare for nodes that are new."""
+
+    def __init__(self, arrays: ArraysInPlace, nodes: int) -> None:
+        # Without the arrays that the base class reads.
+        self.schema, self.types, self.symmetric = arrays.schema, arrays.types, frozenset()
+        self.ids, self.names, self.node_texts, self.properties = (
+            arrays.ids,
+            arrays.names,
+            arrays.texts,
+            arrays.properties,
+        )
+        self.adjacency, self.node_types, self.size = arrays.adjacency, cast(Any, arrays.node_types), nodes + _NEW_NODES
+        self._all_of = arrays.all_of
+
+    def around(self, rows: Numbers, hop: Hop, budget: Budget, *, loops: bool = False) -> Iterator[Walked]:
+        """Yield the edges of rows that a hop may walk, all in one part. Raises `TooManyEdges`, `QueryStopped`."""
+        budget.check()
+        entries = self.adjacency.entries(rows.astype(np.int32), self.kind_mask(hop.kinds) if hop.kinds else None)
+        order = np.argsort(rows)
+        near = order[rows.searchsorted(entries.owner, sorter=order)]
+        yield Walked(near, entries.neighbor.astype(np.int64), entries.at)
+
+    def all_of(self, types: frozenset[int]) -> Numbers:
+        """Return the nodes of these types: (n,), ascending. Raises `BadOption` for too many."""
+        return self._all_of([self.types.nodes[number] for number in types]).astype(np.int64)
 
 
 def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:

@@ -15,11 +15,11 @@ from orienteer.graph.store import Graph
 from orienteer.llm.conversation import prompt_of
 from orienteer.methods.spark.execution import Execution
 from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan, check, step_json
+from orienteer.query.likeness import is_date, is_price, quantity
 from orienteer.records import Direction, JsonValue, ToolCall, Triple
 from orienteer.retrieval.graph_text import PARTIAL, arrow, partly, triples_by_size, types_by_size
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.walks import is_date, is_price, quantity
 
 MOST_EXAMPLES = 5
 _TRIPLES = 6  # of the largest ones that are tried
@@ -83,7 +83,7 @@ def examples_of(graph: Graph, *, offers_cypher: bool) -> tuple[PlanExample, ...]
 
 def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
     """Return whether a plan has a result."""
-    toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, offers_select=True, names_first=False)
+    toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, names_first=False)
 
     def use(tool: str, **arguments: JsonValue) -> Any:  # Any: an observation
         return toolbox.observe(ToolCall(id="example", name=tool, arguments=json.dumps(arguments)))
@@ -372,6 +372,14 @@ _SETS = (
     "or a property of the neighbours",
     '- limit: {"of", "k"}: the first k',
 )
+_BEYOND_PAPER = (
+    '- union: {"of": [sets]}: the nodes of all these sets together',
+    '- difference: {"of": [sets]}: the nodes of the first set that are in none of the others',
+)
+_GIVE = (
+    'If the question asks how many there are, write "give": "count" after "answer"; if it asks whether there is any, '
+    '"give": "exists": the answer is then a number, or yes or no.'
+)
 _CYPHER = (
     '- cypher: {"query"}: one read-only statement, MATCH ... WHERE ... RETURN n; node types are labels, edge types '
     "relationship types, both in backticks; every node has id and name; texts are not in it"
@@ -387,11 +395,30 @@ class PlanPrompt(NamedTuple):
 
 
 def prompt_for(
-    graph: Graph, examples: Sequence[PlanExample], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
+    graph: Graph,
+    examples: Sequence[PlanExample],
+    *,
+    tokens: int,
+    samples: bool,
+    has_vectors: bool,
+    offers_cypher: bool,
+    faithful: bool = False,
 ) -> PlanPrompt:
-    """Return the prompt of a graph, with at most `tokens` tokens before the question."""
+    """Return the prompt of a graph, with at most `tokens` tokens before the question.
+
+    A `faithful` one offers no steps beyond the paper's.
+    """
     by_meaning = _BY_MEANING if has_vectors else _BY_WORDS
-    operations = "\n".join([*_FINDING, by_meaning, *_SETS, *([_CYPHER] if offers_cypher else [])])
+    beyond = () if faithful else _BEYOND_PAPER
+    lines = [
+        *_FINDING,
+        by_meaning,
+        *_SETS,
+        *beyond,
+        *([_CYPHER] if offers_cypher else []),
+        *([] if faithful else [_GIVE]),
+    ]
+    operations = "\n".join(lines)
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
     lines = []

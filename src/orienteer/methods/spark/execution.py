@@ -1,20 +1,27 @@
-"""A checked plan run step by step, each step a tool call, under limits of rows and time."""
+"""A checked plan run as sets of the query algebra, step by step, under limits of rows and time.
+
+Searches and Cypher are tool calls; the caller records them. Every other step is one operation on the sets before it.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from orienteer.errors import BadOption, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.methods.spark.plan import (
+    Aggregate,
+    CombineStep,
     CypherStep,
     ErrorKind,
     FilterStep,
     FindStep,
-    IntersectStep,
     LimitStep,
     MatchStep,
     OrderStep,
@@ -28,9 +35,16 @@ from orienteer.methods.spark.plan import (
     reads,
     walks,
 )
-from orienteer.records import JsonValue, Observation
-from orienteer.tools.session import Session
-from orienteer.tools.walks import ORDERED, is_date, quantity
+from orienteer.query.budget import Budget
+from orienteer.query.columns import Numbers
+from orienteer.query.likeness import ORDERED, is_date, quantity, sort_places
+from orienteer.query.plan import Among, Both, Either, Every, Hop, Leads, Meets, NodeSet, Without
+from orienteer.query.proof import Witness, witness
+from orienteer.query.sets import Sets, both, turned
+from orienteer.query.store import Store
+from orienteer.records import Direction, JsonValue, Observation
+from orienteer.text.sentences import one_line, value_text
+from orienteer.tools.session import Session, aside
 
 MOST_ROWS = 100_000
 """Nodes that a step may leave."""
@@ -39,6 +53,7 @@ OVER_RETRIEVAL = 500
 HNSW_CANDIDATES = 25
 """Nodes of which `cut` keeps the first ones; the paper's code."""
 _JUMP_PERCENTILE, _LEAST_JUMP = 95, 0.01  # the same
+_SHOWN = 60  # characters of a query in a proof
 
 Use = Callable[..., Observation]
 _ERRORS: Mapping[str, ErrorKind] = {
@@ -52,9 +67,8 @@ _ERRORS: Mapping[str, ErrorKind] = {
 class PlanOutcome(NamedTuple):
     """The result of a plan."""
 
-    set_name: str | None
-    """The session's name of the set that answers; None if the plan gave nothing."""
-    rows: tuple[int, ...] = ()
+    rows: Sequence[int] | None
+    """The nodes of the set that answers, best first; None if the plan came to no end."""
     is_ordered: bool = False
     """The order of the rows is the plan's own."""
     has_edges: bool = False
@@ -73,6 +87,16 @@ class _Ended(Exception):
         self.kind = kind
 
 
+class _Made(NamedTuple):
+    """What a step has made."""
+
+    nodes: NodeSet
+    rows: Numbers
+    """The same set, (n,), in its order."""
+    is_ordered: bool = False
+    """The order is one that the plan asks for."""
+
+
 class Execution:
     """One run of a plan in one session. `use` runs a tool, so that the caller records the calls."""
 
@@ -81,122 +105,238 @@ class Execution:
     ) -> None:
         self._graph, self._session, self._use = graph, session, use
         self._seconds, self._has_vectors, self._cut = seconds, has_vectors, cut
-        self._sets: dict[str, str] = {}
-        """The session's name of each set of the plan."""
-        self._ordered: dict[str, bool] = {}
+        self._sets = Sets(Store.of(graph), Budget(seconds=seconds))
+        self._made: dict[str, _Made] = {}
+        self._said: dict[NodeSet, str] = {}
+        self._answer: NodeSet = Every()
         self._joins = 0
 
     def run(self, plan: SparkPlan) -> PlanOutcome:
         """Run the steps that the answer comes from, to the end or to the first that leaves nothing."""
-        steps = needed(plan)
+        steps, may_be_empty = needed(plan), _may_be_empty(plan)
         has_edges, trail = any(map(walks, steps)), ", ".join(map(in_words, steps))
         for step in steps:
             try:
-                self._timed(step)
+                self._made[step.into] = self._timed(step, may_be_empty)
             except _Ended as ended:
                 fault = PlanFault(ended.kind, f"step {plan.steps.index(step) + 1} ({step.op}): {ended}")
                 return PlanOutcome(None, has_edges=has_edges, trail=trail, faults=(fault,), set_joins=self._joins)
-        name = self._sets[plan.answer]
-        rows = tuple(self._session.ranked(name, []))
-        is_ordered = self._ordered[plan.answer]
+        made = self._made[plan.answer]
+        self._answer = made.nodes
         faults: tuple[PlanFault, ...] = ()
-        # The first of an order are a selection, however many follow.
-        if len(rows) > OVER_RETRIEVAL and not is_ordered:
-            text = f"the plan's answer holds {len(rows):,} nodes, more than {OVER_RETRIEVAL}"
+        # The first of an order are a selection, however many follow; and a number needs none.
+        if len(made.rows) > OVER_RETRIEVAL and not made.is_ordered and plan.give == "nodes":
+            text = f"the plan's answer holds {len(made.rows):,} nodes, more than {OVER_RETRIEVAL}"
             faults = (PlanFault("over-retrieval", text),)
-        return PlanOutcome(name, rows, is_ordered, has_edges, trail, faults, self._joins)
+        return PlanOutcome(made.rows.tolist(), made.is_ordered, has_edges, trail, faults, self._joins)
 
-    def _timed(self, step: PlanStep) -> None:
+    def proof(self, row: int) -> Witness:
+        """Return why a node is in the answer of the plan that ran. Raises `QueryStopped`."""
+        return witness(self._sets, row, self._answer)
+
+    def allow(self) -> None:
+        """Give what follows the time of one step."""
+        self._sets.budget = Budget(seconds=self._seconds)
+
+    def said(self, nodes: NodeSet) -> str:
+        """Return in words what a step has found or left out, for a proof."""
+        return self._said.get(nodes, "named in the plan")
+
+    def _timed(self, step: PlanStep, may_be_empty: Collection[str]) -> _Made:
         started = time.monotonic()
-        name = self._run(step)
+        self.allow()
+        try:
+            made = self._run(step)
+        except (QueryStopped, BadOption) as stopped:
+            raise _Ended("plan", stopped.public) from stopped
         spent = time.monotonic() - started
         # The engine stops Cypher at a limit of its own; the copy made first, and other questions' turns, do not count.
         if spent > self._seconds and not isinstance(step, CypherStep):
             raise _Ended("plan", f"it took {spent:.1f} s, more than {self._seconds:g}")
-        size = len(self._session.rows(name, []))
+        size = len(made.rows)
         if size > MOST_ROWS:
             raise _Ended("over-retrieval", f"it leaves {size:,} nodes, more than {MOST_ROWS:,}")
-        if not size:
+        if not size and step.into not in may_be_empty:
             raise _Ended(_kind_of_nothing(step), "it leaves no node")
-        self._sets[step.into] = name
-        keeps_order = isinstance(step, FilterStep | LimitStep | IntersectStep)  # that of the first set it reads
-        self._ordered[step.into] = puts_in_order(step) or (keeps_order and self._ordered.get(reads(step)[0], False))
+        return made
 
-    def _run(self, step: PlanStep) -> str:
-        """Run a step and return the session's name of its result. Raises `_Ended`."""
+    def _run(self, step: PlanStep) -> _Made:
+        """Run a step. Raises `_Ended`, `QueryStopped`, `BadOption`."""
         if isinstance(step, FindStep):
-            return self._find(step)
+            return self._leaf(step, self._find(step))
         if isinstance(step, CypherStep):
-            return self._call(step, "cypher", query=step.query, k=1)
+            rows = self._call(step, "cypher", query=step.query, k=1)
+            return self._leaf(step, rows)._replace(is_ordered=puts_in_order(step))
         if isinstance(step, MatchStep):
             return self._match(step)
-        if isinstance(step, IntersectStep):
-            self._joins += len(step.of) - 1
-            return self._call(step, "select", of=[self._set(step, name) for name in step.of])
-        if isinstance(step, FilterStep):
-            condition = {"property": step.property, "comparison": step.comparison, "value": step.value}
-            return self._call(step, "select", **self._base(step.of), where=[condition])
+        if isinstance(step, CombineStep):
+            return self._combined(step)
+        base = self._base(step.of)
         if isinstance(step, OrderStep):
-            order: dict[str, JsonValue] = {"descending": step.descending}
-            order |= _options(step, "property", "aggregate", "direction", "edge_types", "node_types")
-            return self._call(step, "select", **self._base(step.of), order=order)
-        return self._call(step, "select", **self._base(step.of), limit=step.k)
+            return base._replace(rows=self._ordered(base.rows, step), is_ordered=True)
+        if isinstance(step, LimitStep):
+            first = self._leaf(step, base.rows[: step.k].tolist())
+            self._said[first.nodes] = f"one of the first {step.k}"
+            return first._replace(nodes=Both((base.nodes, first.nodes)), is_ordered=base.is_ordered)
+        # True is no 1 here, as it would be in the key of a set.
+        is_text = isinstance(step.value, bool) or step.comparison == "contains"
+        wanted = value_text(step.value) if is_text else step.value
+        return self._kept(base, Both((base.nodes, Meets(step.property, step.comparison, wanted))))
 
-    def _find(self, step: FindStep) -> str:
+    def _kept(self, base: _Made, nodes: NodeSet) -> _Made:
+        """Return a part of a set, in its order."""
+        return _Made(nodes, base.rows[np.isin(base.rows, self._sets.rows(nodes))], base.is_ordered)
+
+    def _leaf(self, step: PlanStep, rows: Sequence[int]) -> _Made:
+        """Return rows that are there already as what a step has made."""
+        nodes = Among(tuple(rows))
+        self._said[nodes] = " ".join(filter(None, (step.op, one_line(getattr(step, "query", ""), _SHOWN))))
+        return _Made(nodes, np.array(rows, np.int64))
+
+    def _find(self, step: FindStep) -> Sequence[int]:
         is_dense = step.op == "vector_search" and self._has_vectors
         wants_cut = self._cut and is_dense
         arguments: dict[str, JsonValue] = {"query": step.query, "k": HNSW_CANDIDATES if wants_cut else step.k}
-        arguments |= _options(step, "node_types")
-        if step.of is not None:
-            arguments["among"] = self._sets[step.of]
+        if step.node_types:
+            arguments["node_types"] = list(step.node_types)
         if self._has_vectors:
             arguments["mode"] = "dense" if is_dense else "lexical"
-        name = self._call(step, "search_in_graph", **arguments)
+        if step.of is None:
+            rows = self._call(step, "search_in_graph", **arguments)
+        else:
+            with aside(self._session, np.sort(self._made[step.of].rows).astype(np.int32)) as among:
+                rows = self._call(step, "search_in_graph", **arguments, among=among)
         # Without a budget to embed the query there is nothing to cut by.
-        if not wants_cut or self._session.payment.unpaid:
-            return name
-        rows = np.array(self._session.ranked(name, []), np.int32)
-        count = before_jump(self._graph.arrays.searcher("dense").scores(step.query, rows).tolist())
-        return name if count == len(rows) else self._call(step, "select", of=[name], limit=count)
+        if not wants_cut or self._session.payment.unpaid or not rows:
+            return rows
+        scores = self._graph.arrays.searcher("dense").scores(step.query, np.array(rows, np.int32)).tolist()
+        return rows[: before_jump(scores)]
 
-    def _match(self, step: MatchStep) -> str:
-        start = self._set(step, step.start)
-        if len(step.edge_types) > 1 or len(step.node_types) > 1:
-            options = _options(step, "edge_types", "node_types", "direction")
-            return self._call(step, "search_in_neighborhood", node=start, k=1, **options)
-        types = {"edge": step.edge_types, "type": step.node_types}
-        hop: dict[str, JsonValue] = {name: names[0] for name, names in types.items() if names}
-        return self._call(step, "follow", start=start, steps=[hop | _options(step, "direction")], k=1)
-
-    def _base(self, name: str) -> dict[str, JsonValue]:
-        """Return the arguments with which a `select` begins."""
-        kind = meaning(self._graph, name, self._sets)
-        if kind == "set":
-            return {"of": [self._sets[name]]}
-        return {"node_types": [name]} if kind == "type" else {"named": name}
-
-    def _set(self, step: PlanStep, name: str) -> str:
-        """Return the session's name of the set that a name means; a type or a node becomes a set here."""
-        if name in self._sets:
-            return self._sets[name]
-        start = self._call(step, "select", **self._base(name))
-        size = len(self._session.rows(start, []))
-        if size > MOST_ROWS:
-            raise _Ended("over-retrieval", f"{name!r} is {size:,} nodes, more than {MOST_ROWS:,}: begin with a search")
-        return start
-
-    def _call(self, step: PlanStep, tool: str, **arguments: JsonValue) -> str:
-        """Run a tool and return the session's name of the set that it made. Raises `_Ended` if it made none."""
+    def _call(self, step: PlanStep, tool: str, **arguments: JsonValue) -> Sequence[int]:
+        """Run a tool and return the rows that it found, best first. Raises `_Ended` if it failed."""
         sets = len(self._session.sets)
         observation = self._use(tool, **arguments)
         if observation.error is not None:
             raise _Ended(_ERRORS.get(observation.error, "plan"), f"{observation.text.splitlines()[0][:300]}")
         if len(self._session.sets) == sets:
-            raise _Ended(_kind_of_nothing(step), "it finds nothing")
+            return []
         name = f"@{len(self._session.sets)}"
         if self._graph.arrays.ids.find(name) is not None:
             raise _Ended("plan", f"a node of this graph is called {name}, as its set would be")
-        return name
+        return self._session.ranked(name, [])
+
+    def _match(self, step: MatchStep) -> _Made:
+        start, hop = self._set(step.start), self._hop(step.edge_types, step.direction)
+        reached = Leads(turned(hop), start.nodes)
+        self._sets.rows(reached)  # before the types: a database in place has to send all nodes of those
+        nodes = both(Every(self._types(step.node_types)), reached)
+        rows = self._sets.rows(nodes)
+        if len(step.edge_types) > 1 or len(step.node_types) > 1:
+            return _Made(nodes, rows)
+        _, far, edges = self._pairs(start.rows, hop)
+        size = int(max(rows.max(initial=0), far.max(initial=0))) + 1
+        touching, walked = np.bincount(far, minlength=size), np.bincount(far, edges, minlength=size)
+        # What most nodes of the start lead to comes first, then what most edges do.
+        return _Made(nodes, rows[np.lexsort((-walked[rows], -touching[rows]))])
+
+    def _combined(self, step: CombineStep) -> _Made:
+        first, *others = (self._set(name) for name in step.of)
+        self._joins += len(others)
+        parts = tuple(other.nodes for other in others)
+        if step.op == "union":
+            rows = np.concatenate([first.rows, *(other.rows for other in others)])
+            return _Made(Either((first.nodes, *parts)), rows[np.sort(np.unique(rows, return_index=True)[1])])
+        if step.op == "intersect":
+            return self._kept(first, Both((first.nodes, *parts)))
+        nodes = Without(first.nodes, Either(parts))
+        self._said[nodes] = f"not in {', '.join(step.of[1:])}"
+        return self._kept(first, nodes)
+
+    def _base(self, name: str) -> _Made:
+        """Return the set that a name means; a type or a node is one."""
+        kind = meaning(self._graph, name, self._made)
+        if kind == "set":
+            return self._made[name]
+        named = Among(tuple(self._graph.arrays.candidates(name)))
+        nodes = Every(self._types(self._session.node_types([name], []))) if kind == "type" else named
+        return _Made(nodes, self._sets.rows(nodes))
+
+    def _set(self, name: str) -> _Made:
+        """Return what a name means, unless it is a type of too many nodes. Raises `_Ended`."""
+        made = self._base(name)
+        if len(made.rows) > MOST_ROWS:
+            text = f"{name!r} is {len(made.rows):,} nodes, more than {MOST_ROWS:,}: begin with a search"
+            raise _Ended("over-retrieval", text)
+        return made
+
+    def _types(self, names: Collection[str]) -> frozenset[int]:
+        return frozenset(self._graph.arrays.types.node_numbers(names))
+
+    def _hop(self, edge_types: Collection[str], direction: Direction | None) -> Hop:
+        """Return edges of these types, seen from where they are walked from."""
+        kinds = self._graph.arrays.kind_mask(edge_types or None, direction)
+        return Hop(frozenset() if kinds is None else frozenset(np.flatnonzero(kinds).tolist()))
+
+    def _pairs(self, rows: Numbers, hop: Hop) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the distinct pairs of a place among the rows and a node that a hop leads to, each with its edges.
+
+        Three aligned arrays, (pairs,).
+        """
+        parts = [walked.near << 32 | walked.far for walked in self._sets.store.around(rows, hop, self._sets.budget)]
+        pairs, edges = np.unique(np.concatenate([np.zeros(0, np.int64), *parts]), return_counts=True)
+        return pairs >> 32, pairs & 0xFFFFFFFF, edges
+
+    def _ordered(self, rows: Numbers, step: OrderStep) -> Numbers:
+        if step.aggregate is None:
+            values = self._values(cast(str, step.property), rows)
+            return rows[np.array(sort_places(values, descending=step.descending), np.intp)]
+        near, far, _ = self._pairs(rows, self._hop(step.edge_types, step.direction))
+        if step.node_types:
+            keep = np.isin(self._sets.store.node_types[far], list(self._types(step.node_types)))
+            near, far = near[keep], far[keep]
+        numbers = np.zeros(len(far))
+        if step.property:
+            distinct, place = np.unique(far, return_inverse=True)
+            numbers = np.array([quantity(value) for value in self._values(step.property, distinct)], np.float64)[place]
+        found = aggregated(near, numbers, len(rows), step.aggregate)
+        lowest = np.nan_to_num(-found if step.descending else found, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+        return rows[np.argsort(lowest, kind="stable")]
+
+    def _values(self, name: str, rows: Numbers) -> list[JsonValue]:
+        return self._sets.store.values(name, rows, self._sets.budget)
+
+
+def _may_be_empty(plan: SparkPlan) -> frozenset[str]:
+    """Return the sets that may hold no node: what is united or taken away, and whatever is counted but a search."""
+    steps = needed(plan)
+    if plan.give != "nodes":
+        return frozenset(step.into for step in steps if not isinstance(step, FindStep))
+    are_needed: dict[str, bool] = defaultdict(bool, {plan.answer: True})
+    for step in steps:
+        for place, name in enumerate(reads(step)):
+            are_needed[name] |= step.op != "union" and (step.op != "difference" or place == 0)
+    return frozenset(name for name, is_needed in are_needed.items() if not is_needed)
+
+
+def aggregated(
+    owners: NDArray[np.int64], numbers: NDArray[np.float64], size: int, how: Aggregate
+) -> NDArray[np.float64]:
+    """Return the aggregate of each owner's numbers: (size,). Without numbers it is NaN, and a count is 0.
+
+    `owners` and `numbers` are (n,) and aligned; an owner is a place from 0 to `size`.
+    """
+    is_number = ~np.isnan(numbers)
+    owners, numbers = owners[is_number], numbers[is_number]
+    counts = np.bincount(owners, minlength=size).astype(np.float64)
+    if how == "count":
+        return counts
+    if how in ("sum", "mean"):
+        sums = np.bincount(owners, numbers, minlength=size)
+        results = sums if how == "sum" else np.divide(sums, counts, out=np.zeros(size), where=counts > 0)
+    else:
+        results = np.full(size, np.inf if how == "min" else -np.inf)
+        (np.minimum if how == "min" else np.maximum).at(results, owners, numbers)
+    return np.where(counts > 0, results, np.nan)
 
 
 def before_jump(scores: list[float]) -> int:
@@ -209,12 +349,6 @@ def before_jump(scores: list[float]) -> int:
         return len(scores)
     wide = np.flatnonzero((gaps >= np.percentile(gaps, _JUMP_PERCENTILE)) & (gaps >= _LEAST_JUMP))
     return int(wide[0]) + 1 if len(wide) else len(scores)
-
-
-def _options(step: PlanStep, *names: str) -> dict[str, JsonValue]:
-    """Return the fields of a step that are set, as a tool takes them."""
-    values = ((name, getattr(step, name)) for name in names)
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values if value}
 
 
 def _kind_of_nothing(step: PlanStep) -> ErrorKind:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from pydantic import Field, ValidationError
 
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, UnknownProperty, UnknownType, nearest
 from orienteer.graph.store import Graph
+from orienteer.query.likeness import ORDERED, quantity
 from orienteer.records import Direction, Record
 from orienteer.retrieval.graph_text import arrow, triples_by_size
 from orienteer.retrieval.mentions import letter_likeness
-from orienteer.tools.select import AGGREGATES, COMPARISONS, property_of
 from orienteer.tools.session import Session
 from orienteer.tools.texts import LARGEST_K
-from orienteer.tools.walks import ORDERED, Aggregate, Comparison, quantity
 
+Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
+Aggregate: TypeAlias = Literal["count", "sum", "mean", "min", "max"]
+Given: TypeAlias = Literal["nodes", "count", "exists"]
+COMPARISONS, AGGREGATES = get_args(Comparison), get_args(Aggregate)
 MOST_STEPS = 16
+_OWN = ("name", "text")  # fields of every node, which are read if no property has the name
 
 
 class _PlanStep(Record):
@@ -56,10 +60,13 @@ class MatchStep(_PlanStep):
     direction: Direction | None = None
 
 
-class IntersectStep(_PlanStep):
-    """What several sets have in common, in the order of the first."""
+class CombineStep(_PlanStep):
+    """What several sets have in common, or hold together, or the first without the others; in the order of the first.
 
-    op: Literal["intersect"]
+    A union is in no order of its own.
+    """
+
+    op: Literal["intersect", "union", "difference"]
     of: tuple[str, ...] = Field(min_length=2)
 
 
@@ -94,17 +101,21 @@ class LimitStep(_PlanStep):
     k: int = Field(ge=1)
 
 
-PlanStep: TypeAlias = FindStep | CypherStep | MatchStep | IntersectStep | FilterStep | OrderStep | LimitStep
+PlanStep: TypeAlias = FindStep | CypherStep | MatchStep | CombineStep | FilterStep | OrderStep | LimitStep
 KINDS: Mapping[str, type[PlanStep]] = {
     "vector_search": FindStep,
     "lexical_search": FindStep,
     "cypher": CypherStep,
     "match": MatchStep,
-    "intersect": IntersectStep,
+    "intersect": CombineStep,
+    "union": CombineStep,
+    "difference": CombineStep,
     "filter": FilterStep,
     "order": OrderStep,
     "limit": LimitStep,
 }
+BEYOND_PAPER = ("union", "difference")
+"""Kinds of steps that are not the paper's."""
 
 
 class SparkPlan(Record):
@@ -114,6 +125,8 @@ class SparkPlan(Record):
     steps: tuple[Annotated[PlanStep, Field(discriminator="op")], ...]
     answer: str
     """The set whose nodes are the result, in its own order if a step made one, else ranked by the question."""
+    give: Given = "nodes"
+    """What is asked for: the nodes, how many there are, or whether there is any."""
 
 
 def reads(step: PlanStep) -> tuple[str, ...]:
@@ -122,7 +135,7 @@ def reads(step: PlanStep) -> tuple[str, ...]:
         return ()
     if isinstance(step, MatchStep):
         return (step.start,)
-    if isinstance(step, IntersectStep):
+    if isinstance(step, CombineStep):
         return step.of
     return () if step.of is None else (step.of,)
 
@@ -158,42 +171,50 @@ def in_words(step: PlanStep) -> str:
 _TEXT: dict[str, Any] = {"type": ["string", "null"]}
 _TEXTS: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
 _NUMBER: dict[str, Any] = {"type": ["integer", "null"]}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "steps": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": MOST_STEPS,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "op": {"enum": list(KINDS)},
-                    "into": {"type": "string"},
-                    "query": _TEXT,
-                    "start": _TEXT,
-                    "of": {"type": ["string", "array", "null"], "items": {"type": "string"}},
-                    "node_types": _TEXTS,
-                    "edge_types": _TEXTS,
-                    "direction": {"enum": ["out", "in", None]},
-                    "property": _TEXT,
-                    "comparison": {"enum": [*COMPARISONS, None]},
-                    "value": {"type": ["string", "number", "boolean", "null"]},
-                    "aggregate": {"enum": [*AGGREGATES, None]},
-                    "descending": {"type": ["boolean", "null"]},
-                    "k": _NUMBER,
+
+
+def _schema(without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the schema of a plan: flat, so that every server can enforce it. Operations are checked afterwards."""
+    return {
+        "type": "object",
+        "properties": {
+            "steps": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": MOST_STEPS,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "op": {"enum": [kind for kind in KINDS if kind not in without]},
+                        "into": {"type": "string"},
+                        "query": _TEXT,
+                        "start": _TEXT,
+                        "of": {"type": ["string", "array", "null"], "items": {"type": "string"}},
+                        "node_types": _TEXTS,
+                        "edge_types": _TEXTS,
+                        "direction": {"enum": ["out", "in", None]},
+                        "property": _TEXT,
+                        "comparison": {"enum": [*COMPARISONS, None]},
+                        "value": {"type": ["string", "number", "boolean", "null"]},
+                        "aggregate": {"enum": [*AGGREGATES, None]},
+                        "descending": {"type": ["boolean", "null"]},
+                        "k": _NUMBER,
+                    },
+                    "required": ["op", "into"],
+                    "additionalProperties": False,
                 },
-                "required": ["op", "into"],
-                "additionalProperties": False,
             },
+            "answer": {"type": "string"},
+            "version": _NUMBER,
+            **({} if without else {"give": {"enum": [*get_args(Given), None]}}),
         },
-        "answer": {"type": "string"},
-        "version": _NUMBER,
-    },
-    "required": ["steps", "answer"],
-    "additionalProperties": False,
-}
-"""The schema of a plan: flat, so that every server can enforce it. Arguments of operations are checked afterwards."""
+        "required": ["steps", "answer"],
+        "additionalProperties": False,
+    }
+
+
+SCHEMA = _schema()
+PAPER_SCHEMA = _schema(BEYOND_PAPER)
 
 
 # A plan checked against the graph's schema before any of it runs: near forms are taken, impossible steps reported.
@@ -279,7 +300,8 @@ def check(
             answer = near[0]
     if faults:
         return CheckedPlan(None, tuple(faults), tuple(checker.notes))
-    return CheckedPlan(SparkPlan(steps=tuple(steps), answer=answer), (), tuple(checker.notes))
+    give: Given = plan.get("give") or "nodes"
+    return CheckedPlan(SparkPlan(steps=tuple(steps), answer=answer, give=give), (), tuple(checker.notes))
 
 
 class _Checker:
@@ -325,8 +347,8 @@ class _Checker:
             hop = self._hop(starts[0], edges, types, step.direction)
             resolved = {"edge_types": edges, "node_types": types, "direction": hop.direction}
             return step.model_copy(update=resolved), hop.types
-        if isinstance(step, IntersectStep):
-            return step, self._common(starts)
+        if isinstance(step, CombineStep):
+            return step, self._combined(step, starts)
         if isinstance(step, FilterStep):
             if step.comparison in ORDERED and math.isnan(quantity(step.value)):
                 wants = f"{step.value!r} is no number, date or price: {step.comparison} needs one"
@@ -364,6 +386,14 @@ class _Checker:
         if most != step.k:
             self.notes.append(f"k of {step.into!r} is {step.k}: read as {most}")
         return step.model_copy(update={"node_types": tuple(types or ()), "k": most}), self._common([types, *starts])
+
+    def _combined(self, step: CombineStep, types: Sequence[Types | None]) -> Types | None:
+        if step.op == "difference":
+            return types[0]
+        if step.op == "intersect":
+            return self._common(types)
+        known = [names for names in types if names is not None]
+        return frozenset[str]().union(*known) if len(known) == len(types) else None
 
     def _common(self, types: Sequence[Types | None]) -> Types | None:
         """Return the types common to all of these, or None if they are unknown. Raises `_Refused`."""
@@ -497,10 +527,27 @@ def _read(written: Mapping[str, Any]) -> PlanStep:
         raise _Refused("plan", f"{', '.join(strange)} cannot stand here: it takes {takes}")
     if lacking := [name for name, field in fields.items() if field.is_required() and name not in values]:
         raise _Refused("plan", f"{', '.join(lacking)} is missing")
-    if isinstance(values.get("of"), str) and kind is IntersectStep:
+    if isinstance(values.get("of"), str) and kind is CombineStep:
         raise _Refused("plan", "`of` must list two sets or more")
     try:
         return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         raise _Refused("plan", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def property_of(graph: Graph, name: str) -> str:
+    """Return a property by its name, whatever its case and punctuation. Raises `UnknownProperty` with near names."""
+    names: Sequence[str] = (*graph.arrays.properties.names, *_OWN)
+    if name in names:
+        return name
+
+    def bare(written: str) -> str:
+        return "".join(letter for letter in written.casefold() if letter.isalnum())
+
+    same = [other for other in names if bare(other) == bare(name)]
+    if len(same) == 1:
+        return same[0]
+    near = nearest(name, names)
+    hint = f" Near: {', '.join(near)}." if near else ""
+    raise UnknownProperty(f"No node has a property {name[:200]!r}.{hint} In this graph: {', '.join(names[:40])}.", near)

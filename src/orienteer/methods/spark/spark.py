@@ -4,41 +4,48 @@ Paper: SAGE (004), section 2.2.A and appendix H; table 4: one call, one iteratio
 examples, and the plan alternates candidates by search with steps along typed edges. If it gives nothing, a search
 with the question's own words answers (BM25 + cosine).
 
-Defaults that are not the paper's; `faithful=True` turns 1 to 3 off:
+Defaults that are not the paper's; `faithful=True` turns 1 to 4 off:
 1. An invalid plan is sent back once with what is wrong. The paper has one call and no loop (section 3.2, C.7).
 2. A few values of nodes stand in the prompt if `samples` allows it.
 3. Plain search fills the ranking up behind what the plan found (`fill`).
+4. A plan may unite sets, take one away from another, and ask for a number, or for yes or no.
 
 Deviations:
-4. The plan is data of eight operations, one of which is a read-only Cypher statement. The paper's plan is Cypher; its
+5. The plan is data of ten operations, one of which is a read-only Cypher statement. The paper's plan is Cypher; its
    code runs generated Python, which could do anything that its process may.
-5. A set of the plan cannot stand in a Cypher statement: `intersect` brings the two together.
-6. Without vectors a vector search is one by words. The 0.6 and 0.4 of the fallback are ours to choose: see `hybrid`.
-7. A plan that puts its answer in order keeps that order; else the answer is ranked against the question, however many
+6. A set of the plan cannot stand in a Cypher statement: `intersect` brings the two together.
+7. Without vectors a vector search is one by words. The 0.6 and 0.4 of the fallback are ours to choose: see `hybrid`.
+8. A plan that puts its answer in order keeps that order; else the answer is ranked against the question, however many
    nodes it has. The paper's code ranks answers of 10 to 499 and drops larger ones.
-8. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; notes tell.
-9. The prompt is our own.
+9. Near forms of types and properties are read as they are meant, an edge in the wrong direction is turned; notes tell.
+10. The prompt is our own.
 
 Nothing here looks at gold, and nothing runs again because of a poor score, as in the paper's evaluation code.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import Field, field_validator
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.errors import BadOption, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.methods.spark.examples import PlanPrompt, examples_of, prompt_for
 from orienteer.methods.spark.execution import Execution
-from orienteer.methods.spark.plan import SCHEMA, CheckedPlan, PlanFault, SparkPlan, check
+from orienteer.methods.spark.plan import PAPER_SCHEMA, SCHEMA, CheckedPlan, PlanFault, SparkPlan, check
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import JsonValue, Question, Result
+from orienteer.reading.answer import ProofWording
+from orienteer.records import JsonValue, Question, Ranked, Result
+from orienteer.retrieval.graph_text import ends_of
 from orienteer.retrieval.query import checked_mode_or_auto
+from orienteer.tools.session import aside
 from orienteer.tools.toolbox import Toolbox
 
 EDGES = "edges"
@@ -85,6 +92,17 @@ class SparkConfig(Options):
         return WorkflowConfig(temperature=self.temperature, mode=mode)
 
 
+class _Found(NamedTuple):
+    """What a plan has found."""
+
+    reasons: Mapping[int, str] = {}
+    """The rows with the reason of each, best first."""
+    answer: Mapping[str, str] = {}
+    """The fields of a result that is asked for a number, or for yes or no."""
+    execution: Execution | None = None
+    """What proves the rows."""
+
+
 class Spark:
     """One planned call. Safe to share among threads."""
 
@@ -99,9 +117,7 @@ class Spark:
         """Have a plan written, run it, and rank what it finds; else what a plain search finds."""
         offers = self.config.cypher
         config = self.config.workflow(self._graph)
-        toolbox = Toolbox.full(
-            self._graph, mode=config.mode, offers_cypher=offers, offers_select=True, names_first=False
-        )
+        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_cypher=offers, names_first=False)
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )
@@ -110,22 +126,24 @@ class Spark:
             workflow.marks.append(FALLBACK)
             return workflow.plain_search()
 
+        answer: dict[str, str] = {}
+
         def course() -> Any:  # Any: hits
             plan = self._plan(workflow)
-            reasons = self._run(workflow, plan) if plan is not None else {}
-            hits = workflow.present(reasons)
-            if hits and (len(hits) == question.k or not self.config.fill or self.config.faithful):
-                return hits
-            if not hits:
+            found = self._run(workflow, plan) if plan is not None else _Found()
+            answer.update(found.answer)
+            hits = workflow.present(found.reasons)
+            if (hits or answer) and (len(hits) == question.k or not self.config.fill or self.config.faithful):
+                return self._proved(found, hits)
+            if not hits and not answer:
                 workflow.notes.append("the plan gave nothing: found by plain search")
                 # A plan that failed has no edges to its credit.
                 workflow.marks = [mark for mark in workflow.marks if mark != EDGES]
                 return workflow.present(plain())
-            return workflow.present(
-                reasons | {row: why for row, why in workflow.plain_search().items() if row not in reasons}
-            )
+            more = {row: why for row, why in workflow.plain_search().items() if row not in found.reasons}
+            return self._proved(found, workflow.present({**found.reasons, **more}))
 
-        return workflow.follow(course, instead=lambda: workflow.present(plain()))
+        return workflow.follow(course, instead=lambda: workflow.present(plain())).model_copy(update=answer)
 
     @cached_property
     def _prompt(self) -> PlanPrompt:
@@ -137,6 +155,7 @@ class Spark:
             samples=self.config.shows_values,
             has_vectors=self._graph.arrays.searcher.has_vectors,
             offers_cypher=self.config.cypher,
+            faithful=self.config.faithful,
         )
 
     def _plan(self, workflow: Workflow) -> SparkPlan | None:
@@ -149,7 +168,8 @@ class Spark:
             return [fault.text for fault in attempts[-1].faults]
 
         values = {**self._prompt._asdict(), "question": workflow.question.text}
-        reply = workflow.ask_for("spark", SCHEMA, faults, not self.config.faithful, **values)
+        schema = PAPER_SCHEMA if self.config.faithful else SCHEMA
+        reply = workflow.ask_for("spark", schema, faults, not self.config.faithful, **values)
         if reply is None:
             self._blame(workflow, (PlanFault("plan", "the model's reply is no plan"),))
             return None
@@ -163,8 +183,8 @@ class Spark:
     def _checked(self, reply: dict[str, Any]) -> CheckedPlan:  # Any: JSON
         return check(self._graph, reply, offers_cypher=self.config.cypher)
 
-    def _run(self, workflow: Workflow, plan: SparkPlan) -> dict[int, str]:
-        """Return the rows that a plan finds with the reason of each, best first."""
+    def _run(self, workflow: Workflow, plan: SparkPlan) -> _Found:
+        """Return what a plan finds."""
         execution = Execution(
             self._graph,
             workflow.session,
@@ -176,24 +196,46 @@ class Spark:
         outcome = execution.run(plan)
         workflow.set_joins += outcome.set_joins
         self._blame(workflow, outcome.faults)
-        if outcome.set_name is None:
-            return {}
+        if outcome.rows is None:
+            return _Found()
         if outcome.has_edges:
             workflow.marks.append(EDGES)
-        rows = outcome.rows
-        if not outcome.is_ordered:
+        rows, question = outcome.rows, workflow.question
+        if not outcome.is_ordered and rows:
             # Nodes that the search does not find stay in the answer, last: the plan found them.
-            question = workflow.question
-            best = workflow.search(
-                question.text,
-                question.k,
-                node_types=question.node_types,
-                where=question.where,
-                among=outcome.set_name,
-            )
-            rows = tuple(dict.fromkeys((*best, *outcome.rows)))
+            with aside(workflow.session, np.array(sorted(rows), np.int32)) as among:
+                best = workflow.search(
+                    question.text, question.k, node_types=question.node_types, where=question.where, among=among
+                )
+            rows = tuple(dict.fromkeys((*best, *rows)))
         order = "in the plan's order" if outcome.is_ordered else "ranked against the question"
-        return dict.fromkeys(rows, f"by the plan ({outcome.trail}), {order}")
+        by = f"by the plan ({outcome.trail})"
+        reasons = dict.fromkeys(rows, f"{by}, {order}")
+        if plan.give == "nodes":
+            return _Found(reasons, execution=execution)
+        mask = self._graph.arrays.mask(question.node_types or None, question.where)
+        count = len(rows) if mask is None else int(mask[np.array(rows, np.int32)].sum())
+        text, kind = (str(count), "number") if plan.give == "count" else ("yes" if count else "no", "boolean")
+        answer = {"answer": text, "answer_kind": kind, "long_answer": f"{text}, {by}"}
+        return _Found(reasons, answer, execution)
+
+    def _proved(self, found: _Found, hits: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
+        """Return hits, those that the plan has found with their proofs, as many as the time of one step allows."""
+        if found.execution is None:
+            return hits
+        found.execution.allow()
+        wording, proved = ProofWording(self._graph, found.execution.said), list(hits)
+        for place, hit in enumerate(hits):
+            row = self._graph.arrays.row(hit.id)
+            if row not in found.reasons:
+                continue
+            try:
+                texts, edges = wording.written(found.execution.proof(row))
+            except (QueryStopped, BadOption):
+                break
+            why, ends = "; ".join(dict.fromkeys((hit.why, *texts))), ends_of(self._graph, hit.id, edges)
+            proved[place] = hit.model_copy(update={"why": why, "edges": edges, "ends": ends})
+        return tuple(proved)
 
     @staticmethod
     def _blame(workflow: Workflow, faults: tuple[PlanFault, ...]) -> None:
