@@ -285,7 +285,8 @@ def _are_variables(tokens: Sequence[CypherToken]) -> Iterator[bool]:
             continue
         is_type = (before == ":" and not in_map) or (before == "|" and is_type)
         is_key = before == "." or (in_map and after == ":" and before in ("{", ","))
-        yield not is_type and not is_key and not (token.kind == "word" and after == "(")
+        is_dotted = after == "." and at + 3 < len(tokens) and tokens[at + 3].value == "("  # duration.between(
+        yield not is_type and not is_key and not (token.kind == "word" and (after == "(" or is_dotted))
 
 
 # ---------------------------------------------------------------------------------------------------------- verdicts

@@ -12,23 +12,18 @@ from itertools import count
 from orienteer.cypher.names import QueryTable
 from orienteer.cypher.projections import aggregates
 from orienteer.cypher.syntax import (
-    Binary,
     Clause,
     CypherStatement,
-    Expression,
     Laid,
-    Literal_,
     MatchClause,
     PathPattern,
     Projection,
     ProjectionItem,
-    Property,
     Subquery,
-    Unary,
     Unwind,
-    Variable,
     made_up,
 )
+from orienteer.query.expressions import Binary, Expression, Literal_, Property, Unary, Variable
 from orienteer.records import JsonValue
 
 EXAMPLES = 3

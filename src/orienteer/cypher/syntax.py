@@ -7,68 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.cypher.names import View
-from orienteer.query.expressions import (
-    MOST_DEEP,
-    Binary,
-    CaseExpression,
-    Comprehension,
-    Expression,
-    FunctionCall,
-    Item,
-    ListOf,
-    Literal_,
-    MapOf,
-    Parameter,
-    Property,
-    Quantifier,
-    Slice,
-    Tree,
-    Unary,
-    Variable,
-    measured,
-    parts,
-)
+from orienteer.query.expressions import Expression, Tree, Variable
 from orienteer.records import JsonValue
-
-__all__ = [
-    "Binary",
-    "CaseExpression",
-    "Clause",
-    "Comprehension",
-    "CypherStatement",
-    "Direction",
-    "EdgePattern",
-    "Expression",
-    "FunctionCall",
-    "HasType",
-    "Hops",
-    "Item",
-    "Laid",
-    "ListOf",
-    "Literal_",
-    "MOST_DEEP",
-    "MapOf",
-    "MatchClause",
-    "NodePattern",
-    "OrderItem",
-    "Parameter",
-    "PathPattern",
-    "PatternComprehension",
-    "Projection",
-    "ProjectionItem",
-    "Property",
-    "Quantifier",
-    "Reduction",
-    "Slice",
-    "Subquery",
-    "Tree",
-    "Unary",
-    "Unwind",
-    "Variable",
-    "made_up",
-    "measured",
-    "parts",
-]
 
 Direction: TypeAlias = Literal["out", "in", "both"]
 
@@ -89,9 +29,9 @@ class PatternComprehension(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Subquery(Tree):
-    """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is read as EXISTS."""
+    """`EXISTS { pattern WHERE p }`, `COUNT { }` or `COLLECT { }`; a pattern as a condition is read as EXISTS."""
 
-    kind: Literal["EXISTS", "COUNT"]
+    kind: Literal["EXISTS", "COUNT", "COLLECT"]
     paths: tuple[PathPattern, ...]
     where: Expression | None
     clauses: tuple[Clause, ...] = ()
@@ -204,13 +144,23 @@ class Projection:
     star: bool
     distinct: bool
     order: tuple[OrderItem, ...]
-    skip: int | Parameter | None
-    limit: int | Parameter | None
+    skip: Expression | None
+    limit: Expression | None
     where: Expression | None
     """Only of WITH."""
 
 
-Clause: TypeAlias = MatchClause | Unwind | Projection
+@dataclass(frozen=True, slots=True)
+class CallClause:
+    """`CALL { query [UNION query] }`, with `imports` from outside, `WITH x` or `CALL (x) { }`."""
+
+    queries: tuple[tuple[Clause, ...], ...]
+    imports: tuple[tuple[Variable, ...] | None, ...]
+    """For each query; None for all variables."""
+    keeps_repeats: bool
+
+
+Clause: TypeAlias = MatchClause | Unwind | Projection | CallClause
 
 
 class Laid(NamedTuple):

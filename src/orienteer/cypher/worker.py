@@ -5,8 +5,8 @@ Requests come on standard input and answers go to standard output, each as four 
 
 Its walls: the guard lets only reading statements through, and a budget bounds each of them; RLIMIT_FSIZE forbids every
 write; RLIMIT_AS bounds memory; Landlock (Linux 5.13 and later) refuses every connection (6.7), and every file but
-Python's own, since the graph is mapped by then. See `sandbox.confinement`. Windows has none of the last three; macOS
-has no Landlock, and memory is not bounded there.
+Python's own and those of time zones, since the graph is mapped by then. See `sandbox.confinement`. Windows has none of
+the last three; macOS has no Landlock, and memory is not bounded there.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def main() -> None:
     own = [
         (Path(folder), confinement.READ_FILE | confinement.READ_FOLDER) for folder in sys.path if Path(folder).is_dir()
     ]
+    if (zones := Path("/usr/share/zoneinfo")).is_dir():
+        own.append((zones, confinement.READ_FILE | confinement.READ_FOLDER))
     walls["landlock"] = confinement.keep_files([(Path("/proc"), confinement.READ_FILE), *own])
     walls["memory"] = confinement.limit_memory(_MEMORY)
     frames.send(answers, json.dumps({"ready": sorted(name for name, holds in walls.items() if holds)}).encode())

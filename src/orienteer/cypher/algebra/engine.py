@@ -122,5 +122,5 @@ class Arrays:
         return self._viewed[view]
 
     def _of_view(self, view: View | None, shown: Identifiers | None) -> _Viewed:
-        names = names_of(self._store, view, shown)
+        names = names_of(self._store, view)
         return _Viewed(names, shown, shown_names(self._store, names, shown), RecordMaker(self._store, names, shown))
