@@ -31,8 +31,7 @@ from orienteer.cypher import (
     parse_cypher,
     tokenize_cypher,
 )
-from orienteer.errors import BadQuery, QueryStopped
-from orienteer.errors import Error as OrienteerError
+from orienteer.errors import BadQuery, Error as OrienteerError, QueryStopped
 from orienteer.graph import Graph
 from orienteer.query import Variable
 from orienteer.records import Edge, Node

@@ -22,8 +22,7 @@ from orienteer.cypher.kinds import (
 from orienteer.cypher.syntax import CallClause, PatternComprehension, Reduction, Subquery
 from orienteer.errors import BadQuery, nearest
 from orienteer.query.expressions import Binary, Expression, FunctionCall, Item, ListOf, Literal_, parts
-from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS
-from orienteer.query.temporal import MOMENTS
+from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS, MOMENTS
 from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS
 
 if TYPE_CHECKING:

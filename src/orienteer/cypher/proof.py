@@ -12,6 +12,7 @@ from itertools import count
 from orienteer.cypher.names import QueryTable
 from orienteer.cypher.projections import aggregates
 from orienteer.cypher.syntax import (
+    CallClause,
     Clause,
     CypherStatement,
     Laid,
@@ -75,7 +76,7 @@ def laid_statement(statement: CypherStatement, laid: Laid) -> CypherStatement:
     ]
     columns = columns or [ProjectionItem(Literal_(None), made_up("nothing"), True)]
     limit = _BOUND if laid.binds_scalars else _UNBOUND
-    end = Projection(tuple(columns), False, False, (), None, limit, None)
+    end = Projection(tuple(columns), False, False, (), None, Literal_(limit), None)
     return replace(statement, queries=((*part.clauses[: part.start], *own, end),), laid=laid)
 
 
@@ -119,6 +120,8 @@ def _names(clauses: Sequence[Clause]) -> list[str]:
             names = dict.fromkeys([*(names if clause.star else ()), *(item.name for item in clause.items)])
         elif isinstance(clause, Unwind):
             names[clause.variable] = None
+        elif isinstance(clause, CallClause):
+            names |= dict.fromkeys(_names(clause.queries[0]))
         else:
             for path in clause.paths:
                 every = [*(node.variable for node in path.nodes), *(edge.variable for edge in path.edges)]

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadQuery
-from orienteer.query import expressions as ex
-from orienteer.query import plan
+from orienteer.query import expressions as ex, plan
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, column, constant, objects
 from orienteer.query.plan import NodeSet

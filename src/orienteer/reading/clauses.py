@@ -26,9 +26,7 @@ from orienteer.reading.joints import Joints, contrary, denied
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.likenesses import Likenesses
 from orienteer.reading.membership import Membership
-from orienteer.reading.objects import Object as Object
-from orienteer.reading.objects import ObjectLists
-from orienteer.reading.objects import Objects as Objects
+from orienteer.reading.objects import Object as Object, ObjectLists, Objects as Objects
 from orienteer.reading.phrases import PhraseRules
 from orienteer.reading.places import Places
 from orienteer.reading.possession import Having
