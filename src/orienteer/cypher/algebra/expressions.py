@@ -8,7 +8,6 @@ from functools import singledispatchmethod
 from typing import NamedTuple, TypeGuard
 
 from orienteer.cypher import syntax
-from orienteer.cypher.algebra.patterns import inner_match
 from orienteer.cypher.checks import (
     check_compared,
     check_count,
@@ -80,6 +79,8 @@ class Expressions:
     """Returns the nodes with an id, as the statement's view writes it."""
     clauses: Callable[[Expressions, Table, tuple[syntax.Clause, ...]], Table]
     """Compiles the clauses of a subquery over the table before them."""
+    pattern: Callable[..., Match]
+    """Compiles a pattern inside an expression, as `patterns.inner_match` does."""
 
     def tree(self, expression: Expression) -> Expression:
         """Return an expression of the algebra. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -295,7 +296,7 @@ class Expressions:
         outside = {value.text for value in self.scope.variables.values()}
         with self.scope.inner({}):
             is_set, has_more = expression.kind == "EXISTS", bool(expression.clauses)
-            match: Table = inner_match(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
+            match: Table = self.pattern(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
             if has_more:
                 match = self.clauses(self, match, expression.clauses)
             returned = list(self.scope.variables.values())
@@ -309,7 +310,7 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.PatternComprehension) -> Compiled:
         with self.scope.inner({}):
-            match = inner_match(self, (expression.path,), expression.where, is_set=False, reads_all=True)
+            match = self.pattern(self, (expression.path,), expression.where, is_set=False, reads_all=True)
             result = self.compiled(expression.result)
         return Compiled(Inner("list", match, result.tree), Value("", list_of(result.kind)))
 

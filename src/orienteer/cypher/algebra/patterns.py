@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from orienteer.cypher import syntax
+from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.checks import conjuncts
 from orienteer.cypher.kinds import NULL, UNKNOWN, Value, ValueKind
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
@@ -17,9 +17,6 @@ from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, S
 from orienteer.query.sets import both
 from orienteer.query.tables import names_in
 from orienteer.records import Triple
-
-if TYPE_CHECKING:
-    from orienteer.cypher.algebra.expressions import Expressions
 
 _NOWHERE = Among(())
 
