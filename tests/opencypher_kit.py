@@ -31,8 +31,7 @@ from orienteer.cypher import (
     parse_cypher,
     tokenize_cypher,
 )
-from orienteer.errors import BadQuery, QueryStopped
-from orienteer.errors import Error as OrienteerError
+from orienteer.errors import BadQuery, Error as OrienteerError, QueryStopped
 from orienteer.graph import Graph
 from orienteer.query import Variable
 from orienteer.records import Edge, Node
@@ -285,7 +284,8 @@ def _are_variables(tokens: Sequence[CypherToken]) -> Iterator[bool]:
             continue
         is_type = (before == ":" and not in_map) or (before == "|" and is_type)
         is_key = before == "." or (in_map and after == ":" and before in ("{", ","))
-        yield not is_type and not is_key and not (token.kind == "word" and after == "(")
+        is_dotted = after == "." and at + 3 < len(tokens) and tokens[at + 3].value == "("  # duration.between(
+        yield not is_type and not is_key and not (token.kind == "word" and (after == "(" or is_dotted))
 
 
 # ---------------------------------------------------------------------------------------------------------- verdicts

@@ -7,8 +7,7 @@ import json
 import pkgutil
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import orienteer.tools
 from orienteer.errors import Error

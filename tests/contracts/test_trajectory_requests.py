@@ -15,9 +15,7 @@ from fakes.embedder import embedded
 from fakes.recorder import PACKAGES, Recorder, Sent, canonical, sent
 from orienteer.graph import Graph
 from orienteer.lab.baselines import ListwiseReranker
-from orienteer.lab.replay import SentRequest
-from orienteer.lab.replay import replay as replay_trajectory
-from orienteer.lab.replay import requests as requests_of
+from orienteer.lab.replay import SentRequest, replay as replay_trajectory, requests as requests_of
 from orienteer.llm import OpenAIConfig, OpenAIModel, prompts_of
 from orienteer.methods import METHODS
 from orienteer.records import Result, Trajectory

@@ -31,6 +31,7 @@ def test_json_has_columns_rows_total_truncated(languages, capsys):
         "total": len(years),
         "truncated": True,
         "notes": [],
+        "proofs": [],
     }
 
 
@@ -82,3 +83,17 @@ def test_a_view_names_ids_and_types_its_way(languages, capsys):
     assert main(["cypher", languages, query]) == 2
     assert main(["cypher", languages, "MATCH (n) RETURN n", "--view", "Language"]) == 2
     assert "is a node type" in capsys.readouterr().err
+
+
+def test_proofs_say_what_the_first_rows_rest_on(languages, capsys):
+    query = "MATCH (l:language)-[d:designed_by]->(p) RETURN p.name ORDER BY p.name, l.name"
+    assert main(["cypher", languages, query, "--limit", "2", "--proofs", "1", "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    [proof] = table["proofs"]
+    [laid] = proof["laid"]
+    assert proof["values"] == {"p.name": table["rows"][0][0]} == {"p.name": laid["p"]["name"]}
+    assert (laid["d"]["source"], laid["d"]["target"]) == (laid["l"]["id"], laid["p"]["id"])
+    assert main(["cypher", languages, query, "--limit", "1", "--proofs", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "row 1" in printed
+    assert f"{laid['d']['source']} -designed_by-> {laid['d']['target']}" in printed

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fakes.limits import limits_in
 from orienteer.lab.baselines import ActionCall, GraphCot, GraphCotConfig, parse_actions, split_arguments

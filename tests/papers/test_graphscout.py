@@ -6,11 +6,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from clinic import EDGES as CLINIC_EDGES
-from clinic import NODES as CLINIC_NODES
+from clinic import EDGES as CLINIC_EDGES, NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
@@ -29,8 +27,7 @@ from orienteer.cypher import View
 from orienteer.errors import BadOption, Error, UnknownType
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records, import_graph
-from orienteer.lab.replay import replay as replay_trajectory
-from orienteer.lab.replay import requests as requests_of
+from orienteer.lab.replay import replay as replay_trajectory, requests as requests_of
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
 from orienteer.methods import GraphScout, GraphScoutConfig
 from orienteer.protocols import Embedded

@@ -18,12 +18,12 @@ from fakes.deep_search import (
     SEMANTIC_ANSWER,
     Script,
     Shelf,
+    ask as ask_any,
     faithful,
     number,
     served,
     steps_of,
 )
-from fakes.deep_search import ask as ask_any
 from orienteer.errors import BadOption
 from orienteer.llm import Allowance
 from orienteer.methods import GraphSearch, GraphSearchConfig

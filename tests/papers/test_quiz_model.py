@@ -30,8 +30,7 @@ from orienteer.lab.quizzes import (
     read_quiz,
     subgraph_text,
 )
-from orienteer.lab.replay import replay as replay_trajectory
-from orienteer.lab.replay import requests as requests_of
+from orienteer.lab.replay import replay as replay_trajectory, requests as requests_of
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.serve import main

@@ -5,8 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BudgetExhausted, ModelError

@@ -4,8 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from fakes import Answer, FakeServer
 from fakes.embedder import embedded

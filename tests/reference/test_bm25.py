@@ -9,8 +9,7 @@ from functools import lru_cache
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.graph import Graph
 from orienteer.records import Edge, Hit, Node

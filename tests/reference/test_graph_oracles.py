@@ -8,8 +8,7 @@ from itertools import pairwise
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.errors import AmbiguousNode, BadInput, UnknownNode
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder

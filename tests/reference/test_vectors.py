@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.errors import BadOption
 from orienteer.index import LEAST_RECALL, ArrayFolder, VectorIndex, create_halves, write_index

@@ -7,8 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from fakes.http_site import serving
 from orienteer.errors import BadOption

@@ -1,8 +1,7 @@
 """What the ranking of `anchor` is computed with."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.methods import highest_places, unite_sorted
 

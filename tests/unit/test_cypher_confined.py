@@ -126,3 +126,43 @@ def test_hostile_statements_end_in_time_and_write_nothing(cypher, tmp_path):
             late.append(line["id"])
     assert (late, broken) == ([], [])
     assert files() == before
+
+
+DESIGNED = "MATCH (l:language)-[d:designed_by]->(p:person) "
+PROVED = (
+    DESIGNED + "WHERE NOT EXISTS { (p)-[:designed_by]->(:language) } RETURN p.name, l.year",
+    DESIGNED + "WHERE EXISTS { (l)--(other) } RETURN l",
+    DESIGNED + "WITH l, count(p) AS people RETURN l.name AS name, people",
+    "MATCH (l:language) RETURN count(*) AS n UNION MATCH (p:person) RETURN count(*) AS n",
+)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("text", PROVED)
+def test_a_worker_proves_rows_as_the_engine_in_this_process_does(cypher, tmp_path, text):
+    here = Cypher(Graph.open(tmp_path / "graph"), ArraysEngine)
+    table = cypher.query(text, proofs=2)
+    assert len(table.proofs) == min(2, len(table.rows)) > 0
+    assert table == here.query(text, proofs=2)
+    assert cypher.query(text).proofs == ()
+
+
+@pytest.mark.process
+def test_a_proof_says_what_is_not_there_and_the_row_of_the_with_before(cypher):
+    [proof, *_] = cypher.query(PROVED[0], proofs=1).proofs
+    assert proof.absent == ("(p)-[:designed_by]->(:language)",)
+    [laid] = proof.laid
+    assert laid.keys() == {"p", "d", "l"}
+    assert (laid["d"]["source"], laid["d"]["target"]) == (laid["l"]["id"], laid["p"]["id"])
+    table = cypher.query(PROVED[2], proofs=1)
+    [grouped] = table.proofs
+    assert grouped.values == dict(zip(table.columns, table.rows[0], strict=True))
+    assert len(grouped.before.laid) == min(table.rows[0][1], 3)
+    assert {laid["l"]["name"] for laid in grouped.before.laid} == {table.rows[0][0]}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("text", ["RETURN 1 AS one", "MATCH (l:language) WHERE l.year > 9999 RETURN count(l) AS n"])
+def test_a_row_without_a_pattern_to_lay_has_an_empty_proof(cypher, text):
+    [proof] = cypher.query(text, proofs=1).proofs
+    assert proof.laid == ()

@@ -1,10 +1,13 @@
 """Cypher as people write it, over the arrays: forms that the engine before refused, with answers found by hand."""
 
+import random
+
 import pytest
 
 from orienteer.cypher import ArraysEngine, Cypher
 from orienteer.errors import BadQuery, UnknownProperty, UnknownType
 from orienteer.graph import Graph
+from orienteer.ingest import demo_records
 from orienteer.records import Edge, Node
 
 NODES = [
@@ -104,3 +107,55 @@ def test_names_that_end_as_they_begin_are_found(scratch):
         for sign, test in (("CONTAINS", str.__contains__), ("STARTS WITH", str.startswith), ("=", str.__eq__)):
             found = cypher.query(f"MATCH (n) WHERE n.name {sign} $text RETURN n.id ORDER BY n.id", {"text": text})
             assert [row[0] for row in found.rows] == [str(at) for at, name in enumerate(names) if test(name, text)]
+
+
+def test_a_subquery_makes_its_rows_for_each_row_outside(scratch):
+    """COLLECT, COUNT, EXISTS and CALL page and gather the rows of each row outside, as a loop over the records does."""
+    nodes, edges = demo_records()
+    cypher = Cypher(Graph.from_records(nodes, edges, path=scratch()), ArraysEngine)
+    named = {node.id: node for node in nodes}
+    made = {node.id: [] for node in nodes if node.type == "person"}
+    for edge in edges:
+        if edge.type == "designed_by":
+            made[edge.target].append(named[edge.source].name)
+    pattern = "MATCH (l:language)-[:designed_by]->(p)"
+    for skip, limit in ((0, 1), (1, 1), (1, 5), (0, 0)):
+        page = f"ORDER BY l.name SKIP {skip} LIMIT {limit}"
+        right = {one: sorted(names)[skip : skip + limit] for one, names in made.items()}
+        rows = [(one, name) for one, names in right.items() for name in names]
+        called = f"MATCH (p:person) CALL {{ WITH p {pattern} RETURN l.name AS name {page} }} RETURN p.id, name"
+        assert sorted(cypher.query(called, limit=None).rows) == sorted(rows)
+        newer = called.replace("{ WITH p", "(p) {")
+        assert cypher.query(newer, limit=None).rows == cypher.query(called, limit=None).rows
+        collected = f"MATCH (p:person) RETURN p.id, COLLECT {{ {pattern} RETURN l.name {page} }}"
+        assert dict(cypher.query(collected, limit=None).rows) == right
+        counted = f"MATCH (p:person) RETURN p.id, COUNT {{ {pattern} RETURN l.name {page} }}"
+        assert dict(cypher.query(counted, limit=None).rows) == {one: len(names) for one, names in right.items()}
+        there = f"MATCH (p:person) WHERE EXISTS {{ {pattern} RETURN l.name {page} }} RETURN p.id"
+        assert {row[0] for row in cypher.query(there, limit=None).rows} == {
+            one for one, names in right.items() if names
+        }
+    grouped = (
+        f"MATCH (p:person) CALL {{ WITH p {pattern} RETURN count(l) AS k, max(l.name) AS top }} RETURN p.id, k, top"
+    )
+    right = {(one, len(names), max(names, default=None)) for one, names in made.items()}
+    assert set(cypher.query(grouped, limit=None).rows) == right
+    united = (
+        "CALL { MATCH (p:person) RETURN p.type AS x UNION MATCH (l:language) RETURN 'language' AS x } RETURN count(*)"
+    )
+    assert cypher.query(united.replace("p.type", "'person'")).rows == ((2,),)
+    for fault in ("CALL { RETURN a AS b } RETURN b", "CALL { WITH a RETURN a } RETURN a", "RETURN a LIMIT a"):
+        with pytest.raises(BadQuery):
+            cypher.query(f"UNWIND [1] AS a {fault}")
+    assert cypher.query("UNWIND [1, 2, 3] AS a RETURN a SKIP 2 - $one LIMIT toInteger(1.9)", {"one": 1}).rows == ((2,),)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pages_of_many_rows_outside_hold_across_batches(cypher, seed):
+    """More than one batch of rows, whose pages are counted from batch to batch."""
+    rng = random.Random(seed)
+    sizes = [rng.randrange(900) for _ in range(400)]
+    query = "UNWIND range(0, size($n) - 1) AS a CALL { WITH a UNWIND range(1, $n[a]) AS x WITH x SKIP 5 LIMIT 700 "
+    found = cypher.query(query + "RETURN count(*) AS k, sum(x) AS s } RETURN k, s", {"n": sizes}, limit=None).rows
+    pages = [range(1, size + 1)[5:705] for size in sizes]
+    assert list(found) == [(len(page), sum(page)) for page in pages]

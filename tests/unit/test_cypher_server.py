@@ -10,7 +10,7 @@ import pytest
 
 from opencypher_kit import SPELLINGS, spelled
 from orienteer.connect import NameProperties, ServerFields, ServerNames, TypeLabels, written_for_server
-from orienteer.cypher import CopyCatalog, PropertyColumn, parse_cypher
+from orienteer.cypher import PropertyCatalog, PropertyColumn, parse_cypher
 from orienteer.errors import BadQuery, UnknownProperty, UnknownType
 from orienteer.ingest import demo_records
 from orienteer.records import Schema, Triple
@@ -23,19 +23,12 @@ def names(*, whole="All", numbers=False, id_property="id"):
     """Return the names of a database of films, where actors are persons too."""
     joined = (Triple("Actor", "PLAYS", "Film"), Triple("Person", "PLAYS", "Film"), Triple("Film", "OF", "odd `type"))
     schema = Schema(node_types=dict.fromkeys(TYPES, 10), edges=dict.fromkeys(joined, 5))
-    catalog = CopyCatalog(
-        version=0,
-        engine="bolt",
-        node_tables={name: name for name in TYPES},
-        edge_tables={"PLAYS": "PLAYS", "OF": "OF"},
-        table_numbers={},
-        node_columns={
+    catalog = PropertyCatalog(
+        {
             "ye`ar": PropertyColumn(column="ye`ar", kind="integer", types=("Film",)),
             "released": PropertyColumn(column="released", kind="text", types=("Film",)),
         },
-        edge_columns={},
-        left_out={},
-        edge_left_out={},
+        {},
     )
     held = {
         "Film": NameProperties(("title",)),
@@ -63,17 +56,7 @@ def languages():
         )
         for (key, _), value in values.items()
     }
-    catalog = CopyCatalog(
-        version=0,
-        engine="bolt",
-        node_tables={name: name for name in schema.node_types},
-        edge_tables={name: name for name in schema.edge_types},
-        table_numbers={},
-        node_columns=columns,
-        edge_columns={},
-        left_out={},
-        edge_left_out={},
-    )
+    catalog = PropertyCatalog(columns, {})
     labels = TypeLabels(tuple(schema.node_types), {})
     return ServerNames(schema, catalog, labels, ServerFields("id", False, {}, frozenset(), None))
 
@@ -243,17 +226,7 @@ def test_a_cycle_over_a_long_chain_of_types_is_narrowed_in_bounded_time():
         node_types=dict.fromkeys(types, 1),
         edges={Triple(one, "R", other): 1 for one, other in zip(types, types[1:], strict=False)},
     )
-    catalog = CopyCatalog(
-        version=0,
-        engine="bolt",
-        node_tables={},
-        edge_tables={},
-        table_numbers={},
-        node_columns={},
-        edge_columns={},
-        left_out={},
-        edge_left_out={},
-    )
+    catalog = PropertyCatalog({}, {})
     database = ServerNames(
         schema, catalog, TypeLabels(tuple(types), {}), ServerFields("id", False, {}, frozenset(), None)
     )

@@ -8,8 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from orienteer.graph import CorpusNames, DocumentPart, find_names, parts_of
 from orienteer.ingest import BuildConfig, link_edges, mention_edges, order_edges, shared_edges, shared_pairs

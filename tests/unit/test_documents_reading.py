@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.errors import BadInput
 from orienteer.ingest import Grid, Prose, anchor_of, plain_markdown, read_html, read_markdown, read_plain, read_text

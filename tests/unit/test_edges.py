@@ -4,8 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.graph import CodedColumn, EdgeBatch, EdgeSpool, Graph
 from orienteer.index import StringWriter

@@ -3,8 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.errors import BadOption
 from orienteer.lab.evaluation import Gold, answer_measure, items_in_answer, normalise_answer, short_answer

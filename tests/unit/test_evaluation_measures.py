@@ -1,8 +1,7 @@
 """Rank measures: names, denominators, duplicates, the candidate rule, and evidence recall. Oracles: tests/reference."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.errors import BadOption
 from orienteer.lab.evaluation import evidence_recall, rank_measure, ranking_of

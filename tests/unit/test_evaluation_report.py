@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 from io import StringIO
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from jinja2 import UndefinedError
 from markupsafe import Markup
 

@@ -11,8 +11,7 @@ from typing import Any
 import networkx
 import pandas
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 import clinic
 import films

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.ingest import BlockPlace, BuildConfig, Prose, prose_chunks, read_plain
 from orienteer.text import count_tokens

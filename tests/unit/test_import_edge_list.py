@@ -4,8 +4,7 @@ import gzip
 
 import networkx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.errors import BadInput
 from orienteer.graph import Graph

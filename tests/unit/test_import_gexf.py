@@ -2,8 +2,7 @@
 
 import networkx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.errors import BadInput
 from orienteer.graph import Graph

@@ -5,8 +5,7 @@ import re
 
 import networkx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph import Graph

@@ -4,8 +4,7 @@ import json
 
 import networkx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fakes.inside import inside
 from orienteer.errors import BadInput

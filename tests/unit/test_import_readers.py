@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest import Batch, DelimitedText, FormatReader, JsonLines, Parquet, format_of

@@ -5,8 +5,7 @@ from collections import defaultdict
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.graph import Graph
 from orienteer.lab.bases import edges_around_seeds, flow_paths

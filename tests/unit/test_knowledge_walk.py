@@ -9,8 +9,7 @@ import shutil
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fakes.inside import inside
 from orienteer.errors import GraphBusy, NotAGraph

@@ -1,8 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from orienteer.llm import after_thinking, call_schema, calls_in, calls_in_words, object_in, schema_faults
 from orienteer.records import Message, ToolCall, ToolSpec

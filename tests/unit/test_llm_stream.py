@@ -4,8 +4,7 @@ import json
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fakes import Answer, FakeServer
 from orienteer.errors import ModelError

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.graph import EdgeBatch, GraphBuilder
 from orienteer.ingest import DropCounts, clean_edges

@@ -5,8 +5,7 @@ import json
 from difflib import SequenceMatcher
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.cypher import View

@@ -1,8 +1,7 @@
 """The window of a text that shows best why it matched."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.text import Tokenizer, snippet
 

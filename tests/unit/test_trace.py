@@ -10,8 +10,7 @@ import pytest
 
 from orienteer.agents import STANDARD_STREAM, check_writable, read_trajectories, write_trajectories
 from orienteer.errors import BadInput
-from orienteer.lab.replay import diff as diff_trajectories
-from orienteer.lab.replay import replay as replay_trajectory
+from orienteer.lab.replay import diff as diff_trajectories, replay as replay_trajectory
 from orienteer.llm import ScriptedModel
 from orienteer.records import (
     Edge,

@@ -5,8 +5,7 @@ from itertools import count
 
 import pytest
 
-from orienteer.lab.replay import lint as lint_trajectory
-from orienteer.lab.replay import together as joined_lints
+from orienteer.lab.replay import lint as lint_trajectory, together as joined_lints
 from orienteer.llm import ScriptedModel
 from orienteer.records import (
     NOT_RUN,

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from orienteer.index import WordNumbers, phrase_hash, split_words, word_hash
 from orienteer.text import Tokenizer

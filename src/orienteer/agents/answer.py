@@ -16,8 +16,7 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm import arguments_of
-from orienteer.llm.conversation import ask as ask_model
-from orienteer.llm.conversation import begin, prompt_of
+from orienteer.llm.conversation import ask as ask_model, begin, prompt_of
 from orienteer.llm.spoken import THINK, after_thinking
 from orienteer.protocols import LanguageModel, Run, StreamingRun
 from orienteer.records import AnswerPart, Citation, Question, Result, Sampling

@@ -27,8 +27,7 @@ from orienteer.llm.spoken import (
     words_in,
 )
 from orienteer.protocols import LanguageModel, manner_of
-from orienteer.records import Dialect as DialectName
-from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
+from orienteer.records import Dialect as DialectName, JsonValue, Message, ToolCall, ToolSpec
 from orienteer.text.sentences import CHARACTERS_A_TOKEN
 from orienteer.tools.answer import FINISH
 

@@ -6,7 +6,7 @@ Every statement takes this path, and no other leads to an engine:
     tokens, parser, expressions, patterns  the text as a tree of allowed parts (`syntax`); everything else is refused,
                        with the form to use
     names              node types, edge types and properties by any name, and the names of a view (GraphScout's)
-    functions, calls, checks, kinds, projections  arguments and results of functions, comparisons, WITH and RETURN
+    functions, checks, kinds, projections  arguments and results of functions, comparisons, WITH and RETURN
 
     algebra/           the engine over our own graphs: the tree compiled to the algebra of `orienteer.query`
     confined, worker   that engine in processes that may neither write nor run too long
@@ -26,7 +26,7 @@ __getattr__, __dir__, __all__ = face(
         "confined": "ConfinedEngine",
         "kinds": "rendered as constant_text",
         "names": (
-            "Bounds as TableBounds, Catalog as CopyCatalog, identifiers as view_identifiers, "
+            "Bounds as TableBounds, Catalog as PropertyCatalog, identifiers as view_identifiers, "
             "Identifiers as ViewIdentifiers, PropertyColumn, QueryTable, View, viewed_schema"
         ),
         "parser": "parse as parse_cypher",

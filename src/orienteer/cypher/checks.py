@@ -1,4 +1,4 @@
-"""Checks of the values in an expression by their kinds, for any engine."""
+"""Checks of the values in an expression by their kinds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from orienteer.cypher import syntax
 from orienteer.cypher.kinds import FLOAT, NULL, UNKNOWN, Value, ValueKind, common
-from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
+from orienteer.query.expressions import Expression
 
 
 def matches_kind(kind: ValueKind, wanted: str) -> bool:
@@ -35,30 +35,11 @@ def check_kind(what: str, value: Value, wanted: str) -> None:
 
 
 def check_graph_kind(what: str, value: Value, wanted: str) -> None:
-    """Raise `BadQuery` unless a value is known to be a node, an edge or a path: other values may crash the engine."""
+    """Raise `BadQuery` unless a value is known to be a node, an edge or a path."""
     if value.kind.name != wanted:
         raise BadQuery(
             f"{what} takes {'an' if wanted == 'edge' else 'a'} {wanted} of a pattern, not {value.kind.description}"
         )
-
-
-def check_place(source: Value, at: Value) -> None:
-    """Raise `BadQuery` for `source[at]` that is not the item of a list at a place."""
-    if at.kind.is_text and source.kind.name in ("node", "edge", "map", ""):
-        raise BadQuery("a property is named after a dot, as in n.name")
-    check_kind("a place in brackets", source, "list")
-    check_kind("a place in a list", at, "integer")
-
-
-def plain_bounds(expression: syntax.Slice) -> tuple[int | None, int | None]:
-    """Return the bounds of a slice. Raises `BadQuery` for others than whole numbers of 0 or more."""
-    bounds: list[int | None] = []
-    for bound in (expression.begin, expression.end):
-        value = bound.value if isinstance(bound, syntax.Literal_) else None
-        if bound is not None and (type(value) is not int or value < 0):
-            raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
-        bounds.append(value if type(value) is int else None)
-    return bounds[0], bounds[1]
 
 
 def condition_of(value: Value) -> str:
@@ -84,11 +65,12 @@ def kind_of_calculation(operator: str, left: Value, right: Value) -> ValueKind:
     return common(kinds, operator) if all(kind.is_number for kind in kinds) else UNKNOWN
 
 
-# Comparisons. For Cypher a text and a number are unequal; engines convert or fail.
+# Comparisons.
 
 _LONGEST_EXPRESSION = 300  # characters of a regular expression
-_MOST_REPEATS = 1_000  # the limit of RE2, the engine's library
-_MISSING = re.compile(r"\(\?(?:[=!>]|<[=!]|P|#|\()|\\[1-9]|[*+?}]\+")  # forms that the engine's expressions lack
+_MOST_REPEATS = 1_000
+# Forms that servers lack, or that go back without end.
+_MISSING = re.compile(r"\(\?(?:[=!>]|<[=!]|P|#|\()|\\[1-9]|[*+?}]\+")
 _REPEATS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 
 
@@ -132,13 +114,13 @@ def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> s
         return f"{what}: write the number as a text, '{right.text}', or toInteger() around the text"
     if kind.is_number and other.is_text:
         return f"{what}: write the number without quotes"
-    if "date" in (kind.name, other.name):
-        return f"{what}: write date() around the text"
+    if kind.is_temporal != other.is_temporal:
+        return f"{what}: write {kind.name if kind.is_temporal else other.name}() around the text"
     return f"{what}: compare values of one kind"
 
 
 def _check_expression(pattern: str) -> None:
-    """Raise `BadQuery` for a regular expression that the engine cannot read: it would silently match nothing."""
+    """Raise `BadQuery` for a regular expression that is none, or costs too much."""
     if len(pattern) > _LONGEST_EXPRESSION:
         raise BadQuery(
             f"a regular expression of {len(pattern)} characters is too long: {_LONGEST_EXPRESSION} are allowed"
@@ -163,19 +145,3 @@ def conjuncts(where: Expression | None) -> Iterator[Expression]:
         yield from conjuncts(where.right)
     elif where is not None:
         yield where
-
-
-def compared_keys(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
-    """Return by variable the properties that a condition compares by = or IN, with the number of values."""
-    keys: dict[str, list[tuple[str, int]]] = {}
-    for part in conjuncts(where):
-        if not isinstance(part, syntax.Binary) or part.operator not in ("=", "IN"):
-            continue
-        sides = [(part.left, part.right), (part.right, part.left)]
-        for side, other in sides if part.operator == "=" else sides[:1]:
-            if not isinstance(side, syntax.Property) or isinstance(other, syntax.Property):
-                continue
-            if isinstance(side.base, syntax.Variable):
-                values = len(other.items) if isinstance(other, syntax.ListOf) else 1
-                keys.setdefault(side.base.name, []).append((side.key.casefold(), values))
-    return keys

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.cypher.algebra.engine import Arrays
-from orienteer.cypher.algebra.expressions import kind_of_parameter
 from orienteer.cypher.names import Bounds, QueryTable
-from orienteer.cypher.patterns import Scope
-from orienteer.cypher.syntax import Binary, CypherStatement, parts
+from orienteer.cypher.patterns import Scope, kind_of_parameter
+from orienteer.cypher.syntax import CypherStatement
 from orienteer.errors import (
     BadOption,
     BadQuery,
@@ -28,6 +27,7 @@ from orienteer.errors import (
     UnknownType,
 )
 from orienteer.graph.store import Graph
+from orienteer.query.expressions import Binary, parts
 from orienteer.records import JsonValue
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeError, Worker, packages
 
@@ -66,7 +66,7 @@ class ConfinedEngine:
         for name, value in used.items():
             # JSON cannot hold all of what Python can.
             kind_of_parameter(name, value)
-        request = {"text": statement.text, "view": view, "parameters": used, **bounds._asdict()}
+        request = {"text": statement.text, "view": view, "parameters": used, "laid": statement.laid, **bounds._asdict()}
         with self._turns.turn(bounds.seconds) as process:
             message = process.ask(request, bounds.seconds)
         if message is None:

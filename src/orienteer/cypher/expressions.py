@@ -8,12 +8,16 @@ from typing import Literal, cast
 from orienteer.cypher import syntax
 from orienteer.cypher.functions import AGGREGATES, resolve
 from orienteer.cypher.patterns import node_labels, read_path, read_paths
-from orienteer.cypher.syntax import Expression
 from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery
+from orienteer.query.expressions import Expression
+from orienteer.query.temporal import CLOCKS, FUNCTIONS, MOMENTS
 
 _COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")
 _QUANTIFIERS = frozenset({"ANY", "ALL", "NONE", "SINGLE"})
+DOTTED = frozenset(
+    {*(name for name in FUNCTIONS if "." in name), *(f"{kind}.{clock}" for kind in MOMENTS for clock in CLOCKS)}
+)
 _MOST_ITEMS = 1_000  # of a list in the text: longer ones are passed as parameters
 _MOST_REPEATED = 50  # parts of an operand that is written twice: nested ones double each time
 
@@ -170,10 +174,8 @@ def _worded(reader: TokenReader) -> Expression:
             return syntax.Literal_(value)
     if reader.is_word("CASE"):
         return _case(reader)
-    if reader.is_word("EXISTS", "COUNT") and reader.is_sign("{", ahead=1):
+    if reader.is_word("EXISTS", "COUNT", "COLLECT") and reader.is_sign("{", ahead=1):
         return _subquery(reader)
-    if reader.is_word("CALL", "COLLECT") and reader.is_sign("{", ahead=1):
-        raise BadQuery(f"{reader.peek().value.upper()} {{ }} is not supported: use OPTIONAL MATCH and collect()")
     if reader.is_word("EXISTS") and reader.is_sign("(", ahead=1):
         # `exists(n.key)` is `n.key IS NOT NULL`; `exists((a)-[..]-(b))` is the subquery in its brackets.
         reader.next()
@@ -183,6 +185,10 @@ def _worded(reader: TokenReader) -> Expression:
         return inner if isinstance(inner, syntax.Subquery) else syntax.Unary("IS NOT NULL", inner)
     if reader.is_call():
         return _call(reader)
+    if (name := f"{reader.peek().value}.{reader.peek(2).value}".casefold()) in DOTTED and reader.is_sign("(", ahead=3):
+        reader.next()
+        reader.expect(".", f"in {name}")
+        return _call(reader, name)
     # A dotted call such as `apoc.text.join(` begins like the properties of a variable.
     ahead = 1
     while reader.is_sign(".", ahead=ahead):
@@ -265,7 +271,7 @@ def _case(reader: TokenReader) -> Expression:
 
 
 def _subquery(reader: TokenReader) -> Expression:
-    kind = cast(Literal["EXISTS", "COUNT"], reader.next().value.upper())  # the caller has checked the word
+    kind = cast(Literal["EXISTS", "COUNT", "COLLECT"], reader.next().value.upper())  # the caller has checked the word
     reader.expect("{", f"after {kind}")
     reader.takes_word("MATCH")
     paths = read_paths(reader, read_expression)
@@ -274,18 +280,21 @@ def _subquery(reader: TokenReader) -> Expression:
     if not reader.is_sign("}"):
         with reader.nested():
             clauses = reader.read_clauses(reader)
+    last = clauses[-1] if clauses else None
+    if kind == "COLLECT" and not (isinstance(last, syntax.Projection) and len(last.items) == 1 and not last.star):
+        raise reader.wrong("COLLECT { } ends with RETURN and one column")
     reader.expect("}", f"after {kind} {{ ...")
     return syntax.Subquery(kind, paths, where, clauses)
 
 
-def _call(reader: TokenReader) -> Expression:
+def _call(reader: TokenReader, name: str = "") -> Expression:
     word = reader.next()
     reader.expect("(", "after a function")
     if word.value.upper() in _QUANTIFIERS and reader.is_word("IN", ahead=1):
         return _quantifier(reader, word.value.lower())
     if word.value.casefold() == "reduce" and reader.is_sign("=", ahead=1):
         return _reduction(reader)
-    name = resolve(word.value)
+    name = name or resolve(word.value)
     if reader.takes("*"):
         reader.expect(")", "after *")
         if name != "count":

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from orienteer.cypher.checks import check_count, check_kind, matches_kind
+from orienteer.cypher.checks import check_count, check_graph_kind, check_kind, matches_kind
 from orienteer.cypher.kinds import (
     BOOLEAN,
-    DATE,
+    DURATION,
     FLOAT,
     INTEGER,
     NULL,
@@ -21,29 +19,34 @@ from orienteer.cypher.kinds import (
     common,
     list_of,
 )
-from orienteer.cypher.syntax import FunctionCall, PatternComprehension, Reduction, Subquery, parts
+from orienteer.cypher.syntax import CallClause, PatternComprehension, Reduction, Subquery
 from orienteer.errors import BadQuery, nearest
+from orienteer.query.expressions import Binary, Expression, FunctionCall, Item, ListOf, Literal_, parts
+from orienteer.query.temporal import FUNCTIONS as TEMPORAL_FUNCTIONS, MOMENTS
+from orienteer.query.values import FUNCTIONS as VALUE_FUNCTIONS
 
-DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-"""A regular expression."""
+if TYPE_CHECKING:
+    from orienteer.cypher.patterns import Scope
+
 SPELLED = {
     "percentilecont": "percentileCont", "percentiledisc": "percentileDisc", "startnode": "startNode",
     "endnode": "endNode", "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString",
     "toboolean": "toBoolean", "isempty": "isEmpty",
 }  # fmt: skip
 """The usual spelling of functions, by their names in lower case."""
-_WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory
 _ALIASES = {
     "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
     "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
 }  # fmt: skip
+OF_GRAPH = frozenset({"nodes", "edges", "length", "id"})
+TYPE_CALLS = frozenset({"type", "nodetype"})
 AGGREGATES = frozenset({"count", "sum", "avg", "min", "max", "collect", "percentilecont", "percentiledisc"})
 PERCENTILES = frozenset({"percentilecont", "percentiledisc"})
 _NAMES = frozenset({
     "tolower", "toupper", "trim", "ltrim", "rtrim", "reverse", "replace", "substring", "left", "right", "split", "size",
     "abs", "ceil", "floor", "round", "sign", "sqrt", "log", "log10", "tointeger", "tofloat", "tostring", "toboolean",
-    "coalesce", "range", "date", "isempty", "head", "last", "tail", "nodes", "edges", "length", "type", "labels",
-    "nodetype", "id", "keys", "properties", "startnode", "endnode", "rand", *AGGREGATES,
+    "coalesce", "range", "isempty", "head", "last", "tail", "nodes", "edges", "length", "type", "labels",
+    "nodetype", "id", "keys", "properties", "startnode", "endnode", "rand", *AGGREGATES, *TEMPORAL_FUNCTIONS,
 })  # fmt: skip
 _INSTEAD = {
     "exists": "n.key IS NOT NULL, or EXISTS { (a)-[..]-(b) }",
@@ -54,9 +57,7 @@ _INSTEAD = {
     "reduce": "UNWIND and sum(), or collect()",
     "shortestpath": "MATCH p = shortestPath((a)-[*..4]-(b))",
     "allshortestpaths": "MATCH p = allShortestPaths((a)-[*..4]-(b))",
-    "datetime": "date('2001-12-31'), or compare the texts",
-    "timestamp": "date('2001-12-31'), or compare the texts",
-    "duration": "numbers of years, as in date(n.key).year",
+    "timestamp": "datetime().epochMillis",
     "percentilecont": "collect() in an ORDER BY, and a place in the list",
     "percentiledisc": "collect() in an ORDER BY, and a place in the list",
     "stdev": "collect() and your own sum",
@@ -83,6 +84,10 @@ def check_portable(statement: object) -> None:
     for call in parts(statement, FunctionCall):
         if call.name in _INSTEAD:
             raise BadQuery(f"{SPELLED.get(call.name, call.name)}() is not supported: use {_INSTEAD[call.name]}")
+        if call.name in TEMPORAL_FUNCTIONS and call.name != "date":
+            raise BadQuery(f"{call.name}() is not supported: use date('2001-12-31'), or compare the texts")
+    if any(True for _ in parts(statement, CallClause)):
+        raise BadQuery("CALL { } is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
     if any(True for _ in parts(statement, Reduction)):
         raise BadQuery(f"reduce() is not supported: use {_INSTEAD['reduce']}")
     for subquery in parts(statement, Subquery):
@@ -122,6 +127,35 @@ def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
     return function.gives if isinstance(function.gives, ValueKind) else function.gives(arguments)
 
 
+def kind_of_graph_call(name: str, value: Value, scope: Scope) -> ValueKind:
+    """Return the kind of nodes(), edges(), length() or id() of a value. Raises `BadQuery`.
+
+    The length of a list or a text is its size.
+    """
+    schema = scope.names.schema
+    if name == "id" and value.kind.name == "node":
+        scope.note("id(n) is the node's id, a text: n.id")
+        return TEXT
+    if name == "length" and value.kind.name in ("list", "text"):
+        return INTEGER
+    check_graph_kind(f"{name}()", value, "edge" if name == "id" else "path")
+    kinds = {
+        "id": TEXT,
+        "length": INTEGER,
+        "nodes": list_of(ValueKind("node", frozenset(schema.node_types))),
+        "edges": list_of(ValueKind("edge", frozenset(schema.edge_types))),
+    }
+    return kinds[name]
+
+
+def no_aggregation(name: str) -> BadQuery:
+    """Return the error for an aggregation in the wrong place."""
+    return BadQuery(
+        f"{name}() is allowed only in WITH and RETURN, and not inside another: "
+        f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
+    )
+
+
 def kind_of_aggregate(name: str, value: Value) -> ValueKind:
     """Return the kind of an aggregation's result. Raises `BadQuery` for values that it does not accept."""
     if value.kind.name == "null":
@@ -149,21 +183,20 @@ def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
     if not all(type(bound) is int for bound in bounds):
         raise BadQuery("range() takes constant whole numbers, as in range(0, 10)")
     begin, end, step = (int(bound or 0) for bound in bounds)
-    if not step:
-        raise BadQuery("range() goes in steps of 1 or more, or of -1 or less, not of 0")
-    if abs(end - begin) > _WIDEST_RANGE * abs(step):
-        raise BadQuery(f"range({begin}, {end}, {step}) is too long: {_WIDEST_RANGE:,} numbers are allowed")
+    VALUE_FUNCTIONS["range"](begin, end, step)
     return begin, end, step
 
 
-def _check_date(arguments: Sequence[Value]) -> None:
-    literal = arguments[0].known
-    try:
-        is_date = not isinstance(literal, str) or bool(re.fullmatch(DATE_FORM, literal) and date.fromisoformat(literal))
-    except ValueError:
-        is_date = False
-    if not is_date:
-        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {str(literal)[:40]!r}")
+def _check_moment(kind: str) -> Callable[[Sequence[Value]], None]:
+    """Return the check of a text that stands in the statement: others may be no date, and are null then."""
+
+    def check(arguments: Sequence[Value]) -> None:
+        text = arguments[0].known if arguments else None
+        if isinstance(text, str) and TEMPORAL_FUNCTIONS[kind](text) is None:
+            form = {"date": "'2001-12-31'", "duration": "'P1DT2H'"}.get(kind, "'2001-12-31T12:00'")
+            raise BadQuery(f"{kind}() does not read {text[:40]!r}: write it as in {form}")
+
+    return check
 
 
 def _check_letters(name: str) -> Callable[[Sequence[Value]], None]:
@@ -214,6 +247,8 @@ def _common(arguments: Sequence[Value]) -> ValueKind:
     return NULL if all(kind == NULL for kind in kinds) else common(kinds, "coalesce()")
 
 
+_MADE_OF = f"{' or '.join(MOMENTS)} or duration or map or text"
+_BETWEEN = ("duration.between", "duration.inmonths", "duration.indays", "duration.inseconds")
 _SIGNATURES: Mapping[str, _Signature] = {
     "tolower": _Signature(1, 1, ("text",), TEXT),
     "toupper": _Signature(1, 1, ("text",), TEXT),
@@ -244,11 +279,71 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "startnode": _Signature(1, 1, ("edge",), UNKNOWN),
     "endnode": _Signature(1, 1, ("edge",), UNKNOWN),
     "rand": _Signature(0, 0, (), FLOAT),
-    "date": _Signature(1, 1, ("date or text",), DATE, _check_date),
     "size": _Signature(1, 1, (), INTEGER, _check_size),
     "isempty": _Signature(1, 1, (), BOOLEAN, _check_size),
     "reverse": _Signature(1, 1, ("list or text",), _same),
     "head": _Signature(1, 1, ("list",), _item),
     "last": _Signature(1, 1, ("list",), _item),
     "tail": _Signature(1, 1, ("list",), _same),
+    **{kind: _Signature(1, 1, (_MADE_OF,), ValueKind(kind), _check_moment(kind)) for kind in (*MOMENTS, "duration")},
+    **{
+        f"{kind}.truncate": _Signature(2, 3, ("text", " or ".join(MOMENTS), "map"), ValueKind(kind)) for kind in MOMENTS
+    },
+    **{name: _Signature(2, 2, (" or ".join(MOMENTS),) * 2, DURATION) for name in _BETWEEN},
+    "datetime.fromepoch": _Signature(2, 2, ("integer", "integer"), ValueKind("datetime")),
+    "datetime.fromepochmillis": _Signature(1, 1, ("integer",), ValueKind("datetime")),
 }
+
+
+# Conditions on types: `type(r) = 'TREATS'`, `'Gene' IN labels(n)`, `labels(n)[0] IN ['Gene', 'Disease']`.
+
+
+class TypeTest(NamedTuple):
+    """A condition on the type of a node or an edge."""
+
+    call: FunctionCall
+    """type(), labels() or nodeType() of it."""
+    words: tuple[str, ...] | None
+    """Names of types; None for the label that every node has in a view."""
+    is_negated: bool
+
+
+def type_test(expression: Binary, constant: Callable[[Expression], object], label: str | None) -> TypeTest | None:
+    """Return the test of types that a comparison is; None for another.
+
+    `constant` returns the value of a literal or a parameter, `label` is the label of every node in a view.
+    """
+    operator, left, right = expression.operator, expression.left, expression.right
+    if operator == "IN" and isinstance(right, FunctionCall) and right.name == "labels":
+        word = constant(left)
+        if label is not None and isinstance(word, str) and word.casefold() == label.casefold():
+            return TypeTest(right, None, False)
+        operator, left, right = "=", Item(right, Literal_(0)), left
+    elif operator in ("=", "<>") and _type_call(left) is None:
+        left, right = right, left
+    if calls(left, "labels") and isinstance(right, ListOf) and len(right.items) == 1 and label is None:
+        left, right = Item(left, Literal_(0)), right.items[0]
+    call = _type_call(left)
+    if call is None or operator not in ("=", "<>", "IN"):
+        return None
+    value = [constant(item) for item in right.items] if isinstance(right, ListOf) else constant(right)
+    words = value if isinstance(value, list) else [value]
+    if isinstance(value, list) != (operator == "IN") or not all(isinstance(word, str) for word in words):
+        return None
+    return TypeTest(call, tuple(map(str, words)), operator == "<>")
+
+
+def calls(expression: Expression, name: str) -> bool:
+    """Return whether an expression is a call of a function."""
+    return isinstance(expression, FunctionCall) and expression.name == name
+
+
+def _type_call(expression: Expression) -> FunctionCall | None:
+    """Return the call in an expression that is the type of an edge or the first label of a node, else None."""
+    inner = expression
+    if isinstance(expression, Item) and expression.at == Literal_(0):
+        inner = expression.base
+    elif calls(expression, "head") and isinstance(expression, FunctionCall) and len(expression.arguments) == 1:
+        inner = expression.arguments[0]
+    wanted = TYPE_CALLS if inner is expression else ("labels",)
+    return inner if isinstance(inner, FunctionCall) and inner.name in wanted and inner.arguments else None

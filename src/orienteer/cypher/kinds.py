@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.errors import BadQuery
-from orienteer.records import JsonValue
+from orienteer.query.temporal import KINDS as TEMPORAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +15,7 @@ class ValueKind:
     """A kind of value; the name is empty if nothing is known."""
 
     name: str = ""
-    """text, integer, float, boolean, date, map, list, node, edge, path, node type, edge type, null."""
+    """text, integer, float, boolean, date and so on, duration, map, list, node, edge, path, a type's, null."""
     types: frozenset[str] = frozenset()
     """The possible types of a node or an edge."""
     item: ValueKind | None = None
@@ -25,8 +24,6 @@ class ValueKind:
     """Levels of nested lists and maps."""
     entries: tuple[tuple[str, ValueKind], ...] | None = None
     """The keys of a map with the kinds of their values; None if they are not known."""
-    may_hold_null: bool = False
-    """Items of a list may be null."""
 
     @property
     def is_number(self) -> bool:
@@ -39,6 +36,11 @@ class ValueKind:
         return self.name in ("text", "node type", "edge type")
 
     @property
+    def is_temporal(self) -> bool:
+        """Whether values are known to be dates, times or durations."""
+        return self.name in TEMPORAL
+
+    @property
     def description(self) -> str:
         """The kind for an error message."""
         return {"integer": "a number", "float": "a number", "boolean": "true or false", "edge": "an edge"}.get(
@@ -49,9 +51,9 @@ class ValueKind:
 UNKNOWN = ValueKind()
 NULL = ValueKind("null")
 TEXT, INTEGER, FLOAT = ValueKind("text"), ValueKind("integer"), ValueKind("float")
-BOOLEAN, DATE = ValueKind("boolean"), ValueKind("date")
-DATE_PARTS = frozenset({"year", "month", "day"})
-"""What may follow a date and a dot."""
+BOOLEAN, DATE, DURATION = ValueKind("boolean"), ValueKind("date"), ValueKind("duration")
+KINDS = {bool: BOOLEAN, int: INTEGER, float: FLOAT, str: TEXT, type(None): NULL}
+"""The kinds of single values."""
 
 
 class Value(NamedTuple):
@@ -66,18 +68,21 @@ class Value(NamedTuple):
 
 
 _MOST_NESTED = 24  # as in one statement; WITH after WITH could nest hundreds, which breaks JSON parsers
-_MOST_REPEATED = 2_000  # characters; with two nested ones of this length the engine's parser takes 0.5 s
 
 
-def repeated(what: str, *values: Value) -> None:
-    """Raise `BadQuery` for a long value that has to be written several times: nested ones multiply."""
-    if any(len(value.text) > _MOST_REPEATED for value in values):
-        raise BadQuery(f"the argument of {what} is too long to repeat: name it first by WITH ... AS x")
+def kind_of_entry(kind: ValueKind, key: str) -> ValueKind:
+    """Return the kind of an entry of a map, null without one. Raises `BadQuery` for a value without entries."""
+    if kind.name not in ("map", ""):
+        hint = ": name one of them, as in list[0].name" if kind.name == "list" else ""
+        raise BadQuery(f"{kind.description} has no property {key!r}{hint}")
+    if kind.entries is None:
+        return ValueKind(deep=max(kind.deep - 1, 0))
+    return dict(kind.entries).get(key, NULL)
 
 
-def list_of(item: ValueKind, *, may_hold_null: bool = False) -> ValueKind:
+def list_of(item: ValueKind) -> ValueKind:
     """Return the kind of a list. Raises `BadQuery` for too deep a nesting."""
-    return ValueKind("list", item=item, deep=_deeper(item.deep), may_hold_null=may_hold_null)
+    return ValueKind("list", item=item, deep=_deeper(item.deep))
 
 
 def map_of(entries: Iterable[tuple[str, ValueKind]]) -> ValueKind:
@@ -117,8 +122,15 @@ def common(kinds: list[ValueKind], where: str) -> ValueKind:
         common(items, where) if items else None,
         max(kind.deep for kind in definite),
         entries,
-        any(kind.may_hold_null for kind in definite),
     )
+
+
+def common_or_unknown(kinds: list[ValueKind]) -> ValueKind:
+    """Return the common kind of several values; nothing is known of values of several kinds."""
+    try:
+        return common(kinds, "")
+    except BadQuery:
+        return ValueKind(deep=max(kind.deep for kind in kinds))
 
 
 def rendered(value: None | bool | int | float | str) -> str:
@@ -140,49 +152,9 @@ def rendered(value: None | bool | int | float | str) -> str:
 
 def constant(value: None | bool | int | float | str) -> Value:
     """Return a constant with its kind."""
-    kinds = {bool: BOOLEAN, int: INTEGER, float: FLOAT, str: TEXT}
-    return Value(rendered(value), NULL if value is None else kinds[type(value)], value)
+    return Value(rendered(value), KINDS[type(value)], value)
 
 
 def quoted(name: str) -> str:
     """Return a name in backticks."""
     return "`" + name.replace("`", "``") + "`"
-
-
-# The properties that statements can use: those whose values are short and all of one kind.
-
-LONGEST_VALUE = 200  # characters: a property with a longer value is left to the search as a whole
-_KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
-_LARGEST = 2**63
-
-
-def kind_of_values(values: Sequence[JsonValue]) -> tuple[str, str]:
-    """Return the kind of all values and an empty reason, or no kind and why statements cannot use them."""
-    present = [value for value in values if value is not None]
-    is_list = {isinstance(value, list) for value in present}
-    items = [item for value in present for item in (value if isinstance(value, list) else (value,))]
-    kinds = {type(item) for item in items}
-    if reason := next(filter(None, map(_fault, items)), ""):
-        return "", reason
-    if len(is_list) > 1:
-        return "", "it has lists and single values"
-    suffix = "[]" if True in is_list else ""
-    if kinds == {int, float}:
-        return f"float{suffix}", ""
-    if len(kinds) > 1:
-        return "", f"it mixes {' and '.join(sorted(_KINDS[kind] for kind in kinds))} values"
-    longest = max((len(item) for item in items if isinstance(item, str)), default=0)
-    if longest > LONGEST_VALUE:
-        return "", f"its longest value has {longest:,} characters"
-    return f"{_KINDS[kinds.pop()] if kinds else 'text'}{suffix}", ""
-
-
-def _fault(item: JsonValue) -> str:
-    """Return the reason against a value in statements, or ""."""
-    if type(item) not in _KINDS:
-        return "it has nested values"
-    if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:
-        return f"it has {item}, which is too large"
-    if isinstance(item, float) and not math.isfinite(item):
-        return "it has a number that is not finite"
-    return ""

@@ -1,42 +1,44 @@
-"""The map from the names of types and properties in a query to their names in the engine's copy.
+"""The map from the names of types and properties in a query to those of the graph.
 
 For example `DISEASE_DOWNREGULATES_GENE` names the edge type `downregulates` between diseases and genes. A query may
 name a type by its code, its label, another word for it, or any of these with other capitals, spaces and punctuation.
-For the engine `Gene` and `gene` are the same name, and node and edge types share their names; the map separates them.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.cypher.kinds import (
-    BOOLEAN,
-    FLOAT,
-    INTEGER,
-    TEXT,
-    UNKNOWN,
-    Value,
-    ValueKind,
-    constant,
-    list_of,
-    quoted,
-    rendered,
-)
-from orienteer.errors import BadOption, BadQuery, UnknownProperty, UnknownType, nearest
+from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, UNKNOWN, ValueKind, list_of
+from orienteer.errors import BadOption, UnknownProperty, UnknownType, nearest
 from orienteer.graph.arrays import GraphArrays
 from orienteer.query.store import Store
 from orienteer.records import JsonValue, Record, Schema, Triple
 
 MOST_ROWS = 100_000
 """Of an answer, even if the limit is higher."""
+
+
+class RowProof(Record):
+    """What one row of an answer rests on."""
+
+    laid: tuple[dict[str, JsonValue], ...]
+    """What each name of the patterns is: one row; up to three for a group; none if there is no pattern to lay.
+
+    Parts without a name are called `_1`, `_2`, ...; the patterns of EXISTS are laid as well.
+    """
+    values: dict[str, JsonValue]
+    """The row: its columns, among them the numbers of its group."""
+    absent: tuple[str, ...] = ()
+    """The patterns of NOT EXISTS: nothing fits them."""
+    before: RowProof | None = None
+    """The proof of the row of the WITH before, for the first row that is laid."""
 
 
 class QueryTable(Record):
@@ -50,6 +52,8 @@ class QueryTable(Record):
     """Rows are missing: the limit of rows or of characters was reached."""
     notes: tuple[str, ...] = ()
     """The parts of the query that were read in another way than they were written."""
+    proofs: tuple[RowProof, ...] = ()
+    """What the first rows rest on, as many as were asked for."""
 
 
 class Bounds(NamedTuple):
@@ -71,7 +75,6 @@ class Bounds(NamedTuple):
 LONGEST_IDENTIFIER = 200  # characters: a longer value is a text, not an identifier
 _LONGEST_LABEL = 100  # characters
 _SEPARATORS = ("::", ":")
-_HIDDEN = ("id", "name")  # in Cypher, every node's own hide properties of these names
 
 
 class View(Record):
@@ -132,14 +135,12 @@ class Identifiers:
     def __init__(self, graph: GraphArrays | Store, view: View) -> None:
         self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
         self._by_row: dict[int, str] = {}
-        if view.identifier in graph.properties.names and view.identifier not in _HIDDEN:
+        if view.identifier in graph.properties.names and view.identifier not in _OWN:
             rows, raw = graph.properties.column(view.identifier)
             # One call: a call for each value takes ten times as long.
             values = json.loads(b"[%s]" % b",".join(raw))
             if all(isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER for value in values):
                 self._by_row = dict(zip(rows.tolist(), values, strict=True))
-        self.property = view.identifier if self._by_row else None
-        """The property with the identifiers; None if not all of its values are short texts."""
         self.prefixes: dict[str, str] = {}
         """By node type, the beginning of ids before the identifier, if there is one."""
         for number, name in enumerate(self._type_names):
@@ -150,14 +151,6 @@ class Identifiers:
                 if _spaced(first[:length]) == _spaced(f"{name}{separator}") and len(first) > length:
                     self.prefixes[name] = first[:length]
                     break
-        identified = self._node_types[np.fromiter(self._by_row, np.int64, len(self._by_row))]
-        with_property, all_nodes = (
-            np.bincount(types, minlength=len(self._type_names)) for types in (identified, self._node_types)
-        )
-        self.complete = frozenset(
-            name for number, name in enumerate(self._type_names) if with_property[number] == all_nodes[number]
-        )
-        """The node types whose nodes all have the property."""
 
     def of(self, row: int) -> str:
         """Return the identifier of the node at a row."""
@@ -194,15 +187,15 @@ def _spaced(text: str) -> str:
 
 
 _MOST_SHOWN = 30  # names that an error lists
-_OWN = ("id", "name")  # properties of every node
+_OWN = ("id", "name")  # of every node; they hide properties of these names
 _KINDS = {"text": TEXT, "integer": INTEGER, "float": FLOAT, "boolean": BOOLEAN}
 
 
 class PropertyColumn(Record):
-    """A property in the copy."""
+    """A property of nodes or edges."""
 
     column: str
-    """Its name in the copy."""
+    """Its name in the graph."""
     kind: str
     """text, integer, float or boolean, or a list of these: `text[]`; empty if the values are of several kinds."""
     types: tuple[str, ...]
@@ -215,45 +208,19 @@ class PropertyColumn(Record):
         return list_of(kind) if self.kind.endswith("[]") else kind
 
 
-class Catalog(Record):
-    """The contents of a copy, with their names there."""
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The properties that statements can use, by name."""
 
-    version: int
-    engine: str
-    """The engine and its version: another engine rebuilds the copy."""
-    node_tables: dict[str, str]
-    edge_tables: dict[str, str]
-    table_numbers: dict[str, str]
-    """The engine's number of each node table, with its node type."""
-    node_columns: dict[str, PropertyColumn]
-    edge_columns: dict[str, PropertyColumn]
-    left_out: dict[str, str]
-    """Properties that were not copied, each with the reason."""
-    edge_left_out: dict[str, str]
-    loops: dict[str, int] = {}
-    """The number of edges of each type from a node to itself, which are not copied."""
-
-
-def engine_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """Return for each name one that is unique for the engine: the same if possible."""
-    used = {name.casefold() for name in taken}
-    by_name: dict[str, str] = {}
-    for name in names:
-        other, number = name, 2
-        # A word before a dot would be a database's name.
-        is_plain = name.isprintable() and not set("`.") & set(name)
-        if not name or name.startswith("_") or len(name) > 100 or not is_plain:
-            other = f"x{len(by_name)}"
-        stem = other
-        while other.casefold() in used or other.upper().casefold() in used:
-            other, number = f"{stem}~{number}", number + 1
-        used |= {other.casefold(), other.upper().casefold()}
-        by_name[name] = other
-    return by_name
+    node_columns: Mapping[str, PropertyColumn]
+    edge_columns: Mapping[str, PropertyColumn]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """The other properties of nodes, each with the reason."""
+    edge_left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 class NameMap:
-    """Looks names up in a graph's schema and in its copy's catalog."""
+    """Looks names up in a graph's schema and among its properties."""
 
     view: View | None = None
     """The view that gives the names; None for the graph's own names."""
@@ -267,39 +234,6 @@ class NameMap:
     def called(self, type_name: str) -> str:
         """Return the name of a type in results."""
         return type_name
-
-    def identifier(self, node: Value) -> str:
-        """Return the engine's expression for the id of a node."""
-        return f"{node.text}.id"
-
-    def name(self, node: Value) -> str:
-        """Return the engine's expression for the name of a node."""
-        return f"{node.text}.name"
-
-    def property_text(self, value: str, key: str) -> str:
-        """Return the engine's expression for a property, by its name in the copy."""
-        return f"{value}.{quoted(key)}"
-
-    def property(self, base: Value, key: str) -> Value:
-        """Return a property of a node or an edge, or an entry of a map. Raises `BadQuery`, `UnknownProperty`."""
-        kind = base.kind
-        if kind.name in ("map", ""):
-            entries = None if kind.entries is None else dict(kind.entries)
-            if entries is not None and key not in entries:
-                return constant(None)
-            item = ValueKind(deep=max(kind.deep - 1, 0)) if entries is None else entries[key]
-            return Value(f"({base.text}).{quoted(key)}", item, parts=base.parts)
-        if kind.name not in ("node", "edge"):
-            hint = ": name one of them, as in list[0].name" if kind.name == "list" else ""
-            raise BadQuery(f"{kind.description} has no property {key!r}{hint}")
-        owner = base if base.text.isidentifier() else base._replace(text=f"({base.text})")
-        own = key.casefold()
-        if kind.name == "node" and own in _OWN and key not in self.catalog.node_columns:
-            return Value(self.identifier(owner) if own == "id" else self.name(owner), TEXT)
-        column = self.column(kind.name, key, kind.types)
-        return Value(self.property_text(owner.text, column.column), column.value_kind)
-
-    # ---------------------------------------------------------------------------------------------------- types
 
     def node_types(self, name: str) -> frozenset[str]:
         """Return the node types with a name. Raises `UnknownType`."""
@@ -364,8 +298,6 @@ class NameMap:
         more = ", ..." if len(readable) > _MOST_SHOWN else ""
         return UnknownType(f"No {what} {name!r}.{hint} In this graph: {', '.join(readable[:_MOST_SHOWN])}{more}.", near)
 
-    # ----------------------------------------------------------------------------------------------- properties
-
     def column(self, what: str, key: str, types: frozenset[str]) -> PropertyColumn:
         """Return the column of a property of a node or an edge of some types. Raises `UnknownProperty`."""
         catalog = self.catalog
@@ -385,7 +317,7 @@ class NameMap:
         missing = _matching(key, left_out)
         if missing is not None:
             raise UnknownProperty(
-                f"The property {key!r} is not in the copy that Cypher reads: {left_out[missing]}. "
+                f"Statements cannot use the property {key!r}: {left_out[missing]}. "
                 "Find words of it by search, and read it whole by showing the node."
             )
         near = nearest(key, properties, most=3) or nearest(key, columns, most=3)
@@ -430,10 +362,10 @@ def _bare(name: str) -> str:
 class ViewedNames(NameMap):
     """Looks up the names of a view; the graph's own names of types work too."""
 
-    def __init__(self, schema: Schema, catalog: Catalog, view: View, identifiers: Identifiers) -> None:
+    def __init__(self, schema: Schema, catalog: Catalog, view: View) -> None:
         """Raises `BadOption` for a domain label that is a node type, `UnknownType` for an unknown directed type."""
         super().__init__(viewed_schema(schema, view), catalog)
-        self.view, self._identifiers = view, identifiers
+        self.view = view
         directed = {triple.type for name in view.directed for triple in self.edge_triples(name)}
         self.undirected = (frozenset(schema.edge_types) - directed) | schema.symmetric
 
@@ -455,24 +387,3 @@ class ViewedNames(NameMap):
     def _joined_words(self) -> list[str]:
         # A view's names of edge types contain the end types already.
         return []
-
-    def identifier(self, node: Value) -> str:
-        """Return the engine's expression for a node's id in the view: its property, else its id without the type."""
-        types, identifiers = node.kind.types or frozenset(self.schema.node_types), self._identifiers
-        column = self.catalog.node_columns.get(identifiers.property) if identifiers.property is not None else None
-        if column is None or not types & set(column.types):
-            return self._behind_type(node.text, types)
-        text = f"{node.text}.{quoted(column.column)}"
-        rest = types - identifiers.complete
-        return f"coalesce({text}, {self._behind_type(node.text, rest)})" if rest else text
-
-    def _behind_type(self, node: str, types: Iterable[str]) -> str:
-        cases = []
-        for node_type in sorted(types):
-            if prefix := self._identifiers.prefixes.get(node_type):
-                table = rendered(self.catalog.node_tables[node_type])
-                # No substring(): the engine counts grapheme clusters there. Its patterns lose one of two backslashes.
-                begins = "^" + re.escape(prefix).replace("\\\\", r"\x5C")
-                rest = f"regexp_replace({node}.id, {rendered(begins)}, '')"
-                cases.append(f"WHEN label({node}) = {table} THEN {rest}")
-        return f"CASE {' '.join(cases)} ELSE {node}.id END" if cases else f"{node}.id"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
@@ -13,28 +12,27 @@ from orienteer.cypher.kinds import Value, ValueKind, list_of
 from orienteer.cypher.names import View
 from orienteer.cypher.patterns import Scope, read_paths
 from orienteer.cypher.syntax import (
+    CallClause,
     Clause,
     CypherStatement,
     Direction,
     EdgePattern,
-    Expression,
     MatchClause,
     NodePattern,
     OrderItem,
-    Parameter,
     PathPattern,
     Projection,
     ProjectionItem,
     Unwind,
-    Variable,
 )
 from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery
+from orienteer.query.expressions import Expression, Variable, parts
 from orienteer.records import Triple
 
 MOST_CLAUSES = 20  # of a statement: a bound on the engine's planning
 TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"
-_BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, WITH or RETURN"
+_BEGINNINGS = "MATCH, OPTIONAL MATCH, UNWIND, CALL { }, WITH or RETURN"
 _WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "DROP", "ALTER", "FOREACH", "INSERT"})
 
 
@@ -53,21 +51,60 @@ def _statement(text: str, view: View | None) -> CypherStatement:
     reader.read_clauses = _query
     if reader.peek().kind == "end":
         raise BadQuery("the query is empty: write MATCH ... RETURN ...")
-    queries = [_query(reader)]
-    all_ = set[bool]()
+    queries, keeps_repeats = _united(reader)
+    if reader.peek().kind != "end":
+        raise _no_clause(reader)
+    inner = sum(len(query) for call in parts(queries, CallClause) for query in call.queries)
+    if sum(map(len, queries)) + inner > MOST_CLAUSES:
+        raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
+    return CypherStatement(queries, keeps_repeats, frozenset(reader.parameters), view, text)
+
+
+def _united(reader: TokenReader) -> tuple[tuple[tuple[Clause, ...], ...], bool]:
+    """Return the queries that UNION joins, and whether UNION ALL does."""
+    queries, all_ = [_query(reader)], set[bool]()
     while reader.takes_word("UNION"):
         all_.add(reader.takes_word("ALL"))
         queries.append(_query(reader))
-    if reader.peek().kind != "end":
-        raise _no_clause(reader)
     if len(all_) > 1:
         raise BadQuery("UNION and UNION ALL cannot be mixed: use one of them throughout")
     names = [[item.name for item in query[-1].items] for query in queries if isinstance(query[-1], Projection)]
     if any(columns != names[0] for columns in names):
         raise BadQuery(f"the parts of a UNION return different columns, {names}: name them alike with AS")
-    if sum(map(len, queries)) > MOST_CLAUSES:
-        raise BadQuery(f"the query has more than {MOST_CLAUSES} clauses: ask for less at a time")
-    return CypherStatement(tuple(queries), all_ == {True}, frozenset(reader.parameters), view, text)
+    return tuple(queries), all_ == {True}
+
+
+def _called(reader: TokenReader) -> CallClause:
+    """Read a subquery after CALL: `{ WITH x ... RETURN y }`, or `(x) { ... RETURN y }`."""
+    given: list[tuple[Variable, ...] | None] = []
+    if reader.takes("("):
+        if reader.takes("*"):
+            reader.expect(")", "after *")
+            given.append(None)
+        else:
+            given.append(tuple(Variable(reader.variable()) for _ in reader.items(")", "between variables")))
+    reader.expect("{", "after CALL: procedures are not available")
+    with reader.nested():
+        queries, keeps_repeats = _united(reader)
+    reader.expect("}", "after CALL { ...")
+    if not all(isinstance(query[-1], Projection) for query in queries):
+        raise BadQuery("CALL { } returns nothing: end it with RETURN")
+    if given:
+        return CallClause(queries, tuple(given * len(queries)), keeps_repeats)
+    imports = tuple(map(_imported, queries))
+    own = (query if names == () else query[1:] for query, names in zip(queries, imports, strict=True))
+    return CallClause(tuple(own), imports, keeps_repeats)
+
+
+def _imported(query: tuple[Clause, ...]) -> tuple[Variable, ...] | None:
+    """Return the variables of a WITH that begins a subquery and names nothing else; None for `WITH *`."""
+    first = query[0]
+    if len(query) < 2 or not isinstance(first, Projection) or first.distinct or first.order:
+        return ()
+    if first.where is not None or first.skip is not None or first.limit is not None:
+        return ()
+    names = tuple(item.expression for item in first.items if isinstance(item.expression, Variable) and not item.named)
+    return () if len(names) < len(first.items) else None if first.star else names
 
 
 def _query(reader: TokenReader) -> tuple[Clause, ...]:
@@ -81,6 +118,9 @@ def _query(reader: TokenReader) -> tuple[Clause, ...]:
             source = read_expression(reader)
             reader.expect_word("AS", "after what UNWIND takes apart")
             clauses.append(Unwind(source, reader.variable()))
+        elif reader.is_word("CALL") and reader.is_sign("{", "(", ahead=1):
+            reader.next()
+            clauses.append(_called(reader))
         elif reader.takes_word("WITH"):
             clauses.append(_projection(reader, is_with=True))
         elif reader.takes_word("RETURN"):
@@ -99,7 +139,7 @@ def _no_clause(reader: TokenReader, *, ends: bool = False) -> BadQuery:
     if word in _WRITES:
         return BadQuery(f"{word} is not allowed: the graph can only be read, by {_BEGINNINGS}")
     if word == "CALL":
-        return BadQuery("CALL is not supported: use EXISTS { }, COUNT { }, or OPTIONAL MATCH and collect()")
+        return BadQuery("procedures are not available: CALL takes a subquery in { }")
     if word in ("EXPLAIN", "PROFILE"):
         return BadQuery(f"{word} is not supported: leave it out")
     return reader.wrong(f"only reading clauses are allowed, {_BEGINNINGS}: something else comes")
@@ -126,8 +166,8 @@ def _projection(reader: TokenReader, *, is_with: bool) -> Projection:
         if descending or reader.is_word("ASC", "ASCENDING"):
             reader.next()
         order.append(OrderItem(expression, descending))
-    skip = _count(reader, "SKIP") if reader.takes_word("SKIP") or reader.takes_word("OFFSET") else None
-    limit = _count(reader, "LIMIT") if reader.takes_word("LIMIT") else None
+    skip = read_expression(reader) if reader.takes_word("SKIP") or reader.takes_word("OFFSET") else None
+    limit = read_expression(reader) if reader.takes_word("LIMIT") else None
     where = read_expression(reader) if is_with and reader.takes_word("WHERE") else None
     names = [item.name for item in items]
     if len(set(names)) < len(names):
@@ -144,16 +184,6 @@ def _projected(reader: TokenReader, *, is_with: bool) -> ProjectionItem:
     if is_with and not isinstance(expression, Variable):
         raise BadQuery(f"WITH needs a name for {text[:60]!r}: write {text[:60]} AS name")
     return ProjectionItem(expression, expression.name if isinstance(expression, Variable) else text, False)
-
-
-def _count(reader: TokenReader, what: str) -> int | Parameter:
-    token = reader.next()
-    if token.kind == "integer":
-        return int(token.value)
-    if token.kind == "parameter":
-        reader.parameters.add(token.value)
-        return Parameter(token.value)
-    raise BadQuery(f"{what} takes a whole number or a parameter, not {token.description}")
 
 
 # The patterns of one clause as nodes and edges with their possible types, for any engine.
@@ -176,8 +206,6 @@ class PatternNode:
     """Its possible types."""
     is_new: bool
     """No earlier clause has introduced it."""
-    asked: frozenset[str] | None = None
-    """The types that its first occurrence names; None for any."""
     name: str | None = None
     is_drawn: bool = False
     """It has been written once; later parts of the text use its variable."""
@@ -204,14 +232,15 @@ class PatternEdge:
 
 
 @dataclass(slots=True)
-class PatternReader(ABC):
-    """Reads the patterns of one clause; a subclass writes them for its engine."""
+class PatternReader:
+    """Reads the patterns of one clause; a subclass writes or compiles them."""
 
     scope: Scope
     write: Write
     nodes: list[PatternNode] = field(default_factory=list)
     edges: list[PatternEdge] = field(default_factory=list)
-    conditions: list[str] = field(default_factory=list)
+    wanted: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The types that the patterns of the clause name, by node."""
     variables: dict[str, Value] = field(default_factory=dict)
     keyed: list[Keyed] = field(default_factory=list)
 
@@ -219,14 +248,6 @@ class PatternReader(ABC):
     def named(self) -> dict[str, PatternNode]:
         """The nodes by their names. Those without one have only a value, since any name may be a variable's."""
         return {node.name: node for node in self.nodes if node.name is not None}
-
-    @abstractmethod
-    def is_of(self, value: str, types: Iterable[str]) -> str:
-        """Write the condition that a node has one of these types."""
-
-    @abstractmethod
-    def edges_of(self, value: str) -> str:
-        """Write the list of the edges that a pattern of variable length has followed."""
 
     def require_new(self, name: str) -> None:
         """Raise `BadQuery` for a variable that is already in use."""
@@ -252,7 +273,8 @@ class PatternReader(ABC):
             node = self._first(name, wanted)
         elif wanted is not None:
             node.types &= wanted
-            self.conditions.append(self.is_of(node.value, wanted))
+        if wanted is not None:
+            self.wanted[node.value] = self.wanted.get(node.value, wanted) & wanted
         if pattern.properties:
             self.keyed.append((node.value, ValueKind("node"), pattern.properties))
         return node
@@ -265,14 +287,12 @@ class PatternReader(ABC):
         before = scope.variables.get(name) if name is not None else None
         if before is None:
             types = frozenset(scope.names.schema.node_types) if wanted is None else wanted
-            node = PatternNode(scope.fresh(), types, True, asked=wanted, name=name)
+            node = PatternNode(scope.fresh(), types, True, name=name)
         else:
             if before.kind.name not in ("node", ""):
                 raise BadQuery(f"{name!r} is {before.kind.description}, not a node: give the node another name")
             types = before.kind.types or frozenset(scope.names.schema.node_types)
             node = PatternNode(before.text, types if wanted is None else types & wanted, False, name=name)
-            if wanted is not None and not types <= wanted:
-                self.conditions.append(self.is_of(node.value, wanted))
         self.nodes.append(node)
         return node
 
@@ -296,9 +316,7 @@ class PatternReader(ABC):
         if pattern.variable is not None:
             self.require_new(pattern.variable)
             kind = ValueKind("edge", types)
-            self.variables[pattern.variable] = (
-                Value(self.edges_of(value), list_of(kind)) if pattern.hops else Value(value, kind)
-            )
+            self.variables[pattern.variable] = Value(value, list_of(kind) if pattern.hops else kind)
         if pattern.properties:
             self.keyed.append((value, ValueKind("edge", types), pattern.properties))
         return edge
@@ -312,8 +330,6 @@ class PatternReader(ABC):
     def direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
         """Return the direction of an edge for the engine: a symmetric edge is stored once and has none."""
         scope, names, schema = self.scope, self.scope.names, self.scope.names.schema
-        for edge_type in sorted(types & set(scope.names.catalog.loops)):
-            scope.note(f"{schema.label(edge_type)}: edges from a node to itself are left out")
         symmetric = types & names.undirected
         if pattern.direction == "both" or not symmetric:
             return pattern.direction
@@ -327,8 +343,6 @@ class PatternReader(ABC):
             return "both"
         scope.note(f"{shown} has no direction and is stored one way: leave the arrow out to follow it both ways")
         return pattern.direction
-
-    # ---------------------------------------------------------------------------------------------------- types
 
     def narrow(self) -> None:
         """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes.
@@ -365,36 +379,6 @@ class PatternReader(ABC):
     def node_value(self, node: PatternNode) -> Value:
         """Return a node as a value with its types."""
         return Value(node.value, ValueKind("node", node.types))
-
-    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, PatternNode, PatternNode]]:
-        """Return the possible triples of an edge, with source and target, if its pattern alone allows more.
-
-        A query may name edge types with their end types. Empty if the types are enough. Raises `BadQuery`.
-        """
-        types = {triple.type for triple in edge.triples}
-        everything = frozenset(triple for triple in self.scope.names.triples if triple.type in types)
-        if edge.all_triples or edge.triples == everything:
-            return []
-        if edge.pattern.hops:
-            raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
-        forward, backward = (edge.start, edge.end), (edge.end, edge.start)
-        ways = {"out": (forward,), "in": (backward,), "both": (forward, backward)}[edge.direction]
-        return [(triple, source, target) for triple in sorted(edge.triples) for source, target in ways]
-
-    def equalities(self, keyed: Iterable[Keyed]) -> Iterator[tuple[Value, Value]]:
-        """Yield each property in braces with its required value, once the types are known.
-
-        Raises `BadQuery` for a literal null, `UnknownProperty`.
-        """
-        by_value = {node.value: node for node in self.nodes}
-        for value, kind, items in keyed:
-            node = by_value.get(value)
-            owner = self.node_value(node) if node is not None else Value(value, kind)
-            for key, expression in items:
-                wanted = self.write(expression)
-                if wanted.kind.name == "null":
-                    raise BadQuery(f"{{{key}: null}} never matches: write WHERE ... IS NULL")
-                yield self.scope.names.property(owner, key), wanted
 
 
 def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:

@@ -1,23 +1,23 @@
-"""Patterns of nodes and edges, as text; and the scope in which a statement is written for an engine."""
+"""Patterns of nodes and edges, as text; and the scope in which a statement is compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from orienteer.cypher import syntax
-from orienteer.cypher.kinds import NULL, UNKNOWN, Value, common, constant, list_of
+from orienteer.cypher.kinds import KINDS, UNKNOWN, Value, ValueKind, common, common_or_unknown, list_of, map_of
 from orienteer.cypher.names import NameMap
-from orienteer.cypher.syntax import Direction, EdgePattern, Expression, Hops, NodePattern, PathPattern
+from orienteer.cypher.syntax import Direction, EdgePattern, Hops, NodePattern, PathPattern
 from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery, nearest
+from orienteer.query.expressions import Expression
 from orienteer.records import JsonValue
 
 MOST_HOPS = 4  # edges of a variable-length pattern: at a larger distance, everything is connected to everything
-MOST_EDGES = 8  # in a clause, a variable-length one counted with its most hops: planning more takes an engine seconds
 _MOST_PARTS = 20  # edges, or paths, in a clause
 _SHORTEST: dict[str, Literal["SHORTEST", "ALL SHORTEST"]] = {
     "shortestpath": "SHORTEST",
@@ -35,25 +35,6 @@ def read_paths(reader: TokenReader, read: _ReadExpression) -> tuple[PathPattern,
     if edges > _MOST_PARTS or len(paths) > _MOST_PARTS:
         raise BadQuery(f"a pattern has {edges} edges: {_MOST_PARTS} are allowed; put WITH between two MATCH")
     return tuple(paths)
-
-
-def check_lengths(paths: Iterable[PathPattern]) -> None:
-    """Raise `BadQuery` for more edges than an engine plans in time, and for lengths that it cannot follow."""
-    edges = [edge for path in paths for edge in path.edges]
-    for hops in (edge.hops for edge in edges if edge.hops):
-        if hops.most is None:
-            raise BadQuery(f"a pattern of any length is not supported: give the most hops, as in *1..{MOST_HOPS}")
-        if not hops.least:  # an engine loses nodes that no edge of the pattern's types could reach
-            raise BadQuery(
-                f"no hop at all, *0..{hops.most}, is not supported: write *1..{hops.most}, and UNION the start"
-            )
-        if hops.most > MOST_HOPS:
-            raise BadQuery(
-                f"*{hops.least}..{hops.most} is not supported: hops go from 1 to {MOST_HOPS}; for paths use `paths`"
-            )
-    total = sum(edge.hops.most or 1 if edge.hops else 1 for edge in edges)
-    if total > MOST_EDGES:
-        raise BadQuery(f"a pattern has {total} edges: {MOST_EDGES} are allowed; put WITH between two MATCH")
 
 
 def read_path(reader: TokenReader, read: _ReadExpression) -> PathPattern:
@@ -186,7 +167,6 @@ def _properties(reader: TokenReader, read: _ReadExpression) -> tuple[tuple[str, 
 
 # The scope of an expression: its variables, parameters and names, and the notes for the caller.
 
-Constant: TypeAlias = None | bool | int | float | str
 MOST_PARAMETER_ITEMS = 100_000  # of a list: a bound on a request to the worker
 _LARGEST = 2**63
 _LONGEST_PARAMETER = 1_000_000  # characters
@@ -198,22 +178,16 @@ class Scope:
 
     names: NameMap
     parameters: Mapping[str, JsonValue]
-    largest_for_shortest: int | None = None
-    """The largest number of edges in a graph in which the engine searches for shortest paths, or None."""
     variables: dict[str, Value] = field(default_factory=dict)
-    optional: dict[str, str] = field(default_factory=dict)
-    """By path of an OPTIONAL MATCH, a part that is null if it is missing: the engine gives a path of nulls then."""
     used: dict[str, JsonValue] = field(default_factory=dict)
     """The engine's parameters."""
     notes: list[str] = field(default_factory=list)
-    local: frozenset[str] = frozenset()
-    """The variables of the enclosing list conditions."""
     may_aggregate: bool = False
     """Inside WITH and RETURN, but not inside another aggregation."""
     _numbers: Iterator[int] = field(default_factory=count)
 
     def fresh(self) -> str:
-        """Return a new name for a variable; for the engine `N` and `n` are the same name."""
+        """Return a new name for a variable."""
         return f"v{next(self._numbers)}"
 
     def variable(self, name: str) -> Value:
@@ -248,39 +222,29 @@ class Scope:
         return self.parameters[name]
 
     def parameter(self, name: str) -> Value:
-        """Return a parameter in the engine's text. Raises `BadQuery` for values that the engine cannot receive."""
+        """Return a parameter in the server's text. Raises `BadQuery` for values that a server does not take."""
         value = self.value(name)
-        if value is None:
-            # The engine gives a null parameter one type for all its occurrences.
-            return Value("NULL", NULL)
-        if isinstance(value, dict):
+        kind = kind_of_parameter(name, value)
+        if kind.name == "map":
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):
-            return self._list(name, value)
-        return constant(checked_parameter(name, value))._replace(text=self._used(name, value))
+            if any(item is None or isinstance(item, list | dict) for item in value):
+                raise BadQuery(
+                    f"The parameter ${name} holds null, a list or a map: its items must be texts or numbers."
+                )
+            common([kind_of_parameter(name, item) for item in value], f"the parameter ${name}")
+        if not value and isinstance(value, list | None):
+            return Value("NULL" if value is None else "[]", kind)
+        known = None if isinstance(value, list | dict) else value
+        parameter = f"p{sorted(self.parameters).index(name)}"
+        self.used[parameter] = value
+        return Value(f"${parameter}", kind, known)
 
     def constant(self, expression: syntax.Expression) -> JsonValue:
         """Return the value of a literal or a parameter; None for any other expression."""
         if isinstance(expression, syntax.Parameter):
             return self.value(expression.name)
         return expression.value if isinstance(expression, syntax.Literal_) else None
-
-    def _list(self, name: str, items: list[JsonValue]) -> Value:
-        if not items:
-            return Value("[]", list_of(UNKNOWN))
-        if len(items) > MOST_PARAMETER_ITEMS:
-            raise BadQuery(f"The parameter ${name} has {len(items):,} items: {MOST_PARAMETER_ITEMS:,} are allowed.")
-        if any(item is None or isinstance(item, list | dict) for item in items):
-            raise BadQuery(f"The parameter ${name} holds null, a list or a map: its items must be texts or numbers.")
-        kind = common([constant(checked_parameter(name, item)).kind for item in items], f"the parameter ${name}")
-        if kind.name == "float":
-            items = [float(item) for item in items if isinstance(item, int | float)]
-        return Value(self._used(name, items), list_of(kind))
-
-    def _used(self, name: str, value: JsonValue) -> str:
-        parameter = f"p{sorted(self.parameters).index(name)}"
-        self.used[parameter] = value
-        return f"${parameter}"
 
     def hold(self, value: JsonValue) -> str:
         """Return a parameter that holds a value of the statement itself; the same one for the same value."""
@@ -302,18 +266,24 @@ class Scope:
         return item.text
 
     @contextmanager
-    def inner(self, variables: Mapping[str, Value], *, local: Collection[str] = ()) -> Iterator[None]:
+    def inner(self, variables: Mapping[str, Value]) -> Iterator[None]:
         """Add variables inside the block."""
-        before, before_local = self.variables, self.local
-        self.variables, self.local = {**before, **variables}, self.local | frozenset(local)
+        before = self.variables
+        self.variables = {**before, **variables}
         try:
             yield
         finally:
-            self.variables, self.local = before, before_local
+            self.variables = before
 
 
-def checked_parameter(name: str, value: JsonValue) -> Constant:
-    """Return a parameter, or an item of one. Raises `BadQuery` for a value that statements cannot use."""
+def kind_of_parameter(name: str, value: JsonValue) -> ValueKind:
+    """Return the kind of a parameter. Raises `BadQuery` for a value that statements cannot use."""
+    if isinstance(value, dict):
+        return map_of((key, kind_of_parameter(name, item)) for key, item in value.items())
+    if isinstance(value, list):
+        if len(value) > MOST_PARAMETER_ITEMS:
+            raise BadQuery(f"The parameter ${name} has {len(value):,} items: {MOST_PARAMETER_ITEMS:,} are allowed.")
+        return list_of(common_or_unknown([kind_of_parameter(name, item) for item in value]))
     if isinstance(value, str):
         if "\0" in value or any(0xD800 <= ord(character) < 0xE000 for character in value):
             raise BadQuery(f"The parameter ${name} contains U+0000 or half a surrogate pair, which is not allowed.")
@@ -323,5 +293,4 @@ def checked_parameter(name: str, value: JsonValue) -> Constant:
         raise BadQuery(f"The parameter ${name} is too large: whole numbers go up to {_LARGEST - 1}.")
     elif isinstance(value, float) and value - value != 0:
         raise BadQuery(f"The parameter ${name} is {value}: numbers must be finite.")
-    assert not isinstance(value, list | dict)
-    return value
+    return KINDS[type(value)]

@@ -11,8 +11,9 @@ from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import Value
 from orienteer.cypher.parser import Write
 from orienteer.cypher.patterns import Scope
-from orienteer.cypher.syntax import Expression, FunctionCall, Projection
+from orienteer.cypher.syntax import Projection
 from orienteer.errors import BadQuery
+from orienteer.query.expressions import Expression, FunctionCall
 
 
 def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.ProjectionItem]:
@@ -35,13 +36,15 @@ def page_of(scope: Scope, clause: Projection, most: int | None = None) -> str:
     return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
 
 
-def page_number(scope: Scope, count: int | syntax.Parameter | None, what: str) -> int | None:
-    """Return the number of SKIP or LIMIT. Raises `BadQuery` for a parameter that is not a number."""
-    if count is None or isinstance(count, int):
-        return count
-    value = scope.value(count.name)
+def page_number(scope: Scope, count: Expression | None, what: str) -> int | None:
+    """Return the number of SKIP or LIMIT. Raises `BadQuery` for anything but a whole number or a parameter of one."""
+    return None if count is None else checked_page(scope.constant(count), what)
+
+
+def checked_page(value: object, what: str) -> int:
+    """Return the number of SKIP or LIMIT. Raises `BadQuery` for another value."""
     if type(value) is not int or not 0 <= value < 2**63:
-        raise BadQuery(f"{what} takes a whole number of 0 or more: ${count.name} is {value!r}")
+        raise BadQuery(f"{what} takes a whole number of 0 or more, or a parameter, not {str(value)[:40]}")
     return value
 
 
@@ -102,12 +105,8 @@ def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as abo
     return any(mixed(getattr(expression, field.name), keys) for field in fields(expression))
 
 
-def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> tuple[Projection, Projection] | None:
-    """Split a clause that computes with aggregations into one that gathers and one that computes.
-
-    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or return null. Returns None if no split is needed. Raises
-    `BadQuery` for an item that mixes an aggregation with values of one row.
-    """
+def apart(items: Sequence[syntax.ProjectionItem]) -> tuple[list[syntax.ProjectionItem], list[syntax.ProjectionItem]]:
+    """Return the items that group and those that aggregate. Raises `BadQuery` for one that does both."""
     gathered = [item for item in items if aggregates(item.expression)]
     keys = [item for item in items if item not in gathered]
     for item in gathered:
@@ -115,6 +114,16 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
             raise BadQuery(
                 f"{item.name[:60]} mixes count(), collect() and the like with values of one row: gather first by WITH"
             )
+    return keys, gathered
+
+
+def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> tuple[Projection, Projection] | None:
+    """Split a clause that computes with aggregations into one that gathers and one that computes.
+
+    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or return null. Returns None if no split is needed. Raises
+    `BadQuery` for an item that mixes an aggregation with values of one row.
+    """
+    keys, gathered = apart(items)
     if all(_is_aggregation(item.expression) for item in gathered):
         return None
     calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_aggregation(call))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from orienteer.cypher.confined import ConfinedEngine
-from orienteer.cypher.names import MOST_ROWS, Bounds, NameMap, QueryTable, View
+from orienteer.cypher.names import MOST_ROWS, Bounds, NameMap, QueryTable, RowProof, View
 from orienteer.cypher.parser import parse
-from orienteer.cypher.syntax import CypherStatement
-from orienteer.errors import BadOption
+from orienteer.cypher.proof import absences, laid_statement, parts_of, rows_laid, values_of
+from orienteer.cypher.syntax import CypherStatement, Laid
+from orienteer.errors import BadOption, BadQuery
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
 
 LIMIT = 100  # rows
 SECONDS = 10.0
+_LEAST = 0.05  # seconds that a proof of a row has, also at the end of the time
 MOST_CHARACTERS = 400_000  # of all rows of an answer, as JSON: a bound on memory, like the next
 
 
@@ -68,12 +71,15 @@ class Cypher:
         limit: int | None = LIMIT,
         seconds: float = SECONDS,
         view: View | None = None,
+        proofs: int = 0,
     ) -> QueryTable:
         """Return at most `limit` rows of the answer to a statement; None means as many as an answer may have.
 
-        Through a view, nodes and types have the view's names. Raises `BadQuery`, `UnknownType` and `UnknownProperty`
-        for a statement that is not allowed or not understood, with the form to use; `QueryStopped` if it takes more
-        than `seconds` or too much memory, or waits that long for other queries.
+        Through a view, nodes and types have the view's names. The first `proofs` rows come with what they rest on.
+
+        Raises `BadQuery`, `UnknownType` and `UnknownProperty` for a statement that is not allowed or not understood,
+        with the form to use; `QueryStopped` if it takes more than `seconds` or too much memory, or waits that long for
+        other queries.
         """
         limit = MOST_ROWS if limit is None else limit
         if not 0 <= limit <= MOST_ROWS:
@@ -82,7 +88,51 @@ class Cypher:
             raise BadOption(f"seconds is {seconds:g}: it must be above 0, up to 3,600")
         bounds = Bounds(rows=limit, characters=MOST_CHARACTERS, seconds=seconds)
         with damage_told(self._graph.path, self._graph.arrays.manifest.generation):
-            return self.engine.answer(parse(text, view), dict(parameters or {}), bounds)
+            statement, given, deadline = parse(text, view), dict(parameters or {}), time.monotonic() + seconds
+            table = self.engine.answer(statement, given, bounds)
+            return self._proved(table, statement, given, deadline, proofs) if proofs else table
+
+    def _proved(
+        self,
+        table: QueryTable,
+        statement: CypherStatement,
+        parameters: Mapping[str, JsonValue],
+        deadline: float,
+        most: int,
+    ) -> QueryTable:
+        """Return an answer with the proofs of its first rows."""
+        proofs = list[RowProof]()
+        for row in table.rows[:most]:
+            values = dict(zip(table.columns, row, strict=True))
+            for query in range(len(statement.queries)):
+                # A row of a UNION is of the first query that it can be proved of: their columns are named alike.
+                proof = self._proof(statement, Laid(query, 0, values, True), parameters, deadline)
+                if proof.laid or query + 1 == len(statement.queries):
+                    proofs.append(proof)
+                    break
+        return table.model_copy(update={"proofs": tuple(proofs)})
+
+    def _proof(
+        self, statement: CypherStatement, laid: Laid, parameters: Mapping[str, JsonValue], deadline: float
+    ) -> RowProof:
+        rows = list[dict[str, JsonValue]]()
+        for binds_scalars in (True, False):  # some values are not equal to their form as JSON: dates
+            laid = laid._replace(binds_scalars=binds_scalars)
+            left = max(deadline - time.monotonic(), _LEAST)
+            try:
+                table = self.engine.answer(
+                    laid_statement(statement, laid), parameters, Bounds(MOST_ROWS, MOST_CHARACTERS, left)
+                )
+            except BadQuery:  # nothing fits a pattern, where 0 was counted; or a value has another kind as JSON
+                continue
+            if rows := rows_laid(table, statement, laid):
+                break
+        before = None
+        if rows and laid.part + 1 < len(parts_of(statement, laid.query)):
+            before = self._proof(statement, Laid(laid.query, laid.part + 1, rows[0], True), parameters, deadline)
+        return RowProof(
+            laid=tuple(rows), values=values_of(statement, laid), absent=absences(statement, laid), before=before
+        )
 
     def close(self) -> None:
         """Free the engine's resources; the next query acquires them again."""

@@ -2,70 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.cypher.names import View
 from orienteer.query.expressions import (
-    MOST_DEEP,
-    Binary,
-    CaseExpression,
-    Comprehension,
-    Expression,
-    FunctionCall,
-    Item,
-    ListOf,
-    Literal_,
-    MapOf,
-    Parameter,
-    Property,
-    Quantifier,
-    Slice,
-    Tree,
-    Unary,
-    Variable,
-    measured,
-    parts,
+    MOST_DEEP as MOST_DEEP,
+    Binary as Binary,
+    CaseExpression as CaseExpression,
+    Comprehension as Comprehension,
+    Expression as Expression,
+    FunctionCall as FunctionCall,
+    Item as Item,
+    ListOf as ListOf,
+    Literal_ as Literal_,
+    MapOf as MapOf,
+    Parameter as Parameter,
+    Property as Property,
+    Quantifier as Quantifier,
+    Slice as Slice,
+    Tree as Tree,
+    Unary as Unary,
+    Variable as Variable,
+    measured as measured,
+    parts as parts,
 )
-
-__all__ = [
-    "Binary",
-    "CaseExpression",
-    "Clause",
-    "Comprehension",
-    "CypherStatement",
-    "Direction",
-    "EdgePattern",
-    "Expression",
-    "FunctionCall",
-    "HasType",
-    "Hops",
-    "Item",
-    "ListOf",
-    "Literal_",
-    "MOST_DEEP",
-    "MapOf",
-    "MatchClause",
-    "NodePattern",
-    "OrderItem",
-    "Parameter",
-    "PathPattern",
-    "PatternComprehension",
-    "Projection",
-    "ProjectionItem",
-    "Property",
-    "Quantifier",
-    "Reduction",
-    "Slice",
-    "Subquery",
-    "Tree",
-    "Unary",
-    "Unwind",
-    "Variable",
-    "made_up",
-    "measured",
-    "parts",
-]
+from orienteer.records import JsonValue
 
 Direction: TypeAlias = Literal["out", "in", "both"]
 
@@ -86,9 +49,9 @@ class PatternComprehension(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Subquery(Tree):
-    """`EXISTS { pattern WHERE p }` or `COUNT { ... }`; a pattern as a condition is read as EXISTS."""
+    """`EXISTS { pattern WHERE p }`, `COUNT { }` or `COLLECT { }`; a pattern as a condition is read as EXISTS."""
 
-    kind: Literal["EXISTS", "COUNT"]
+    kind: Literal["EXISTS", "COUNT", "COLLECT"]
     paths: tuple[PathPattern, ...]
     where: Expression | None
     clauses: tuple[Clause, ...] = ()
@@ -201,13 +164,33 @@ class Projection:
     star: bool
     distinct: bool
     order: tuple[OrderItem, ...]
-    skip: int | Parameter | None
-    limit: int | Parameter | None
+    skip: Expression | None
+    limit: Expression | None
     where: Expression | None
     """Only of WITH."""
 
 
-Clause: TypeAlias = MatchClause | Unwind | Projection
+@dataclass(frozen=True, slots=True)
+class CallClause:
+    """`CALL { query [UNION query] }`, with `imports` from outside, `WITH x` or `CALL (x) { }`."""
+
+    queries: tuple[tuple[Clause, ...], ...]
+    imports: tuple[tuple[Variable, ...] | None, ...]
+    """For each query; None for all variables."""
+    keeps_repeats: bool
+
+
+Clause: TypeAlias = MatchClause | Unwind | Projection | CallClause
+
+
+class Laid(NamedTuple):
+    """A row to prove, of one part of a statement; see `proof`."""
+
+    query: int
+    part: int
+    """Counted from the end of the query."""
+    values: Mapping[str, JsonValue]
+    binds_scalars: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,3 +205,5 @@ class CypherStatement:
     """The view that gives the names; None for the graph's own."""
     text: str = field(default="", compare=False)
     """The statement as it was written; empty if our own code made the tree."""
+    laid: Laid | None = None
+    """Set if this tree lays a part of the statement once more, to prove a row."""

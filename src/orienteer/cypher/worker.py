@@ -5,8 +5,8 @@ Requests come on standard input and answers go to standard output, each as four 
 
 Its walls: the guard lets only reading statements through, and a budget bounds each of them; RLIMIT_FSIZE forbids every
 write; RLIMIT_AS bounds memory; Landlock (Linux 5.13 and later) refuses every connection (6.7), and every file but
-Python's own, since the graph is mapped by then. See `sandbox.confinement`. Windows has none of the last three; macOS
-has no Landlock, and memory is not bounded there.
+Python's own and those of time zones, since the graph is mapped by then. See `sandbox.confinement`. Windows has none of
+the last three; macOS has no Landlock, and memory is not bounded there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 from orienteer.cypher.algebra.engine import Arrays
 from orienteer.cypher.names import Bounds, View
 from orienteer.cypher.parser import parse
+from orienteer.cypher.proof import laid_statement
+from orienteer.cypher.syntax import Laid
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
 from orienteer.sandbox import confinement, frames
@@ -41,6 +43,8 @@ def main() -> None:
     own = [
         (Path(folder), confinement.READ_FILE | confinement.READ_FOLDER) for folder in sys.path if Path(folder).is_dir()
     ]
+    if (zones := Path("/usr/share/zoneinfo")).is_dir():
+        own.append((zones, confinement.READ_FILE | confinement.READ_FOLDER))
     walls["landlock"] = confinement.keep_files([(Path("/proc"), confinement.READ_FILE), *own])
     walls["memory"] = confinement.limit_memory(_MEMORY)
     frames.send(answers, json.dumps({"ready": sorted(name for name, holds in walls.items() if holds)}).encode())
@@ -54,6 +58,8 @@ def _answered(engine: Arrays, request: dict[str, Any]) -> dict[str, Any]:  # Any
     view = None if request["view"] is None else View.model_validate(request["view"])
     try:
         statement = parse(request["text"], view)
+        if request["laid"] is not None:
+            statement = laid_statement(statement, Laid(*request["laid"]))
         bounds = Bounds(request["rows"], request["characters"], request["seconds"])
         return engine.answer(statement, request["parameters"], bounds).model_dump()
     except Error as error:

@@ -19,8 +19,7 @@ from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, NodeBatch, type_number
 from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
 from orienteer.graph.node_indexer import NodeIndexer
-from orienteer.graph.properties import PropertyWriter, encode_value
-from orienteer.graph.properties import write as write_properties
+from orienteer.graph.properties import PropertyWriter, encode_value, write as write_properties
 from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.records import JsonValue, Node
 from orienteer.text.tokenizer import Tokenizer

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadInput, DuplicateNode
-from orienteer.graph import properties as property_revision
-from orienteer.graph import publication
+from orienteer.graph import properties as property_revision, publication
 from orienteer.graph.adjacency import EDGE_FILES, Adjacency, EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
 from orienteer.graph.edges import CodedColumn, EdgeBatch, encode_extra, type_number

@@ -19,8 +19,18 @@ from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.search import WordSearch
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import OpenEmbedder
-from orienteer.records import Common, Direction, Edge, Hit, Neighbor, Neighborhood, Node, Ranking, Schema
-from orienteer.records import Path as GraphPath
+from orienteer.records import (
+    Common,
+    Direction,
+    Edge,
+    Hit,
+    Neighbor,
+    Neighborhood,
+    Node,
+    Path as GraphPath,
+    Ranking,
+    Schema,
+)
 
 if TYPE_CHECKING:
     from orienteer.graph.listing import NodeListing

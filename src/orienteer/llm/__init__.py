@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from orienteer.faces import face
 
 if TYPE_CHECKING:
-    from orienteer.llm.budget import Allowance as Allowance
-    from orienteer.llm.budget import Budget as Budget
-    from orienteer.llm.openai import OpenAIConfig as OpenAIConfig
-    from orienteer.llm.openai import OpenAIModel as OpenAIModel
+    from orienteer.llm.budget import Allowance as Allowance, Budget as Budget
+    from orienteer.llm.openai import OpenAIConfig as OpenAIConfig, OpenAIModel as OpenAIModel
     from orienteer.llm.replies import ScriptedModel as ScriptedModel
     from orienteer.llm.schema import arguments_of as arguments_of
 

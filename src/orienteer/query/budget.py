@@ -30,10 +30,12 @@ class Budget:
         self.walked = 0
         """The edges that were walked so far."""
 
-    def walk(self, edges: int) -> None:
-        """Pay for edges that are about to be read."""
+    def walk(self, edges: int, *, are_rows: bool = False) -> None:
+        """Pay for edges that are about to be read, or for rows of lists."""
         self.walked += edges
         if self._edges is not None and self.walked > self._edges:
+            if are_rows:
+                raise QueryStopped(f"the query makes more than {self._edges:,} rows of lists: take fewer lists apart")
             raise QueryStopped(
                 f"the query walks more than {self._edges:,} edges: name more of its node types, edge types and nodes"
             )

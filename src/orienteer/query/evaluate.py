@@ -6,7 +6,6 @@ import operator as op
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -14,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadQuery
-from orienteer.query import expressions as ex
-from orienteer.query import plan
+from orienteer.query import expressions as ex, plan
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, column, constant, objects
 from orienteer.query.plan import NodeSet
 from orienteer.query.store import Store
+from orienteer.query.temporal import Duration, Moment
 from orienteer.query.values import (
     FUNCTIONS,
     calculated,
@@ -150,8 +149,8 @@ class Evaluator:
     def _entry_of(self, value: Any, key: str) -> Any:  # Any: Cypher's values
         if isinstance(value, NodeRef | EdgeRef):
             return self._entry(column([value]), key, 1).values()[0]
-        if isinstance(value, date) and key in ("year", "month", "day"):
-            return getattr(value, key)
+        if isinstance(value, Moment | Duration):
+            return value.part(key)
         if value is None or isinstance(value, dict):
             return None if value is None else value.get(key)
         raise BadQuery(f"{text_of(value)[:40]!r} has no property {key!r}: only nodes, edges, maps and dates have any")

@@ -72,8 +72,20 @@ class Groups:
         first, group = batch.groups(names) if names else (np.zeros(1, np.int64), np.zeros(batch.size, np.int64))
         return first, group, names
 
-    def result(self, outside: Sequence[str]) -> Batch:
-        """Return a row for each group; `outside` are the marks of the table outside."""
+    def result(self, given: Batch) -> Batch:
+        """Return a row for each group; without keys one for each row of the table outside, `given`."""
+        outside = marks(given)
+        found = self._found(outside)
+        if self._keys or not outside:
+            return found
+        missing = np.ones(given.size, np.bool_)
+        if found.size:
+            missing[found.columns[outside[-1]].data] = False
+        rest = given.only(outside).take(missing)
+        rest = rest.beside({call.name: constant(_OF_NOTHING.get(call.function), rest.size) for call in self._calls})
+        return stacked([part for part in (found, rest) if part.size] or [found])
+
+    def _found(self, outside: Sequence[str]) -> Batch:
         if self._parts:
             batch = stacked(self._parts)
             if self._is_counted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -61,11 +61,14 @@ class Tables:
                     groups.add(self._projected(batch, groups.items))
                 if by_degree is not None:
                     groups.add(by_degree)
-                yield groups.result(marks(given))
+                yield groups.result(given)
             case plan.Sorted(source=source):
-                yield self._sorted(table, self.batches(source, given))
+                # A page of the rows of each row outside may hold any of them.
+                whole = replace(table, first=None) if marks(given) else table
+                yield self._sorted(whole, self.batches(source, given))
             case plan.Paged(source=source, skip=skip, limit=limit):
-                yield from _paged(self.batches(source, given), skip, limit)
+                page = _paged_by_mark if marks(given) else _paged
+                yield from page(self.batches(source, given), skip, limit, given)
             case plan.United(parts=parts):
                 for part in parts:
                     yield from self.batches(part, given)
@@ -138,7 +141,7 @@ class Tables:
         values = self.evaluator.column(table.items, batch).values()
         lists = [[] if items is None else items if isinstance(items, list) else [items] for items in values]
         sizes = np.fromiter(map(len, lists), np.int64, batch.size)
-        self.budget.walk(int(sizes.sum()))
+        self.budget.walk(int(sizes.sum()), are_rows=True)
         ends = np.cumsum(sizes)
         low = 0
         while low < batch.size:
@@ -295,7 +298,23 @@ def _ranks(values: Col) -> Numbers:
     return codes
 
 
-def _paged(batches: Iterable[Batch], skip: int, limit: int | None) -> Iterator[Batch]:
+def _paged_by_mark(batches: Iterable[Batch], skip: int, limit: int | None, given: Batch) -> Iterator[Batch]:
+    """Yield a page of the rows of each row outside."""
+    mark, seen = marks(given)[-1], np.zeros(given.size, np.int64)
+    end = np.inf if limit is None else skip + limit
+    for batch in batches:
+        at = batch.columns[mark].data if batch.size else np.zeros(0, np.int64)
+        order, counts = np.argsort(at, kind="stable"), np.bincount(at, minlength=given.size)
+        place = np.zeros(batch.size, np.int64)
+        place[order] = np.arange(batch.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        place += seen[at]
+        seen += counts
+        yield batch.take((place >= skip) & (place < end))
+        if (seen >= end).all():
+            return
+
+
+def _paged(batches: Iterable[Batch], skip: int, limit: int | None, given: Batch) -> Iterator[Batch]:
     if limit == 0:
         return
     for batch in batches:

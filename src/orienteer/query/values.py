@@ -8,19 +8,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from orienteer.errors import BadQuery, QueryStopped
+from orienteer.query import temporal
 from orienteer.query.columns import EdgeRef, NodeRef, Path
+from orienteer.query.temporal import Duration, Moment
 
 LONGEST = 1_000_000
 """Characters of a text, or items of a list, that an expression may make."""
 _LARGEST = 2**63
 _WIDEST_RANGE = 10_000  # numbers
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _EXACT = 2**52  # floats from here on are whole numbers
 
 
@@ -54,8 +54,10 @@ def _all_equal(pairs: Any) -> bool | None:
 
 def less(a: Any, b: Any) -> bool | None:
     """Return `a < b`; None if the values have no order."""
-    if (is_number(a) and is_number(b)) or (type(a) is type(b) and isinstance(a, str | bool | date)):
+    if (is_number(a) and is_number(b)) or (type(a) is type(b) and isinstance(a, str | bool)):
         return bool(a < b)
+    if isinstance(a, Moment) and isinstance(b, Moment) and a.kind == b.kind:
+        return a.order < b.order
     if isinstance(a, list) and isinstance(b, list):
         for one, other in zip(a, b, strict=False):
             same = equal(one, other)
@@ -96,8 +98,8 @@ def rank(value: Any) -> tuple[Any, ...]:
         return (3, [rank(item) for item in value])
     if isinstance(value, Path):
         return (4, [node.row for node in value.nodes])
-    if isinstance(value, date):
-        return (5, value)
+    if isinstance(value, Moment | Duration):
+        return (5, value.kind if isinstance(value, Moment) else "duration", value.order)
     if isinstance(value, str):
         return (6, value)
     if isinstance(value, bool):
@@ -129,6 +131,10 @@ def calculated(operator: str, a: Any, b: Any) -> Any:
         return _joined(a, b)
     if operator == "+" and isinstance(a, dict) and isinstance(b, dict):
         return a | b
+    return _number(operator, a, b) if (moved := temporal.calculated(operator, a, b)) is None else moved
+
+
+def _number(operator: str, a: Any, b: Any) -> Any:
     if not is_number(a) or not is_number(b):
         raise BadQuery(f"{operator} takes numbers: got {text_of(a)[:40]!r} and {text_of(b)[:40]!r}")
     if operator == "^":
@@ -224,15 +230,6 @@ def _to_boolean(value: Any) -> bool | None:
     if not isinstance(value, str):
         raise TypeError
     return {"true": True, "false": False}.get(value.strip().lower())
-
-
-def _to_date(value: Any) -> date | None:
-    if isinstance(value, date):
-        return value
-    try:
-        return date.fromisoformat(value) if _DATE.fullmatch(value) else None
-    except ValueError:
-        return None
 
 
 def _rounded(value: Any, places: int = 0) -> float:
@@ -370,7 +367,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "tostring": _to_text,
     "toboolean": _to_boolean,
     "range": _range,
-    "date": _to_date,
+    **temporal.FUNCTIONS,
     "head": _listed(lambda items: items[0] if items else None),
     "last": _listed(lambda items: items[-1] if items else None),
     "tail": _listed(lambda items: items[1:]),

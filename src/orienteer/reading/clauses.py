@@ -26,8 +26,7 @@ from orienteer.reading.joints import contrary, denied
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.likenesses import likeness_said, likeness_whose
 from orienteer.reading.membership import excepted, membership_said
-from orienteer.reading.objects import Object as Object
-from orienteer.reading.objects import Objects as Objects
+from orienteer.reading.objects import Object as Object, Objects as Objects
 from orienteer.reading.places import name_beside, place_said
 from orienteer.reading.possession import counted_had, had_said, role_said, things_had
 from orienteer.reading.properties import NamedProperty, property_said

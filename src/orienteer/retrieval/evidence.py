@@ -10,8 +10,7 @@ from orienteer.graph.reserved import DOCUMENT, PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.graph_text import arrow, indented
-from orienteer.text.sentences import single_spaced
-from orienteer.text.sentences import tokens as count_tokens
+from orienteer.text.sentences import single_spaced, tokens as count_tokens
 
 UNPAID = "The budget has no call left for a search by meaning: ranked by words."
 TOKENS = 6_000

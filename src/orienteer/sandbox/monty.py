@@ -36,8 +36,8 @@ if TYPE_CHECKING:
         MontyRuntimeError,
         MontySession,
         MontySyntaxError,
+        SyncSnapshot as Snapshot,
     )
-    from pydantic_monty import SyncSnapshot as Snapshot
 
 
 _ENDLESS = 1_000_000_000  # round trips in a session: no limit, since the calls of each run are counted

@@ -6,6 +6,7 @@ which keys are names or texts, come from a sample of nodes and edges.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import RLock
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from orienteer.connect.bolt import Server, is_point, is_time, quoted
 from orienteer.connect.opencypher.server_names import Fields, NameProperties, ServerNames, TypeLabels
 from orienteer.connect.source import MARK, DatabaseCounts, is_vector, telling_labels
-from orienteer.cypher.kinds import kind_of_values
 from orienteer.cypher.names import Catalog, PropertyColumn
 from orienteer.errors import BadOption, QueryStopped
 from orienteer.index.arrays import Rows
@@ -286,9 +286,7 @@ class _Look:
 
     def __init__(self, server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes, labels: TypeLabels) -> None:
         self._server, self._schema, self._facts, self._seen, self._labels = server, schema, facts, seen, labels
-        self._tests = ServerNames(
-            schema, _catalog(schema, {}, {}, {}), labels, Fields("", False, {}, frozenset(), None)
-        )
+        self._tests = ServerNames(schema, Catalog({}, {}), labels, Fields("", False, {}, frozenset(), None))
         # The database's properties by node type.
         self._keys: dict[str, dict[str, None]] = {node_type: {} for node_type in schema.node_types}
         # Values by property and node type, as an import has them; so are the rows below.
@@ -313,7 +311,7 @@ class _Look:
         for name, by_type in self._values.items():
             if name in OWN:
                 continue
-            kind, reason = kind_of_values([value for values in by_type.values() for value in values])
+            kind, reason = _kind_of_values([value for values in by_type.values() for value in values])
             if reason:
                 self._others[name] = reason
                 continue
@@ -321,7 +319,7 @@ class _Look:
             if name not in self._others:
                 types = tuple(node_type for node_type in self._schema.node_types if node_type in by_type)
                 columns[name] = PropertyColumn(column=name, kind=kind, types=types)
-        catalog = _catalog(self._schema, columns, edges, edge_left_out).model_copy(update={"left_out": self._others})
+        catalog = Catalog(columns, edges, self._others, edge_left_out)
         roles = NodeRoles(Columns())
         held = {node_type: _name_properties(keys, roles) for node_type, keys in self._keys.items()}
         called = {name for properties in held.values() for name in (*properties.whole, *properties.parts)}
@@ -382,7 +380,7 @@ class _Look:
                             self._times.add(name)
         columns, left_out = {}, {}
         for name, by_type in values.items():
-            kind, reason = kind_of_values([value for found in by_type.values() for value in found])
+            kind, reason = _kind_of_values([value for found in by_type.values() for value in found])
             if reason:
                 left_out[name] = reason
             else:
@@ -390,23 +388,43 @@ class _Look:
         return columns, left_out
 
 
-def _catalog(
-    schema: Schema,
-    nodes: Mapping[str, PropertyColumn],
-    edges: Mapping[str, PropertyColumn],
-    edge_left_out: Mapping[str, str],
-) -> Catalog:
-    return Catalog(
-        version=0,
-        engine="bolt",
-        node_tables={name: name for name in schema.node_types},
-        edge_tables={name: name for name in schema.edge_types},
-        table_numbers={},
-        node_columns=dict(nodes),
-        edge_columns=dict(edges),
-        left_out={},
-        edge_left_out=dict(edge_left_out),
-    )
+# The properties that statements can use: those whose values are short and all of one kind.
+
+_LONGEST_VALUE = 200  # characters: a property with a longer value is left to the search as a whole
+_KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
+_LARGEST = 2**63
+
+
+def _kind_of_values(values: Sequence[JsonValue]) -> tuple[str, str]:
+    """Return the kind of all values and an empty reason, or no kind and why statements cannot use them."""
+    present = [value for value in values if value is not None]
+    is_list = {isinstance(value, list) for value in present}
+    items = [item for value in present for item in (value if isinstance(value, list) else (value,))]
+    kinds = {type(item) for item in items}
+    if reason := next(filter(None, map(_fault, items)), ""):
+        return "", reason
+    if len(is_list) > 1:
+        return "", "it has lists and single values"
+    suffix = "[]" if True in is_list else ""
+    if kinds == {int, float}:
+        return f"float{suffix}", ""
+    if len(kinds) > 1:
+        return "", f"it mixes {' and '.join(sorted(_KINDS[kind] for kind in kinds))} values"
+    longest = max((len(item) for item in items if isinstance(item, str)), default=0)
+    if longest > _LONGEST_VALUE:
+        return "", f"its longest value has {longest:,} characters"
+    return f"{_KINDS[kinds.pop()] if kinds else 'text'}{suffix}", ""
+
+
+def _fault(item: JsonValue) -> str:
+    """Return the reason against a value in statements, or ""."""
+    if type(item) not in _KINDS:
+        return "it has nested values"
+    if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:
+        return f"it has {item}, which is too large"
+    if isinstance(item, float) and not math.isfinite(item):
+        return "it has a number that is not finite"
+    return ""
 
 
 def _name_properties(keys: Iterable[str], roles: NodeRoles) -> NameProperties:

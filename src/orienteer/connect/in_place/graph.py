@@ -51,8 +51,7 @@ from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.plan import Hop
 from orienteer.query.store import Store, Walked
-from orienteer.records import Direction
-from orienteer.records import Path as GraphPath
+from orienteer.records import Direction, Path as GraphPath
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
 

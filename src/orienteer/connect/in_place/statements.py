@@ -315,7 +315,7 @@ class _QueryWriter:
             elif isinstance(clause, Unwind):
                 source = self.expressions.write(clause.source)
                 parts.append(f"UNWIND {source.text} AS {self.scope.take_apart(source, clause.variable)}")
-            else:
+            elif isinstance(clause, Projection):
                 gathering, rest = self._gathered(clause)
                 parts.append(f"{gathering}WITH {self._projection(rest)}")
         last = clauses[-1]

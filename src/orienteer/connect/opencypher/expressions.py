@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce, singledispatchmethod
 from typing import NamedTuple, cast
 
 from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
-from orienteer.cypher.calls import OF_GRAPH, TYPE_CALLS, TypeTests, aggregated, inside_aggregation, of_graph
 from orienteer.cypher.checks import (
     check_compared,
+    check_count,
+    check_graph_kind,
     check_kind,
-    check_place,
     check_text_condition,
-    compared_keys,
     condition_of,
     conjuncts,
     kind_of_calculation,
-    plain_bounds,
 )
-from orienteer.cypher.functions import AGGREGATES, DATE_FORM, SPELLED, kind_of_call, range_of
+from orienteer.cypher.functions import (
+    AGGREGATES,
+    OF_GRAPH,
+    SPELLED,
+    TYPE_CALLS,
+    kind_of_aggregate,
+    kind_of_call,
+    kind_of_graph_call,
+    no_aggregation,
+    range_of,
+    type_test,
+)
 from orienteer.cypher.kinds import (
     BOOLEAN,
     DATE,
-    DATE_PARTS,
     INTEGER,
     NULL,
     TEXT,
     UNKNOWN,
     Value,
+    ValueKind,
     common,
     constant,
     list_of,
@@ -38,18 +48,11 @@ from orienteer.cypher.kinds import (
     quoted,
 )
 from orienteer.cypher.parser import Keyed, PatternEdge, PatternNode, PatternReader
-from orienteer.cypher.patterns import Scope, check_lengths
-from orienteer.cypher.syntax import (
-    Binary,
-    Expression,
-    HasType,
-    PathPattern,
-    PatternComprehension,
-    Subquery,
-    Variable,
-    parts,
-)
+from orienteer.cypher.patterns import MOST_HOPS, Scope
+from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery
 from orienteer.errors import BadQuery
+from orienteer.query.expressions import Binary, Expression, Variable, parts
+from orienteer.records import Triple
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 # Texts or lists put together: WITH x + x AS x doubles them each time.
@@ -61,6 +64,10 @@ class ServerExpressions:
     """Writes the expressions of one query."""
 
     scope: Scope
+
+    @property
+    def _names(self) -> ServerNames:
+        return cast(ServerNames, self.scope.names)
 
     @property
     def _types(self) -> ServerTypes:
@@ -83,8 +90,6 @@ class ServerExpressions:
         """Write a condition. Raises `BadQuery` for a value that cannot be true or false."""
         return condition_of(self.write(expression))
 
-    # --------------------------------------------------------------------------------------------------- leaves
-
     @_write.register
     def _(self, expression: syntax.Literal_) -> Value:
         value = constant(expression.value)
@@ -101,15 +106,13 @@ class ServerExpressions:
     @_write.register
     def _(self, expression: syntax.Property) -> Value:
         base = self.write(expression.base)
-        if base.kind == DATE and expression.key in DATE_PARTS:
+        if base.kind == DATE and expression.key in ("year", "month", "day"):
             return Value(f"({base.text}).{expression.key}", INTEGER)
-        return self.scope.names.property(base, expression.key)
+        return self._names.property(base, expression.key)
 
     @_write.register
     def _(self, expression: syntax.HasType) -> Value:
         return self._types.has_type(expression)
-
-    # ------------------------------------------------------------------------------------------------ operators
 
     @_write.register
     def _(self, expression: syntax.Unary) -> Value:
@@ -152,8 +155,6 @@ class ServerExpressions:
         parts = first.parts + second.parts if kind.name == "list" else 1
         return Value(f"({first.text} {operator} {second.text})", kind, parts=parts)
 
-    # --------------------------------------------------------------------------------------------- lists, cases
-
     @_write.register
     def _(self, expression: syntax.ListOf) -> Value:
         values = [self.write(part) for part in expression.items]
@@ -176,16 +177,19 @@ class ServerExpressions:
     @_write.register
     def _(self, expression: syntax.Item) -> Value:
         if isinstance(expression.base, syntax.FunctionCall) and expression.base.name == "labels":
-            return self._types.label_of(expression.base.arguments, expression.at)
+            return self._types.label_of(expression.base, expression.at)
         base, at = self.write(expression.base), self.write(expression.at)
-        check_place(base, at)
+        if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
+            raise BadQuery("a property is named after a dot, as in n.name")
+        check_kind("a place in brackets", base, "list")
+        check_kind("a place in a list", at, "integer")
         return Value(f"({base.text})[{at.text}]", base.kind.item or UNKNOWN, parts=base.parts)
 
     @_write.register
     def _(self, expression: syntax.Slice) -> Value:
         base = self.write(expression.base)
         check_kind("a slice", base, "list")
-        begin, end = ("" if bound is None else bound for bound in plain_bounds(expression))
+        begin, end = ("" if bound is None else bound for bound in _plain_bounds(expression))
         return Value(f"({base.text})[{begin}..{end}]", base.kind, parts=base.parts)
 
     @_write.register
@@ -237,32 +241,40 @@ class ServerExpressions:
         text = f"{expression.kind} {{ MATCH {matched.text} }}"
         return Value(text, BOOLEAN if expression.kind == "EXISTS" else INTEGER)
 
-    # ---------------------------------------------------------------------------------------------------- calls
-
     @_write.register
     def _(self, expression: syntax.FunctionCall) -> Value:
         name = expression.name
         if expression.star:
-            with inside_aggregation(name, self.scope):
-                return Value("count(*)", INTEGER)
+            self._check_aggregates(name)
+            return Value("count(*)", INTEGER)
         if name in AGGREGATES:
-            value, kind = aggregated(expression, self.scope, self.write)
+            self._check_aggregates(name)
+            check_count(name, expression.arguments, 1, 1)
+            with self.scope.aggregating(False):
+                value = self.write(expression.arguments[0])
+            kind = kind_of_aggregate(name, value)
             text = f"{name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
             return Value(text, kind, parts=value.parts if name == "collect" else 1)
         if name in TYPE_CALLS:
-            return self._types.type_of(expression.arguments, "edge" if name == "type" else "node")
+            return self._types.type_of(expression)
         if name == "labels":
-            return self._types.labels_of(expression.arguments)
+            return self._types.labels_of(expression)
         if name in OF_GRAPH:
             return self._of_graph(expression)
         return call(name, [self.write(argument) for argument in expression.arguments])
 
+    def _check_aggregates(self, name: str) -> None:
+        if not self.scope.may_aggregate:
+            raise no_aggregation(name)
+
     def _of_graph(self, expression: syntax.FunctionCall) -> Value:
-        value, kind = of_graph(expression, self.scope, self.write)
         name = expression.name
+        check_count(name, expression.arguments, 1, 1)
+        value = self.write(expression.arguments[0])
+        kind = kind_of_graph_call(name, value, self.scope)
         if name == "id":
             is_node = value.kind.name == "node"
-            return Value(self.scope.names.identifier(value) if is_node else f"elementId({value.text})", kind)
+            return Value(self._names.identifier(value) if is_node else f"elementId({value.text})", kind)
         if value.kind.name != "path":
             return call("size", [value])
         return Value(f"{'relationships' if name == 'edges' else name}({value.text})", kind)
@@ -294,11 +306,16 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
     return Value(f"{_CALLED.get(name, name)}({', '.join(argument.text for argument in arguments)})", kind, parts=parts)
 
 
+_DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
 def _date(value: Value) -> str:
     """Write date() of a text, null for a text that is not a date: servers would fail."""
-    if value.known is not None:
-        return f"date({value.text})"
-    return f"CASE WHEN {value.text} =~ '{DATE_FORM}' THEN date({value.text}) END"
+    if value.known is None and value.kind.name in ("text", ""):
+        return f"CASE WHEN {value.text} =~ '{_DATE_FORM}' THEN date({value.text}) END"
+    if not isinstance(value.known, str) or not re.fullmatch(_DATE_FORM, value.known):
+        raise BadQuery("date() takes a year, a month and a day, as in '2001-12-31'")
+    return f"date({value.text})"
 
 
 # Calls with another form than `name(arguments)`.
@@ -310,6 +327,54 @@ _OTHERS: Mapping[str, Callable[..., str]] = {
 
 
 # Patterns as openCypher.
+
+_MOST_EDGES = 8  # in a clause, a variable-length one counted with its most hops: planning more takes a server seconds
+
+
+def _check_lengths(paths: Iterable[PathPattern]) -> None:
+    """Raise `BadQuery` for more edges than a server plans in time, and for lengths that it cannot follow."""
+    edges = [edge for path in paths for edge in path.edges]
+    for hops in (edge.hops for edge in edges if edge.hops):
+        if hops.most is None:
+            raise BadQuery(f"a pattern of any length is not supported: give the most hops, as in *1..{MOST_HOPS}")
+        if not hops.least:  # a server loses nodes that no edge of the pattern's types could reach
+            raise BadQuery(
+                f"no hop at all, *0..{hops.most}, is not supported: write *1..{hops.most}, and UNION the start"
+            )
+        if hops.most > MOST_HOPS:
+            raise BadQuery(
+                f"*{hops.least}..{hops.most} is not supported: hops go from 1 to {MOST_HOPS}; for paths use `paths`"
+            )
+    total = sum(edge.hops.most or 1 if edge.hops else 1 for edge in edges)
+    if total > _MOST_EDGES:
+        raise BadQuery(f"a pattern has {total} edges: {_MOST_EDGES} are allowed; put WITH between two MATCH")
+
+
+def _compared_keys(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
+    """Return by variable the properties that a condition compares by = or IN, with the number of values."""
+    keys: dict[str, list[tuple[str, int]]] = {}
+    for part in conjuncts(where):
+        if not isinstance(part, syntax.Binary) or part.operator not in ("=", "IN"):
+            continue
+        sides = [(part.left, part.right), (part.right, part.left)]
+        for side, other in sides if part.operator == "=" else sides[:1]:
+            if not isinstance(side, syntax.Property) or isinstance(other, syntax.Property):
+                continue
+            if isinstance(side.base, syntax.Variable):
+                values = len(other.items) if isinstance(other, syntax.ListOf) else 1
+                keys.setdefault(side.base.name, []).append((side.key.casefold(), values))
+    return keys
+
+
+def _plain_bounds(expression: syntax.Slice) -> tuple[int | None, int | None]:
+    """Return the bounds of a slice. Raises `BadQuery` for others than whole numbers of 0 or more."""
+    bounds: list[int | None] = []
+    for bound in (expression.begin, expression.end):
+        value = bound.value if isinstance(bound, syntax.Literal_) else None
+        if bound is not None and (type(value) is not int or value < 0):
+            raise BadQuery("the bounds of a slice must be whole numbers of 0 or more, as in list[0..3]")
+        bounds.append(value if type(value) is int else None)
+    return bounds[0], bounds[1]
 
 
 _KNOWN, _BY_ID, _BY_NAME, _BY_PROPERTY, _LAST = range(5)
@@ -353,6 +418,8 @@ class _Path(NamedTuple):
 class ServerPatterns(PatternReader):
     """Writes the patterns of one clause."""
 
+    conditions: list[str] = field(default_factory=list)
+
     @property
     def names(self) -> ServerNames:
         """Return the database's names."""
@@ -366,7 +433,7 @@ class ServerPatterns(PatternReader):
 
         Types are known once all paths are read. Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
         """
-        check_lengths(paths)
+        _check_lengths(paths)
         read = [self._read(path) for path in paths]
         self.narrow()
         for edge in self.edges:
@@ -375,7 +442,8 @@ class ServerPatterns(PatternReader):
             for triple, source, target in self.narrower(edge):
                 is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
                 begins = f"startNode({edge.value}) = {source.value}"
-                ends = f"{self.is_of(source.value, [triple.source])} AND {self.is_of(target.value, [triple.target])}"
+                pairs = ((source.value, triple.source), (target.value, triple.target))
+                ends = " AND ".join(self.names.has_type(value, [one]) for value, one in pairs)
                 ways.append(f"({is_type} AND {begins} AND {ends})")
             if ways:
                 self.conditions.append(f"({' OR '.join(ways)})")
@@ -385,7 +453,7 @@ class ServerPatterns(PatternReader):
         variables = self.variables | {name: self.node_value(node) for name, node in self.named.items()}
         # Some servers walk a pattern from left to right: it has to begin at known nodes, then at those with a given id,
         # name or other property.
-        compared = compared_keys(where)
+        compared = _compared_keys(where)
         places: dict[str, int] = {}
         for node in self.nodes:
             keys = {key for key, _ in compared.get(node.name or "", ())}
@@ -414,7 +482,7 @@ class ServerPatterns(PatternReader):
             taken = [part for part in left if _reads(part) and _reads(part) <= known and _reads(part) - before]
             keyed = [entry for entry in self.keyed if entry[0] == node.value and _reads(entry[2]) <= before]
             condition = reduce(lambda left, right: Binary("AND", left, right), taken) if taken else None
-            keys = {key for key, _ in compared_keys(condition).get(node.name or "", ())}
+            keys = {key for key, _ in _compared_keys(condition).get(node.name or "", ())}
             keys |= {key.casefold() for _, _, items in keyed for key, _ in items}
             if not keys & {"id", "name"}:
                 continue
@@ -427,14 +495,6 @@ class ServerPatterns(PatternReader):
             self.keyed = [entry for entry in self.keyed if entry not in keyed]
             left[:] = [part for part in left if part not in taken]
         return f"MATCH {_joined(texts, own)} " if texts else ""
-
-    def is_of(self, value: str, types: Iterable[str]) -> str:
-        """Write the condition that a node has one of these types."""
-        return self.names.has_type(value, list(types))
-
-    def edges_of(self, value: str) -> str:
-        """Write the list of edges of a pattern of variable length: its variable is that list."""
-        return value
 
     def _read(self, path: PathPattern) -> _Path:
         begin = self.begin(path)
@@ -456,14 +516,17 @@ class ServerPatterns(PatternReader):
     def _node(self, node: PatternNode, places: Mapping[str, int]) -> str:
         """Write a node: with its types at its first occurrence, by its name afterwards."""
         if node.is_drawn or not node.is_new:
+            if not node.is_new and (asked := self.wanted.pop(node.value, None)) is not None:
+                self.conditions.append(self.names.has_type(node.value, asked))
             return f"({node.value})"
         node.is_drawn = True
         # Servers index ids by the label of all nodes: a node with a given id gets it.
         whole = self.names.fields.whole if places[node.value] == _BY_ID else None
-        if whole is None and node.asked is not None and all(map(self.names.is_plain, node.asked)):
-            return f"({node.value}:{'|'.join(map(quoted, sorted(node.asked)))})"
-        if node.asked is not None:
-            self.conditions.append(self.is_of(node.value, node.asked))
+        asked = self.wanted.pop(node.value, None)
+        if whole is None and asked is not None and all(map(self.names.is_plain, asked)):
+            return f"({node.value}:{'|'.join(map(quoted, sorted(asked)))})"
+        if asked is not None:
+            self.conditions.append(self.names.has_type(node.value, asked))
         return f"({node.value}:{quoted(whole)})" if whole is not None else f"({node.value})"
 
     def _edge(self, edge: PatternEdge, *, is_reversed: bool) -> str:
@@ -474,12 +537,34 @@ class ServerPatterns(PatternReader):
         right = "->" if edge.direction == ("in" if is_reversed else "out") else "-"
         return f"{left}[{edge.value}{types}{length}]{right}"
 
+    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, PatternNode, PatternNode]]:
+        """Return the possible triples of an edge, with source and target, if its pattern alone allows more.
+
+        A query may name edge types with their end types. Empty if the types are enough. Raises `BadQuery`.
+        """
+        types = {triple.type for triple in edge.triples}
+        everything = frozenset(triple for triple in self.scope.names.triples if triple.type in types)
+        if edge.all_triples or edge.triples == everything:
+            return []
+        if edge.pattern.hops:
+            raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
+        forward, backward = (edge.start, edge.end), (edge.end, edge.start)
+        ways = {"out": (forward,), "in": (backward,), "both": (forward, backward)}[edge.direction]
+        return [(triple, source, target) for triple in sorted(edge.triples) for source, target in ways]
+
     def _equal(self, keyed: Iterable[Keyed]) -> list[str]:
-        """Write properties in braces as conditions. Raises `BadQuery`, `UnknownProperty`."""
-        conditions = []
-        for own, value in self.equalities(keyed):
-            check_compared("=", own, value)
-            conditions.append(f"({own.text} = {value.text})")
+        """Write properties in braces as conditions, once the types are known. Raises `BadQuery`, `UnknownProperty`."""
+        by_value, conditions = {node.value: node for node in self.nodes}, []
+        for value, kind, items in keyed:
+            node = by_value.get(value)
+            owner = self.node_value(node) if node is not None else Value(value, kind)
+            for key, expression in items:
+                wanted = self.write(expression)
+                if wanted.kind.name == "null":
+                    raise BadQuery(f"{{{key}: null}} never matches: write WHERE ... IS NULL")
+                own = self.names.property(owner, key)
+                check_compared("=", own, wanted)
+                conditions.append(f"({own.text} = {wanted.text})")
         return conditions
 
 
@@ -504,35 +589,60 @@ def _reversed(path: _Path, places: Mapping[str, int]) -> _Path:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerTypes(TypeTests):
+class ServerTypes:
     """Writes the types of nodes and edges, and conditions on them."""
 
-    def is_of(self, value: Value, types: Collection[str]) -> Value:
-        """Write the condition that a node or an edge has one of these types."""
-        if value.kind.name == "edge":
-            return Value(self.compares_type(value, types), BOOLEAN)
-        return Value(self._names.has_type(value.text, types), BOOLEAN)
+    scope: Scope
+    write: Callable[[Expression], Value]
 
-    def is_there(self, value: Value) -> Value:
-        """Write the condition that an optional node is there."""
-        return Value(f"({value.text} IS NOT NULL)", BOOLEAN)
+    def has_type(self, expression: HasType) -> Value:
+        """Write the condition `n:Type`. Raises `UnknownType`."""
+        value = self.scope.variable(expression.variable)
+        if value.kind.name != "edge":
+            check_graph_kind(f"{expression.variable}:TYPE", value, "node")
+        return Value(self._is_of(value, expression.types), BOOLEAN)
 
-    def compares_type(self, value: Value, types: Collection[str]) -> str:
-        """Write the condition that the type of a node or an edge is one of these; null for null."""
+    def condition(self, expression: syntax.Binary) -> Value | None:
+        """Write a condition on a type, such as `type(r) = 'TREATS'`; None for another. Raises `UnknownType`."""
+        test = type_test(expression, self.scope.constant, None)
+        if test is None:
+            return None
+        condition = self._is_of(self._owner(test.call), test.words or ())
+        return Value(f"(NOT {condition})" if test.is_negated else condition, BOOLEAN)
+
+    def _is_of(self, value: Value, words: Iterable[str]) -> str:
+        """Write the condition that the type of a node or an edge has one of these names; null for null."""
         if value.kind.name == "edge":
+            types = {triple.type for word in words for triple in self._names.edge_triples(word)}
             return f"(type({value.text}) IN {self.scope.hold(sorted(types))})"
-        return self._names.has_type(value.text, types)
+        return self._names.has_type(value.text, {one for word in words for one in self._names.node_types(word)})
 
-    def type_text(self, value: Value) -> str:
-        """Write the type of a node or an edge; null for null."""
+    def type_of(self, call: syntax.FunctionCall) -> Value:
+        """Write the type of a node or an edge; null for null. Raises `BadQuery` for anything else."""
+        value = self._owner(call)
         if value.kind.name == "edge":
-            return f"type({value.text})"
-        return self._names.type_of(value.text, self.scope.hold(list(self._names.labels.order)))
+            return Value(f"type({value.text})", ValueKind("edge type"))
+        text = self._names.type_of(value.text, self.scope.hold(list(self._names.labels.order)))
+        return Value(text, ValueKind("node type"))
 
-    def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
+    def label_of(self, call: syntax.FunctionCall, place: Expression) -> Value:
+        """Write a node's label by its place. Raises `BadQuery` for any but the first."""
+        if place != syntax.Literal_(0):
+            raise BadQuery("a node has one type here: labels(n)[0]")
+        return self.type_of(call)
+
+    def labels_of(self, call: syntax.FunctionCall) -> Value:
         """Write the labels of a node as a list: its type alone; null for null."""
-        value, node = self.type_of(arguments, "node"), self.write(arguments[0])
+        value, node = self.type_of(call), self._owner(call)
         return Value(f"CASE WHEN {node.text} IS NOT NULL THEN [{value.text}] END", list_of(value.kind))
+
+    def _owner(self, call: syntax.FunctionCall) -> Value:
+        """Return the argument of type() or labels(). Raises `BadQuery` unless it is an edge or a node."""
+        name = "type" if call.name == "type" else "labels"
+        check_count(name, call.arguments, 1, 1)
+        value = self.write(call.arguments[0])
+        check_graph_kind(f"{name}()", value, "edge" if name == "type" else "node")
+        return value
 
     @property
     def _names(self) -> ServerNames:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from orienteer.cypher.kinds import Value, quoted
+from orienteer.cypher.kinds import NULL, TEXT, Value, kind_of_entry, quoted
 from orienteer.cypher.names import Catalog, NameMap
 from orienteer.records import Schema
 
@@ -80,6 +80,18 @@ class ServerNames(NameMap):
         if self.labels.unlabelled is None:
             return found
         return f"CASE WHEN {value} IS NOT NULL THEN coalesce({found}, {types}[{len(self.labels.order) - 1}]) END"
+
+    def property(self, base: Value, key: str) -> Value:
+        """Write a property of a node or an edge, or an entry of a map. Raises `BadQuery`, `UnknownProperty`."""
+        kind, own = base.kind, key.casefold()
+        if kind.name not in ("node", "edge"):
+            entry = kind_of_entry(kind, key)
+            return Value("NULL" if entry == NULL else f"({base.text}).{quoted(key)}", entry, parts=base.parts)
+        owner = base if base.text.isidentifier() else base._replace(text=f"({base.text})")
+        if kind.name == "node" and own in ("id", "name") and key not in self.catalog.node_columns:
+            return Value(self.identifier(owner) if own == "id" else self.name(owner), TEXT)
+        column = self.column(kind.name, key, kind.types)
+        return Value(self.property_text(owner.text, column.column), column.value_kind)
 
     def identifier(self, node: Value) -> str:
         """Write the id of a node."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.algebra.names import names_of, shown_names
+from orienteer.cypher.algebra.patterns import inner_match
 from orienteer.cypher.algebra.results import FullAnswer, RecordMaker
 from orienteer.cypher.algebra.statements import CompiledStatement, compiled_statement, inner_clauses
 from orienteer.cypher.names import Bounds, Identifiers, NameMap, QueryTable, View, identifiers
@@ -110,7 +111,7 @@ class Arrays:
             return () if row is None else (row,)
 
         numbers = self._node_numbers, self._edge_numbers
-        compiler = Expressions(scope, self._store, *numbers, rows_with_id, inner_clauses)
+        compiler = Expressions(scope, self._store, *numbers, rows_with_id, inner_clauses, inner_match)
         return compiled_statement(statement, compiler)
 
     def _view(self, view: View | None) -> _Viewed:
@@ -122,5 +123,5 @@ class Arrays:
         return self._viewed[view]
 
     def _of_view(self, view: View | None, shown: Identifiers | None) -> _Viewed:
-        names = names_of(self._store, view, shown)
+        names = names_of(self._store, view)
         return _Viewed(names, shown, shown_names(self._store, names, shown), RecordMaker(self._store, names, shown))

@@ -8,8 +8,6 @@ from functools import singledispatchmethod
 from typing import NamedTuple, TypeGuard
 
 from orienteer.cypher import syntax
-from orienteer.cypher.algebra.patterns import inner_match
-from orienteer.cypher.calls import OF_GRAPH, TYPE_CALLS, kind_of_graph_call
 from orienteer.cypher.checks import (
     check_compared,
     check_count,
@@ -19,31 +17,38 @@ from orienteer.cypher.checks import (
     condition_of,
     kind_of_calculation,
 )
-from orienteer.cypher.functions import AGGREGATES, kind_of_call
+from orienteer.cypher.functions import (
+    AGGREGATES,
+    OF_GRAPH,
+    TYPE_CALLS,
+    calls,
+    kind_of_call,
+    kind_of_graph_call,
+    no_aggregation,
+    type_test,
+)
 from orienteer.cypher.kinds import (
     BOOLEAN,
-    DATE,
-    DATE_PARTS,
-    FLOAT,
+    DURATION,
     INTEGER,
     NULL,
     TEXT,
     UNKNOWN,
     Value,
     ValueKind,
-    common,
+    common_or_unknown,
     constant,
+    kind_of_entry,
     list_of,
     map_of,
 )
-from orienteer.cypher.patterns import MOST_PARAMETER_ITEMS, Scope, checked_parameter, is_domain
-from orienteer.cypher.syntax import Expression
+from orienteer.cypher.patterns import Scope, kind_of_parameter
 from orienteer.errors import BadQuery, UnknownProperty
-from orienteer.query.expressions import Variable
+from orienteer.query.expressions import Expression, Variable
 from orienteer.query.plan import Hop, Inner, IsIn, IsOf, Leads, Match, Reduce, Table
 from orienteer.query.sets import both
 from orienteer.query.store import Store
-from orienteer.records import JsonValue
+from orienteer.query.temporal import CLOCKS, MOMENTS, now
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _TEXT_CONDITIONS = frozenset({"CONTAINS", "STARTS WITH", "ENDS WITH", "=~"})
@@ -74,6 +79,8 @@ class Expressions:
     """Returns the nodes with an id, as the statement's view writes it."""
     clauses: Callable[[Expressions, Table, tuple[syntax.Clause, ...]], Table]
     """Compiles the clauses of a subquery over the table before them."""
+    pattern: Callable[..., Match]
+    """Compiles a pattern inside an expression, as `patterns.inner_match` does."""
 
     def tree(self, expression: Expression) -> Expression:
         """Return an expression of the algebra. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -118,13 +125,14 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.Property) -> Compiled:
         base, key = self.compiled(expression.base), expression.key
-        if base.kind == DATE and key in DATE_PARTS:
-            return Compiled(syntax.Property(base.tree, key), Value("", INTEGER))
+        if base.kind.is_temporal:
+            is_text = key in ("timezone", "offset")
+            return Compiled(syntax.Property(base.tree, key), Value("", TEXT if is_text else INTEGER))
         if base.kind.name == "null":
             return base
         names, own = self.scope.names, key.casefold()
         if base.kind.name not in ("node", "edge"):
-            return Compiled(syntax.Property(base.tree, key), Value("", names.property(base.value, key).kind))
+            return Compiled(syntax.Property(base.tree, key), Value("", kind_of_entry(base.kind, key)))
         if base.kind.name == "node" and own in ("id", "name") and key not in names.catalog.node_columns:
             return Compiled(syntax.Property(base.tree, own), Value("", TEXT))
         try:
@@ -189,7 +197,7 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.ListOf) -> Compiled:
         items = [self.compiled(part) for part in expression.items]
-        kind = _common([item.kind for item in items])
+        kind = common_or_unknown([item.kind for item in items])
         return Compiled(syntax.ListOf(tuple(item.tree for item in items)), Value("", list_of(kind)))
 
     @_compiled.register
@@ -201,7 +209,7 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.Item) -> Compiled:
         base, at = self.compiled(expression.base), self.compiled(expression.at)
-        if _calls(expression.base, "labels") and at.value.known not in (0, *([1] if self._label else []), None):
+        if calls(expression.base, "labels") and at.value.known not in (0, *([1] if self._label else []), None):
             raise BadQuery("a node has one type here: labels(n)[0]")
         if at.kind.is_text or base.kind.name in ("node", "edge", "map"):
             check_kind("a key in brackets", at.value, "text")
@@ -235,7 +243,7 @@ class Expressions:
             tuple((condition, result.tree) for condition, result in whens),
             None if otherwise is None else otherwise.tree,
         )
-        return Compiled(tree, Value("", _common(kinds)))
+        return Compiled(tree, Value("", common_or_unknown(kinds)))
 
     def _items(self, source: Expression, variable: str, what: str) -> tuple[Compiled, Value]:
         """Return a list, and the value of the variable for its items."""
@@ -247,7 +255,7 @@ class Expressions:
     def _(self, expression: syntax.Comprehension) -> Compiled:
         source, item = self._items(expression.source, expression.variable, "a list comprehension")
         where = result = None
-        with self.scope.inner({expression.variable: item}), self.scope.aggregating(False):
+        with self.scope.inner({expression.variable: item}):
             if expression.where is not None:
                 where = self.condition(expression.where)
             if expression.result is not None:
@@ -258,7 +266,7 @@ class Expressions:
     @_compiled.register
     def _(self, expression: syntax.Quantifier) -> Compiled:
         source, item = self._items(expression.source, expression.variable, f"{expression.kind}()")
-        with self.scope.inner({expression.variable: item}), self.scope.aggregating(False):
+        with self.scope.inner({expression.variable: item}):
             where = self.condition(expression.where)
         return _boolean(syntax.Quantifier(expression.kind, item.text, source.tree, where))
 
@@ -277,28 +285,32 @@ class Expressions:
 
     def _next_total(self, expression: syntax.Reduction, total: Value, item: Value) -> tuple[Compiled, Value]:
         """Return the next total of a reduction, with the kind that it may have after one more item."""
-        with self.scope.inner({expression.total: total, expression.variable: item}), self.scope.aggregating(False):
+        with self.scope.inner({expression.total: total, expression.variable: item}):
             value = self.compiled(expression.value)
-        return value, Value(total.text, _common([total.kind, value.kind]))
+        return value, Value(total.text, common_or_unknown([total.kind, value.kind]))
 
     # Patterns.
 
     @_compiled.register
     def _(self, expression: syntax.Subquery) -> Compiled:
         outside = {value.text for value in self.scope.variables.values()}
-        with self.scope.inner({}), self.scope.aggregating(False):
+        with self.scope.inner({}):
             is_set, has_more = expression.kind == "EXISTS", bool(expression.clauses)
-            match: Table = inner_match(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
+            match: Table = self.pattern(self, expression.paths, expression.where, is_set=is_set, reads_all=has_more)
             if has_more:
                 match = self.clauses(self, match, expression.clauses)
+            returned = list(self.scope.variables.values())
         if expression.kind == "EXISTS":
             return _boolean(_as_set(match, outside, self.store) or Inner("exists", match))
+        if expression.kind == "COLLECT":
+            value = Variable(returned[0].text)
+            return Compiled(Inner("list", match, value), Value("", list_of(returned[0].kind)))
         return Compiled(Inner("count", match), Value("", INTEGER))
 
     @_compiled.register
     def _(self, expression: syntax.PatternComprehension) -> Compiled:
-        with self.scope.inner({}), self.scope.aggregating(False):
-            match = inner_match(self, (expression.path,), expression.where, is_set=False, reads_all=True)
+        with self.scope.inner({}):
+            match = self.pattern(self, (expression.path,), expression.where, is_set=False, reads_all=True)
             result = self.compiled(expression.result)
         return Compiled(Inner("list", match, result.tree), Value("", list_of(result.kind)))
 
@@ -308,12 +320,17 @@ class Expressions:
     def _(self, expression: syntax.FunctionCall) -> Compiled:
         name = expression.name
         if name in AGGREGATES:
-            raise BadQuery(
-                f"{name}() is allowed only in WITH and RETURN, and not inside another: "
-                f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
-            )
+            raise no_aggregation(name)
         if name in (*TYPE_CALLS, "labels"):
             return self._type_call(expression)
+        kind_of_now, _, clock = name.partition(".")
+        if kind_of_now in MOMENTS and (clock in CLOCKS or not (clock or expression.arguments)):
+            given = [self.compiled(part).kind for part in expression.arguments]
+            if given and given != [NULL]:
+                raise BadQuery(f"{name}() takes nothing: it is the time of the statement, in UTC")
+            return self.compiled(
+                syntax.FunctionCall(kind_of_now, (syntax.Literal_(None if given else now(kind_of_now)),))
+            )
         arguments = [self.compiled(part) for part in expression.arguments]
         values = [argument.value for argument in arguments]
         tree = syntax.FunctionCall(name, tuple(argument.tree for argument in arguments))
@@ -366,33 +383,15 @@ class Expressions:
 
     def _type_condition(self, expression: syntax.Binary) -> Compiled | None:
         """Return a test of types for `type(r) = 'TREATS'` and the like; None for another condition."""
-        operator, left, right = expression.operator, expression.left, expression.right
-        if operator == "IN" and _calls(right, "labels"):
-            word = self.scope.constant(left)
-            if isinstance(word, str) and is_domain(self._label, word):
-                assert isinstance(right, syntax.FunctionCall)
-                return _boolean(syntax.Unary("IS NOT NULL", self.tree(right.arguments[0])))
-            operator, left, right = "=", syntax.Item(right, syntax.Literal_(0)), left
-        elif operator in ("=", "<>") and not _is_type(left):
-            left, right = right, left
-        if _calls(left, "labels") and isinstance(right, syntax.ListOf) and len(right.items) == 1 and not self._label:
-            left, right = syntax.Item(left, syntax.Literal_(0)), right.items[0]
-        if not _is_type(left) or operator not in ("=", "<>", "IN"):
+        test = type_test(expression, self.scope.constant, self._label)
+        if test is None:
             return None
-        items = [self.scope.constant(item) for item in right.items] if isinstance(right, syntax.ListOf) else None
-        value: object = self.scope.constant(right) if items is None else items
-        words = [word for word in (value if isinstance(value, list) else [value]) if isinstance(word, str)]
-        if isinstance(value, list) != (operator == "IN") or len(words) < (len(value) if isinstance(value, list) else 1):
-            return None
-        base = left.base if isinstance(left, syntax.Item) else left
-        assert isinstance(base, syntax.FunctionCall)
-        if base.name == "head":
-            base = base.arguments[0]
-            assert isinstance(base, syntax.FunctionCall)
-        self._type_call(base)
-        types = self._edge_types(words) if base.name == "type" else self._node_types(words)
-        test: Expression = IsOf(self.tree(base.arguments[0]), types)
-        return _boolean(syntax.Unary("NOT", test) if operator == "<>" else test)
+        self._type_call(test.call)
+        base = self.tree(test.call.arguments[0])
+        if test.words is None:
+            return _boolean(syntax.Unary("IS NOT NULL", base))
+        types = self._edge_types(test.words) if test.call.name == "type" else self._node_types(test.words)
+        return _boolean(syntax.Unary("NOT", IsOf(base, types)) if test.is_negated else IsOf(base, types))
 
 
 _COMPILERS = Expressions.__dict__["_compiled"].dispatcher.dispatch
@@ -402,23 +401,17 @@ def _boolean(tree: Expression) -> Compiled:
     return Compiled(tree, Value("", BOOLEAN))
 
 
-def _common(kinds: list[ValueKind]) -> ValueKind:
-    """Return the common kind of several values; nothing is known of values of several kinds."""
-    try:
-        return common(kinds, "")
-    except BadQuery:
-        return ValueKind(deep=max(kind.deep for kind in kinds))
-
-
 def _kind_of_result(operator: str, left: Value, right: Value) -> ValueKind:
     """Return the kind of `left operator right`. Raises `BadQuery` for values that the operator does not take."""
     kinds = [left.kind, right.kind]
     if any(kind.name == "null" for kind in kinds):
         return NULL
+    if any(kind.is_temporal for kind in kinds) and not any(kind.is_text or kind.name == "list" for kind in kinds):
+        return _kind_of_moved(operator, left, right)
     if operator == "+":
         if any(kind.name == "list" for kind in kinds):
             items = [kind.item or UNKNOWN if kind.name == "list" else kind for kind in kinds]
-            return list_of(_common(items))
+            return list_of(common_or_unknown(items))
         if any(kind.name in ("node", "edge", "path", "map", "boolean") for kind in kinds):
             check_kind("+", left if kinds[0].name in ("node", "edge", "path", "map", "boolean") else right, "number")
         if any(kind.is_text for kind in kinds):
@@ -428,31 +421,22 @@ def _kind_of_result(operator: str, left: Value, right: Value) -> ValueKind:
     return kind_of_calculation(operator, left, right)
 
 
-def kind_of_parameter(name: str, value: JsonValue) -> ValueKind:
-    """Return the kind of a parameter. Raises `BadQuery` for a value that statements cannot use."""
-    if isinstance(value, dict):
-        return map_of((key, kind_of_parameter(name, item)) for key, item in value.items())
-    if isinstance(value, list):
-        if len(value) > MOST_PARAMETER_ITEMS:
-            raise BadQuery(f"The parameter ${name} has {len(value):,} items: {MOST_PARAMETER_ITEMS:,} are allowed.")
-        return list_of(_common([kind_of_parameter(name, item) for item in value]))
-    checked_parameter(name, value)
-    if value is None:
-        return NULL
-    return {bool: BOOLEAN, int: INTEGER, float: FLOAT, str: TEXT}[type(value)]
-
-
-def _calls(expression: Expression, name: str) -> bool:
-    return isinstance(expression, syntax.FunctionCall) and expression.name == name
-
-
-def _is_type(expression: Expression) -> bool:
-    """Return whether an expression is the type of an edge or the first label of a node."""
-    if isinstance(expression, syntax.Item):
-        return _calls(expression.base, "labels") and expression.at == syntax.Literal_(0)
-    if isinstance(expression, syntax.FunctionCall) and expression.name == "head" and len(expression.arguments) == 1:
-        return _calls(expression.arguments[0], "labels")
-    return isinstance(expression, syntax.FunctionCall) and expression.name in TYPE_CALLS and bool(expression.arguments)
+def _kind_of_moved(operator: str, left: Value, right: Value) -> ValueKind:
+    """Return the kind of a calculation with a date, a time or a duration. Raises `BadQuery` for an impossible one."""
+    first, second = left.kind, right.kind
+    if not first.name or not second.name:
+        return UNKNOWN
+    if operator == "+" and first == DURATION:
+        first, second = second, first
+    if second == DURATION and operator in ("+", "-") and first.is_temporal:
+        return first
+    are_number = DURATION in (first, second) and (first.is_number or second.is_number)
+    if are_number and (operator == "*" or (operator == "/" and first == DURATION)):
+        return DURATION
+    raise BadQuery(
+        f"{left.kind.description} {operator} {right.kind.description} is not possible: add a duration to a date, or "
+        "take duration.between(a, b)"
+    )
 
 
 def _as_set(match: Table, outside: set[str], store: Store) -> IsIn | None:

@@ -1,9 +1,8 @@
-"""Names in a statement and in its answer, without a copy of the graph: properties are read when they are named."""
+"""Names in a statement and in its answer: properties are read when they are named."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 from orienteer.cypher.names import Catalog, Identifiers, NameMap, PropertyColumn, View, ViewedNames
 from orienteer.query.columns import Col
@@ -60,23 +59,10 @@ def _common(kinds: set[type]) -> str:
     return _KINDS.get(kinds.pop(), "") if len(kinds) == 1 else ""
 
 
-def names_of(store: Store, view: View | None, identifiers: Identifiers | None) -> NameMap:
+def names_of(store: Store, view: View | None) -> NameMap:
     """Return the look-up of the names of a graph, or of a view. Raises `BadOption` for a view that is impossible."""
-    catalog = Catalog.model_construct(
-        version=0,
-        engine="",
-        node_tables={},
-        edge_tables={},
-        table_numbers={},
-        node_columns=cast(dict[str, PropertyColumn], PropertyColumns(store, "node")),
-        edge_columns=cast(dict[str, PropertyColumn], PropertyColumns(store, "edge")),
-        left_out={},
-        edge_left_out={},
-        loops={},
-    )
-    if view is None or identifiers is None:
-        return NameMap(store.schema, catalog)
-    return ViewedNames(store.schema, catalog, view, identifiers)
+    catalog = Catalog(PropertyColumns(store, "node"), PropertyColumns(store, "edge"))
+    return NameMap(store.schema, catalog) if view is None else ViewedNames(store.schema, catalog, view)
 
 
 def shown_names(store: Store, names: NameMap, identifiers: Identifiers | None) -> Shown:

@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from orienteer.cypher import syntax
+from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.checks import conjuncts
 from orienteer.cypher.kinds import NULL, UNKNOWN, Value, ValueKind
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
-from orienteer.cypher.patterns import Scope
-from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern, PathPattern
+from orienteer.cypher.syntax import Direction, EdgePattern, NodePattern, PathPattern
 from orienteer.errors import BadQuery, UnknownType
-from orienteer.query.expressions import FunctionCall, parts
+from orienteer.query.expressions import Expression, FunctionCall, parts
 from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, Step, Table, Unit
 from orienteer.query.sets import both
-from orienteer.query.store import Store
 from orienteer.query.tables import names_in
 from orienteer.records import Triple
 
 _NOWHERE = Among(())
-
-
-class Compiler(Protocol):
-    """What patterns need of the compiler of expressions."""
-
-    @property
-    def scope(self) -> Scope:
-        """The variables at hand."""
-
-    @property
-    def store(self) -> Store:
-        """The graph."""
-
-    @property
-    def node_numbers(self) -> Mapping[str, int]:
-        """The numbers of node types."""
-
-    @property
-    def edge_numbers(self) -> Mapping[str, int]:
-        """The numbers of edge types."""
-
-    @property
-    def rows_with_id(self) -> Callable[[str], Iterable[int]]:
-        """Returns the nodes with an id."""
-
-    def condition(self, expression: Expression, /) -> Expression:
-        """Return a condition of the algebra."""
-
-    def value(self, expression: Expression, /) -> Value:
-        """Return the kind of an expression."""
 
 
 @dataclass(slots=True)
@@ -59,16 +27,6 @@ class Patterns(PatternReader):
 
     is_lenient: bool = False
     """A type or a triple that is not in the graph matches nothing, with a note; else it is refused."""
-    wanted: dict[str, frozenset[str]] = field(default_factory=dict)
-    """The types that the pattern names, by node."""
-
-    def is_of(self, value: str, types: Iterable[str]) -> str:
-        """Return nothing: `wanted` says it."""
-        return ""
-
-    def edges_of(self, value: str) -> str:
-        """Return the column of the list of edges."""
-        return value
 
     def read_node(self, pattern: NodePattern) -> PatternNode:
         """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
@@ -77,9 +35,8 @@ class Patterns(PatternReader):
         if known is not None and known.kind == NULL and pattern.variable is not None:
             self.scope.variables = {**self.scope.variables, pattern.variable: known._replace(kind=UNKNOWN)}
         node = super(Patterns, self).read_node(replace(pattern, types=types))
-        if pattern.types:
-            wanted = frozenset[str]().union(*map(self.scope.names.node_types, types))
-            self.wanted[node.value] = self.wanted.get(node.value, wanted) & wanted
+        if pattern.types and not types:
+            self.wanted[node.value] = frozenset()
         return node
 
     def read_edge(
@@ -127,7 +84,7 @@ class Patterns(PatternReader):
 
 
 def inner_match(
-    compiler: Compiler,
+    compiler: Expressions,
     paths: Sequence[PathPattern],
     where: Expression | None,
     *,
@@ -140,7 +97,7 @@ def inner_match(
 
 
 def matched(
-    compiler: Compiler,
+    compiler: Expressions,
     source: Table,
     paths: Sequence[PathPattern],
     where: Expression | None,
@@ -222,7 +179,7 @@ def _narrow(reader: Patterns, *, is_lenient: bool) -> bool:
     return True
 
 
-def _step(compiler: Compiler, edge: PatternEdge, shortest: str, is_possible: bool) -> Step:
+def _step(compiler: Expressions, edge: PatternEdge, shortest: str, is_possible: bool) -> Step:
     """Return the step of an edge. Raises `BadQuery` for end types that a length cannot have."""
     names, hops = compiler.scope.names, edge.pattern.hops
     types = {triple.type for triple in edge.triples}
@@ -250,7 +207,7 @@ def _step(compiler: Compiler, edge: PatternEdge, shortest: str, is_possible: boo
     )
 
 
-def _ways(compiler: Compiler, triple: Triple, direction: Direction) -> Iterable[tuple[int, str, str]]:
+def _ways(compiler: Expressions, triple: Triple, direction: Direction) -> Iterable[tuple[int, str, str]]:
     """Yield the kinds of a triple that a direction allows, with the types of start and end."""
     is_undirected = direction == "both" or triple.type in compiler.scope.names.undirected
     number = compiler.edge_numbers[triple.type]
@@ -260,7 +217,7 @@ def _ways(compiler: Compiler, triple: Triple, direction: Direction) -> Iterable[
         yield 2 * number + 1, triple.target, triple.source
 
 
-def _keyed(compiler: Compiler, reader: Patterns) -> Iterable[Expression]:
+def _keyed(compiler: Expressions, reader: Patterns) -> Iterable[Expression]:
     """Yield a condition for each property in braces. Raises `BadQuery`, `UnknownProperty`."""
     nodes = {node.value: node for node in reader.nodes}
     for column, kind, items in reader.keyed:
@@ -278,7 +235,7 @@ def _is_of_node(condition: Expression) -> bool:
     return all(call.name != "rand" for call in parts(condition, FunctionCall))
 
 
-def _listed(compiler: Compiler, name: str, condition: Expression) -> Among | None:
+def _listed(compiler: Expressions, name: str, condition: Expression) -> Among | None:
     """Return the nodes that a condition names by id or by name; None for another condition."""
     if not isinstance(condition, syntax.Binary) or condition.operator not in ("=", "IN"):
         return None

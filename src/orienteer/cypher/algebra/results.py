@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from orienteer.cypher.names import Identifiers, NameMap
 from orienteer.query.columns import Col, EdgeRef, NodeRef, Path
 from orienteer.query.store import Store
+from orienteer.query.temporal import Duration, Moment
 from orienteer.records import JsonValue
 
 
@@ -57,7 +57,7 @@ class RecordMaker:
             return {key: self._value(item, left) for key, item in value.items()}
         if isinstance(value, float) and value - value != 0:
             return str(value)  # JSON has no such number
-        return value.isoformat() if isinstance(value, date) else value
+        return str(value) if isinstance(value, Moment | Duration) else value
 
     def _node(self, row: int, left: list[int]) -> JsonValue:
         store = self._store

@@ -10,19 +10,22 @@ from orienteer.cypher import syntax
 from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.algebra.patterns import matched
 from orienteer.cypher.functions import AGGREGATES, aggregate_signature, kind_of_aggregate
-from orienteer.cypher.kinds import INTEGER, Value
+from orienteer.cypher.kinds import INTEGER, Value, ValueKind, common_or_unknown
 from orienteer.cypher.parser import TOO_DEEP
-from orienteer.cypher.projections import aggregates, items_of, mixed, page_number, with_columns
-from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, Projection, ProjectionItem, Unwind
+from orienteer.cypher.projections import aggregates, apart, checked_page, items_of, with_columns
+from orienteer.cypher.syntax import CallClause, CypherStatement, MatchClause, Projection, ProjectionItem, Unwind
 from orienteer.errors import BadQuery
 from orienteer.query import plan
+from orienteer.query.budget import Budget
+from orienteer.query.columns import Batch
+from orienteer.query.expressions import Expression
 from orienteer.query.plan import Call, Table, Unit
-from orienteer.query.tables import names_in
+from orienteer.query.tables import Tables, names_in
 
 
 def inner_clauses(compiler: Expressions, table: Table, clauses: tuple[syntax.Clause, ...]) -> Table:
     """Return the table of the clauses of a subquery over the table before them."""
-    return _Query(compiler, is_inner=True).table(table, clauses)
+    return _Query(compiler).table(table, clauses)
 
 
 class CompiledStatement(NamedTuple):
@@ -44,20 +47,34 @@ def compiled_statement(statement: CypherStatement, compiler: Expressions) -> Com
 
 
 def _compiled(statement: CypherStatement, compiler: Expressions) -> CompiledStatement:
-    tables, names = list[Table](), tuple[str, ...]()
-    columns = tuple[str, ...]()
-    for query in statement.queries:
-        compiler.scope.variables = {}
-        table = _Query(compiler).table(Unit(), query)
-        names = tuple(compiler.scope.variables)
-        own = [value.text for value in compiler.scope.variables.values()]
-        columns = tuple(f"c{number}" for number in range(len(own)))  # in a table of several parts all are called alike
-        items = tuple((column, syntax.Variable(name)) for column, name in zip(columns, own, strict=True))
-        tables.append(plan.Projected(table, items))
+    compiler.scope.variables = {}
+    table, returned = _united(compiler, statement.queries, [()] * len(statement.queries), statement.keeps_repeats)
+    return CompiledStatement(table, tuple(returned), tuple(value.text for value in returned.values()))
+
+
+def _united(
+    compiler: Expressions,
+    queries: Sequence[tuple[syntax.Clause, ...]],
+    imports: Sequence[tuple[syntax.Variable, ...] | None],
+    keeps_repeats: bool,
+) -> tuple[Table, dict[str, Value]]:
+    """Return the table of queries that UNION joins, each with its variables from outside, and the columns by name."""
+    scope, outside = compiler.scope, compiler.scope.variables
+    tables, columns, kinds = list[Table](), dict[str, str](), dict[str, list[ValueKind]]()
+    for query, own in zip(queries, imports, strict=True):
+        names = outside if own is None else [variable.name for variable in own]
+        scope.variables = outside
+        scope.variables = {name: scope.variable(name) for name in names}
+        table, items = _Query(compiler).table(Unit(), query), list[tuple[str, Expression]]()
+        for name, value in scope.variables.items():
+            items.append((columns.setdefault(name, scope.fresh()), syntax.Variable(value.text)))
+            kinds.setdefault(name, []).append(value.kind)
+        tables.append(plan.Projected(table, tuple(items)))
+    scope.variables = outside
     table = tables[0] if len(tables) == 1 else plan.United(tuple(tables))
-    if len(tables) > 1 and not statement.keeps_repeats:
-        table = plan.Distinct(table, columns)
-    return CompiledStatement(table, names, columns)
+    if len(tables) > 1 and not keeps_repeats:
+        table = plan.Distinct(table, tuple(columns.values()))
+    return table, {name: Value(column, common_or_unknown(kinds[name])) for name, column in columns.items()}
 
 
 @dataclass(slots=True)
@@ -65,7 +82,6 @@ class _Query:
     """Compiles one query of a UNION, or the clauses of a subquery."""
 
     compiler: Expressions
-    is_inner: bool = False
 
     def table(self, table: Table, clauses: tuple[syntax.Clause, ...]) -> Table:
         """Return the table of some clauses over the table before them. Raises `BadQuery`, `UnknownType`."""
@@ -77,9 +93,23 @@ class _Query:
             elif isinstance(clause, Unwind):
                 source = self.compiler.compiled(clause.source)
                 table = plan.Unwound(table, source.tree, scope.take_apart(source.value, clause.variable))
+            elif isinstance(clause, CallClause):
+                table = self._called(table, clause)
             else:
                 table = self._projection(table, clause)
         return table
+
+    def _called(self, table: Table, clause: CallClause) -> Table:
+        """Return the rows that a subquery makes of each row of a table."""
+        scope = self.compiler.scope
+        inner, returned = _united(self.compiler, clause.queries, clause.imports, clause.keeps_repeats)
+        if known := sorted(scope.variables.keys() & returned.keys()):
+            raise BadQuery(f"the variable {known[0]!r} is there already: name what CALL {{ }} returns otherwise by AS")
+        scope.variables = scope.variables | returned
+        there, columns = scope.fresh(), tuple(value.text for value in returned.values())
+        inner = plan.Projected(inner, ((there, syntax.Literal_(True)),), keeps=True)
+        rows = plan.Optionally(table, inner, (*columns, there))
+        return plan.Filtered(rows, syntax.Unary("IS NOT NULL", syntax.Variable(there)))
 
     def _match(self, table: Table, clause: MatchClause, rest: Sequence[syntax.Clause]) -> Table:
         read = _read(rest)
@@ -102,8 +132,6 @@ class _Query:
 
     def _projection(self, table: Table, clause: Projection) -> Table:
         scope = self.compiler.scope
-        if self.is_inner and (clause.skip is not None or clause.limit is not None):
-            raise BadQuery("SKIP and LIMIT are not supported inside { }: they would count the rows of all patterns")
         items = items_of(clause, list(scope.variables))
         visible, columns = dict(scope.variables), dict[Expression, str]()
         is_grouped = any(aggregates(item.expression) for item in items)
@@ -132,7 +160,7 @@ class _Query:
     ) -> Table:
         """Return a table in the order, and with the rows, that a clause asks for."""
         scope = self.compiler.scope
-        skip, limit = page_number(scope, clause.skip, "SKIP") or 0, page_number(scope, clause.limit, "LIMIT")
+        skip, limit = self._number(clause.skip, "SKIP") or 0, self._number(clause.limit, "LIMIT")
         order = list[tuple[Expression, bool]]()
         with scope.inner({name: value for name, value in groups.items() if name not in scope.variables}):
             for part in clause.order:
@@ -146,23 +174,34 @@ class _Query:
             table = plan.Sorted(table, tuple(order), None if limit is None else skip + limit)
         return plan.Paged(table, skip, limit) if skip or limit is not None else table
 
+    def _number(self, count: Expression | None, what: str) -> int | None:
+        """Return the number of SKIP or LIMIT. Raises `BadQuery` for an expression of variables, or another value."""
+        if count is None:
+            return None
+        scope = self.compiler.scope
+        outside, scope.variables = scope.variables, {}
+        try:
+            tree = self.compiler.tree(count)
+        finally:
+            scope.variables = outside
+        is_random = any(call.name == "rand" for call in syntax.parts(tree, syntax.FunctionCall))
+        if is_random or any(True for _ in syntax.parts(tree, plan.Inner)):
+            raise BadQuery(f"{what} takes a constant or a parameter, not a pattern or rand()")
+        once = Tables(self.compiler.store, Budget(rows=1_000, size=1 << 20), scope.parameters)
+        return checked_page(once.evaluator.column(tree, Batch(1, {})).values()[0], what)
+
     def _grouped(
         self, table: Table, items: Sequence[ProjectionItem]
     ) -> tuple[Table, dict[str, Value], dict[Expression, str]]:
         """Return a table of groups, its variables, and the names of the expressions that are its columns."""
         scope, compiler = self.compiler.scope, self.compiler
-        keys = [item.expression for item in items if not aggregates(item.expression)]
-        for item in items:
-            if aggregates(item.expression) and mixed(item.expression, keys):
-                raise BadQuery(
-                    f"{item.name[:60]} mixes count(), collect() and the like with values of one row: "
-                    "gather first by WITH"
-                )
+        grouping, gathering = apart(items)
+        for item in gathering:
             for part in syntax.parts(item.expression, syntax.Comprehension | syntax.Quantifier):  # type: ignore[arg-type]
                 if aggregates(part.where) or aggregates(getattr(part, "result", None)):
                     raise BadQuery("count(), collect() and the like are not allowed for the items of a list")
         made, visible, columns = list[tuple[str, Expression]](), dict[str, Value](), dict[Expression, str]()
-        for place, key in enumerate(dict.fromkeys(keys)):
+        for place, key in enumerate(dict.fromkeys(item.expression for item in grouping)):
             if compiler.is_id(key):  # groups by id are groups by node, and only the ids of groups are read
                 key = key.base
             value = compiler.compiled(key)

@@ -34,7 +34,7 @@ from orienteer.agents.answer import NOT_THERE, AnswerParts, ask, citations, part
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.expressions import read_expression
 from orienteer.cypher.patterns import read_path
-from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, PathPattern, Property, Variable, made_up
+from orienteer.cypher.syntax import NodePattern, PathPattern, made_up
 from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
 from orienteer.graph.store import Graph
@@ -43,6 +43,7 @@ from orienteer.lab.baselines.graph_cot import CoreEntities, split
 from orienteer.lab.baselines.listwise import reranked
 from orienteer.lab.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run
+from orienteer.query.expressions import Binary, Expression, Literal_, Property, Variable
 from orienteer.records import Observation, Question, Ranked, Result, Sampling
 from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.retrieval.mentions import named_in, occurrences

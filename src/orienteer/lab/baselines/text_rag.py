@@ -44,8 +44,7 @@ from orienteer.retrieval.analysis import STOP
 from orienteer.retrieval.evidence import EvidenceText
 from orienteer.retrieval.graph_text import kind_line, plain_lines, type_names
 from orienteer.retrieval.mentions import named_in, type_phrases
-from orienteer.text.sentences import one_line, value_text
-from orienteer.text.sentences import tokens as count_tokens
+from orienteer.text.sentences import one_line, tokens as count_tokens, value_text
 from orienteer.tools.texts import LARGEST_K
 from orienteer.tools.toolbox import Toolbox, open_grounding
 

@@ -115,8 +115,7 @@ def collect(
 ) -> None:
     """Collect a teacher's trajectories over the questions of graphs, for train sft and train grpo."""
     from orienteer.lab.evaluation.running.sweep import variants
-    from orienteer.lab.training.collect import AGENTS, CollectConfig
-    from orienteer.lab.training.collect import collect as collected
+    from orienteer.lab.training.collect import AGENTS, CollectConfig, collect as collected
 
     *directories, last = sources
     questions = last if last.is_file() and last.suffix in (".jsonl", ".json", ".csv") else None

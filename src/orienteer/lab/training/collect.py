@@ -20,8 +20,7 @@ from orienteer.files import locked, read_lines, write_whole
 from orienteer.graph.store import Graph
 from orienteer.lab.evaluation.datasets import read_questions
 from orienteer.lab.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.lab.evaluation.running.runner import Progress as RunProgress
-from orienteer.lab.evaluation.running.runner import RunConfig, evaluate
+from orienteer.lab.evaluation.running.runner import Progress as RunProgress, RunConfig, evaluate
 from orienteer.lab.evaluation.running.runs import failed_calls, graph_hash, read_run
 from orienteer.lab.evaluation.running.sweep import Variant, variants
 from orienteer.lab.evaluation.scores.measures import exact, set_f1

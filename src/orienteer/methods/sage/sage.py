@@ -30,7 +30,7 @@ import numpy as np
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.parser import parse
-from orienteer.cypher.syntax import EdgePattern, parts
+from orienteer.cypher.syntax import EdgePattern
 from orienteer.errors import BadOption, BadQuery
 from orienteer.graph.pieces.similar import SIMILAR
 from orienteer.graph.store import Graph
@@ -38,6 +38,7 @@ from orienteer.index.searchers import WEIGHT
 from orienteer.llm.schema import decode
 from orienteer.methods.sage.hop import LAYER, Expander, LeadingEdge, SageConfig, seeds_of
 from orienteer.protocols import Method, Run
+from orienteer.query.expressions import parts
 from orienteer.records import Direction, JsonValue, Question, Ranked, Result, Trajectory, Usage
 from orienteer.retrieval.graph_text import arrow, present, title
 

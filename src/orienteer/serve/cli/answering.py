@@ -18,6 +18,7 @@ from orienteer.serve.views.records import NO_ANSWER, PUT_RIGHT, SentWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
+    from orienteer.cypher.names import RowProof
     from orienteer.graph.store import Graph
     from orienteer.records import Ranked, Result, Schema, Source
     from orienteer.serve.views.records import GraphInfo, NeighborsPage, NodePage
@@ -302,3 +303,16 @@ def value_cell(value: object) -> str:
     if isinstance(value, dict) and {"source", "type", "target"} <= set(value):
         return f"{value['source']} -{value['type']}-> {value['target']}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def print_proof(out: Output, number: int, proof: RowProof | None) -> None:
+    """Print what a row of a Cypher answer rests on, name by name, and what that rests on in its turn."""
+    about = f"row {number}"
+    while proof is not None:
+        out.print(f"\n{about}" if proof.laid else f"\n{about}: there is no pattern to lay")
+        for laid in proof.laid:
+            out.table([(f"  {name}", value_cell(value)) for name, value in laid.items()])
+        for pattern in proof.absent:
+            out.print(f"  nothing fits {pattern}")
+        proof = proof.before
+        about = "before its WITH: " + ", ".join(proof.values) if proof else ""

@@ -191,6 +191,7 @@ def cypher(
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="S", help="Stop the query after this many seconds.")
     ] = 10.0,
+    proofs: Annotated[int, typer.Option("--proofs", metavar="N", min=0, help="Say what the first N rows rest on.")] = 0,
 ) -> None:
     """Query a graph in Cypher, read-only."""
     from orienteer.cypher.names import View
@@ -207,13 +208,15 @@ def cypher(
         except ValueError:
             values[name.removeprefix("$")] = value
     view = None if label is None else View(label=label)
-    table = Cypher(graph).query(query, values, limit=limit, seconds=seconds, view=view)
+    table = Cypher(graph).query(query, values, limit=limit, seconds=seconds, view=view, proofs=proofs)
     for note in table.notes:
         out.note(f"note: {note}")
     if out.as_json:
         out.json(table.model_dump(mode="json"))
         return
     out.table([[answering.value_cell(value) for value in row] for row in table.rows], header=table.columns)
+    for number, proof in enumerate(table.proofs, 1):
+        answering.print_proof(out, number, proof)
     if table.truncated:
         out.note(f"{len(table.rows):,} of {counted(table.total, 'row')}: raise --limit, or use SKIP and LIMIT")
 

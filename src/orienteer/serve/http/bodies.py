@@ -29,6 +29,7 @@ MOST_HISTORY = 20
 _MOST_FILTERS = 50
 _LONGEST_NAME = 1_000  # characters of an id, a name, a type or a condition
 _MOST_ROWS = 1_000  # of a Cypher answer
+_MOST_PROOFS = 20
 _CYPHER_SECONDS = 10.0
 
 Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
@@ -199,6 +200,7 @@ class CypherBody(Body):
     parameters: dict[str, JsonValue] = {}
     limit: Annotated[int, Field(strict=True, ge=0, le=_MOST_ROWS), WHOLE] = 100
     seconds: Annotated[float, Field(gt=0, le=_CYPHER_SECONDS)] = _CYPHER_SECONDS
+    proofs: Annotated[int, Field(strict=True, ge=0, le=_MOST_PROOFS), WHOLE] = 0
 
 
 class FeedbackBody(Body):

@@ -266,7 +266,9 @@ def choice_routes(site: Site) -> APIRouter:
             from orienteer.cypher.session import Cypher
 
             generation = served.current()
-            table = Cypher(generation.graph).query(body.query, body.parameters, limit=body.limit, seconds=body.seconds)
+            table = Cypher(generation.graph).query(
+                body.query, body.parameters, limit=body.limit, seconds=body.seconds, proofs=body.proofs
+            )
             return json_of(table, generation.paths)
 
         return await while_there(request.receive, site.in_a_slot(query))

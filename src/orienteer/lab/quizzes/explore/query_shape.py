@@ -15,28 +15,30 @@ from numpy.typing import NDArray
 from orienteer.cypher.parser import parse
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.syntax import (
-    Binary,
     CypherStatement,
     EdgePattern,
-    Expression,
-    FunctionCall,
-    ListOf,
-    Literal_,
     MatchClause,
     NodePattern,
     PathPattern,
     Projection,
     ProjectionItem,
-    Property,
     Subquery,
-    Unary,
     Unwind,
-    Variable,
     made_up,
-    parts,
 )
 from orienteer.graph.store import Graph
 from orienteer.lab.quizzes.gold import joined
+from orienteer.query.expressions import (
+    Binary,
+    Expression,
+    FunctionCall,
+    ListOf,
+    Literal_,
+    Property,
+    Unary,
+    Variable,
+    parts,
+)
 
 _NAMING = ("id", "name")
 _OF_TYPES = frozenset({"type", "labels", "nodetype"})
