@@ -41,6 +41,31 @@ OWN_ROWS = frozenset(
     }
 )
 """Names of columns that lead to other rows of their own table."""
+PERSONS = frozenset(
+    {"person", "people", "staff", "employee", "worker", "user", "member", "personnel", "individual", "colleague"}
+    | {"researcher", "contact", "human", "teacher", "player", "doctor", "volunteer"}
+)
+"""What tables of people are called."""
+ROLES = (
+    "er",
+    "or",
+    "ist",
+    "ian",
+    "ant",
+    "ent",
+    "eer",
+    "by",
+    "head",
+    "lead",
+    "boss",
+    "chief",
+    "captain",
+    "chair",
+    "host",
+)
+"""How columns end that name the part that somebody plays: `keeper_id`, `planted_by_id`, `technician`."""
+PERSON_VALUES = 0.95
+"""Share of such a column's values that have to be ids of the only table of people."""
 OWN_UNNAMED = 0.9
 """Share of a column's values that have to be ids of its own table where its name leads nowhere."""
 ID_WORDS = frozenset({"id", "ref", "fk"})
@@ -104,10 +129,22 @@ def reference(
         match = _match(profile, key, strength)
         if match is None or not _is_enough(match, profile, strength, is_own_name=is_own_name):
             continue
+        if key.table == own and match.share < PERSON_VALUES and _person(profile, own, keys) is not None:
+            continue  # the heads of wards are people, though most of their numbers are those of wards, too
         order = (strength, match.separator == "", match.share, -key.rank)
         if best is None or order > best[0]:
             best = (order, match)
-    return _own_rows(profile, own, keys) if best is None else best[1]
+    return _person(profile, own, keys) or _own_rows(profile, own, keys) if best is None else best[1]
+
+
+def _person(profile: ColumnProfile, own: str, keys: Sequence[TableKey]) -> Reference | None:
+    """Return that a column called by a part that somebody plays leads to the only table of people."""
+    people = [key for key in keys if key.is_id and words_of(key.table)[-1] in PERSONS]
+    words = words_of(without_key(profile.name))
+    if len(people) != 1 or not words or not words[-1].endswith(ROLES) or not is_key(profile.name):
+        return None
+    match = _match(profile, people[0], 1)
+    return match if match is not None and match.share >= PERSON_VALUES else None
 
 
 def _own_rows(profile: ColumnProfile, own: str, keys: Sequence[TableKey]) -> Reference | None:
