@@ -37,18 +37,20 @@ _BATCH = 50_000  # names indexed at once: bounds the memory
 ALIKE = 0.85  # least ratio (difflib's) of a mistyped word: a letter may be missing of five, or wrong of seven
 
 
+_INITIALS = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _FOLDED = re.compile(r"[^\x00-\x7f]|['.]")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
 
 
 def folded(text: str) -> str:
-    """Return a text as people type it: in lower case, without accents, and without the apostrophes and dots of words.
+    """Return a text as people type it: in lower case, without accents and apostrophes, and initials without dots.
 
     Umlauts lose their dots; other scripts stay as they are.
     """
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
     letters = "".join(letter for letter in letters if not unicodedata.combining(letter) or ord(letter) > 0x36F)
-    return re.sub(r"(?<=\w)['’.](?=\w)", "", unicodedata.normalize("NFC", letters))
+    text = re.sub(r"(?<=\w)['’](?=\w)", "", unicodedata.normalize("NFC", letters))
+    return _INITIALS.sub(lambda letters: letters[0].replace(".", ""), text)
 
 
 class NameKind(IntEnum):
@@ -60,7 +62,7 @@ class NameKind(IntEnum):
     TURNED = 3
     """A name with one comma, inverted: `Pain, Intractable` as `intractable pain`."""
     FOLDED = 4
-    """A name without its accents, apostrophes and dots: `José O'Neil` as `jose oneil`."""
+    """A name without its accents and apostrophes: `José O'Neil` as `jose oneil`."""
 
 
 class Link(NamedTuple):
@@ -166,7 +168,8 @@ def save_spelling(folder: Path, spelling: Sequence[str]) -> None:
 
 def spelled(tokenizer: Tokenizer, texts: Iterable[str]) -> set[str]:
     """Return the words of some names for spelling corrections."""
-    text_words = words.split(list(texts), tokenizer)
+    names = list(texts)
+    text_words = words.split([*names, *(folded(name) for name in names if _FOLDED.search(name))], tokenizer)
     _, new = words.WordNumbers().number(text_words.hashes)
     written = np.flatnonzero(~np.logical_and(*text_words.digits(new)))
     return set(filter(_is_spelled, text_words.at(new[written])))

@@ -61,28 +61,31 @@ class EdgeWords:
         for (last, _), edges in spans.items():
             yield EdgeUnit(last, edges, place)
         word = reading.words[place]
-        if types := self._kinds_of_verb(reading, place):
-            yield EdgeUnit(place + 1, KindVerb(self._any, types), place)
+        if (verb := self._kind_verb(reading, place)) is not None:
+            yield EdgeUnit(place + 1, verb, place)
         if word.stem in self._light or IRREGULAR_VERBS.get(word.text) in LIGHT_VERBS:
             yield EdgeUnit(place + 1, self._any, place)
 
-    def _kinds_of_verb(self, reading: QuestionWords, place: int) -> frozenset[int]:
-        """Return the kinds of things that stand for what a verb does: `order` for ordering, `invoice` for buying."""
+    def _kind_verb(self, reading: QuestionWords, place: int) -> KindVerb | None:
+        """Return a verb by the kinds that stand for what it does, or for who does it: `order`, `supplier`."""
         word = reading.words[place]
         is_asked = any(before.text in _ASKING for before in reading.words[:place])
         is_verb = word.text.endswith(("ed", "ing")) or word.text in IRREGULAR_VERBS
         stem = self._vocabulary.stem(IRREGULAR_VERBS.get(word.text, word.text))
         if not is_verb and (not is_asked or word.text.endswith("s")):
-            return frozenset()
-        nouns = {stem}.union(*(group for group in (*self._deeds, *self._groups) if stem in group))
-        return frozenset(
-            kind
-            for kind, labels in enumerate(self._vocabulary.node_labels)
-            if any(
-                label.stems[-1] in nouns and word.text != label.words[-1] or label.stems[-1] == stem and is_asked
+            return None
+        nouns = {stem}.union(*(group for group in self._deeds if stem in group))
+
+        def called(nouns: set[str]) -> frozenset[int]:
+            return frozenset(
+                kind
+                for kind, labels in enumerate(self._vocabulary.node_labels)
                 for label in labels
+                if label.stems[-1] in nouns and (word.text != label.words[-1] or is_asked)
             )
-        )
+
+        types = called(nouns.union(*(group for group in self._groups if stem in group)))
+        return KindVerb(self._any, types, called(nouns)) if types else None
 
     def _likest(self, reading: QuestionWords, place: int) -> Iterator[_LabelPlace]:
         """Yield what words of labels a word may be; one that says little by itself, only a whole label."""

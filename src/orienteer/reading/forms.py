@@ -270,6 +270,8 @@ def _each(counted: NodeSet, group: tuple[Measure, frozenset[int]]) -> ExactQuery
 def _total_of_each(
     total: _Total, numeric: PropertyFacts, measured: Measure, nodes: NodeSet, group: tuple[Measure, frozenset[int]]
 ) -> ExactQuery | None:
+    if group[0].property == numeric.name:
+        return None
     own = group[0].target.types & numeric.types if group[0].target is not None else frozenset[int]()
     if own:  # the average lines per module is that of the modules
         return ExactQuery(total, NodeSet(own), measured) if total == "average" else None
@@ -290,6 +292,11 @@ rules(
     "groups",
     Rule("how many plants are there per family", "counting counted=some ['are there'] 'per' group(counted)", _each),
     Rule("plants per family", "'listing'*|0 counted=some 'per' group(counted) over", _each),
+    Rule(
+        "how many plants of each family are there",
+        "counting counted=head 'of each' group(counted) ['are there']",
+        _each,
+    ),
     Rule("how many plants does each family have", "counting counted=head 'does each' group(counted) ['has it']", _each),
     Rule(
         "the average wage per role",
@@ -428,7 +435,7 @@ def event(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) ->
 def is_deed(context: Context, found: Found, facts: PropertyFacts) -> bool:
     """Read nothing where the verb that names a date is what the things stand for: `planted` of plantings."""
     units = context.units.edges.get(found["facts"].last - 1, ())
-    return any(isinstance(unit.edges, KindVerb) and bool(unit.edges.types & facts.types) for unit in units)
+    return any(isinstance(unit.edges, KindVerb) and bool(unit.edges.deeds & facts.types) for unit in units)
 
 
 @part

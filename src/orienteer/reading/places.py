@@ -90,7 +90,11 @@ def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
     is_denied = context.at(place) == "not" and context.reading.words[place].after_comma
     if place == 0 or not nodes.types or (nodes.conditions and not is_denied):
         return
-    if context.at(place) in DETERMINERS | PREPOSITIONS or context.at(place - 1) in PREPOSITIONS:
+    if context.at(place) in DETERMINERS | PREPOSITIONS or context.at(place - 1) in PREPOSITIONS | {
+        "has",
+        "have",
+        "had",
+    }:
         return  # "drugs for X": the preposition says by which edges
     for named in names_at(context, place + is_denied):
         if not context.relations.types_of(named.value) & nodes.types:

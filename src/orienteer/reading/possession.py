@@ -54,6 +54,12 @@ def had_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
     if not is_denied:
         yield from most_had(context, begin, nodes)
     for objects in objects_at(context, begin):
+        if (
+            word in ("has", "have", "had")
+            and context.at(objects.last).endswith("ed")
+            and context.units.edges.get(objects.last)
+        ):
+            continue  # "has X planted anything" says nothing of what X has
         yield from things_had(context, objects, nodes, is_denied=is_denied)
     yield from _things_as_noun(context, begin, nodes, is_denied=is_denied)
     yield from _noun(context, begin, nodes, is_denied=is_denied)

@@ -17,6 +17,7 @@ from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, 
 from orienteer.reading.rankings import measures_at
 from orienteer.reading.rules import Found, Rule, part, rules
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
+from orienteer.reading.units import KindVerb
 
 _LONGEST_PLACE = 7  # words
 _MOST_SPOKEN_OF = 3  # meanings of a sentence that are tried
@@ -39,6 +40,8 @@ def is_listed(context: Context, found: Found, nodes: NodeSet) -> bool:
     """Read nothing where nodes are asked for, and not a single one that is named."""
     start, words = found["listing"].last, context.language.words
     before, at = context.at(start - 1), context.at(start)
+    if _is_deed(context, nodes):
+        return False  # what somebody planted is a plant, and no planting
     if not nodes.named:
         # who writes "joan pike projects" knows her
         is_of_namesakes = any(isinstance(c, Among) and not c.negated for c in nodes.conditions)
@@ -174,11 +177,22 @@ def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
         for said in context.described(Parse(start, NodeSet(types), 0.1)):
             if people and not types and not _are_doers(context, said.value):
                 continue
+            if _is_deed(context, said.value):
+                continue  # what was planted is a plant, and no planting
             if said.value.conditions or said.value.best is not None:
                 is_read = is_read or context.is_over(said.last)
                 yield said
         if is_read:
             return
+
+
+def _is_deed(context: Context, nodes: NodeSet) -> bool:
+    """Return whether nodes stand for what a verb of the question says is done."""
+    verbs = (unit.edges for units in context.units.edges.values() for unit in units)
+    said = (unit.types for units in context.units.types.values() for unit in units if unit.cost == 0)
+    if any(types & nodes.types for types in said):
+        return False
+    return any(isinstance(edges, KindVerb) and bool(nodes.types) and nodes.types <= edges.deeds for edges in verbs)
 
 
 def _are_doers(context: Context, nodes: NodeSet) -> bool:

@@ -127,6 +127,8 @@ class QuestionReader:
             return ReadQuestion(None, not_understood=(unanswered,))
         if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
             return ReadQuestion(None, not_understood=("both",))
+        if any(map(self._contradicts, _sets_within(parse.value))):
+            return ReadQuestion(None, complaint="two conditions cannot hold together: say it in two questions")
         if _counts_between(parse.value):
             return ReadQuestion(None, complaint="no edge joins what is counted to it: name the kinds between them")
         query = _but_others(context, parse.value)
@@ -136,6 +138,16 @@ class QuestionReader:
         if behind is None:
             return ReadQuestion(None, not_understood=(ordinals[0],))
         return ReadQuestion(behind, parse.cost)
+
+    def _contradicts(self, nodes: NodeSet) -> bool:
+        """Return whether conditions of a set rule one another out, or say nothing: "a planting in X but not in Y"."""
+        among = [condition for condition in nodes.conditions if isinstance(condition, Among)]
+        is_empty = any(
+            set(one.rows) <= set(other.rows) for one in among for other in among if not one.negated and other.negated
+        )
+        edges = [c for c in nodes.conditions if isinstance(c, Joined) and c.comparison is None and c.extent == "some"]
+        kinds = {one.kinds for one in edges if one.negated} & {one.kinds for one in edges if not one.negated}
+        return is_empty or any(map(self._relations.is_single, kinds))
 
     def _senses(self, read: ReadQuestion, reading: QuestionWords, units: Units, ordinals: list[str]) -> list[Sense]:
         """Return what a question means by each type of node, or value, that one of its names is of, if several fit.
@@ -238,22 +250,30 @@ class QuestionReader:
 
 def _shape(query: ExactQuery) -> tuple[object, ...]:
     """Return what a query says, whichever edges it goes by, and whichever nodes of a name are meant."""
+    return (query.form, query.measure and query.measure.property, _shape_of(query.nodes))
 
-    def of_nodes(nodes: NodeSet) -> tuple[object, ...]:
-        if nodes.is_between and len(nodes.conditions) == 1 and isinstance(nodes.conditions[0], Joined):
-            return of_nodes(nodes.conditions[0].target)
-        return (nodes.best, tuple(map(of_condition, nodes.conditions)))
 
-    def of_condition(condition: Condition) -> object:
-        if isinstance(condition, Among):
-            return condition.negated
-        if isinstance(condition, Valued) and condition.comparison == "=":
-            return of_condition(Joined((), NodeSet(conditions=(Among(()),)), condition.negated))
-        if isinstance(condition, Joined):
-            return replace(condition, kinds=(), target=NodeSet()), of_nodes(condition.target)
-        return condition
+def _shape_of(nodes: NodeSet) -> tuple[object, ...]:
+    if nodes.is_between and len(nodes.conditions) == 1 and isinstance(nodes.conditions[0], Joined):
+        return _shape_of(nodes.conditions[0].target)
+    return (nodes.best, tuple(map(_shape_of_condition, nodes.conditions)))
 
-    return (query.form, query.measure and query.measure.property, of_nodes(query.nodes))
+
+def _shape_of_condition(condition: Condition) -> object:
+    if isinstance(condition, Among):
+        return condition.negated
+    if isinstance(condition, Valued) and condition.comparison == "=":
+        return _shape_of_condition(Joined((), NodeSet(conditions=(Among(()),)), condition.negated))
+    if isinstance(condition, Joined):
+        return replace(condition, kinds=(), target=NodeSet()), _shape_of(condition.target)
+    return condition
+
+
+def _sets_within(query: ExactQuery) -> Iterator[NodeSet]:
+    """Yield the set that is asked for, and all sets that its relations lead to."""
+    yield query.nodes
+    for joined in joined_of(query.nodes):
+        yield joined.target
 
 
 def _counts_between(query: ExactQuery) -> bool:
@@ -274,6 +294,7 @@ def _grouped(context: Context) -> str | None:
     """Return the word that asks for an answer for each of several, which few queries give."""
     for place, word in enumerate(context.words):
         is_within = word in ("everyone", "everybody") and place > 2  # as in "give me everyone who"
+        is_within |= word == "each" and bool({"many", "number", "average", "total"} & set(context.words[:place]))
         if word == "per" or is_within or (word in ("each", "every") and place > _BEGINNING):
             return context.reading.surface(place, place + 1)
     return None

@@ -38,7 +38,7 @@ Part: TypeAlias = Callable[[Context, int, Found], Iterable[Parse[Any]]]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PARTS: dict[str, Callable[..., Any]] = {}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<name>\w+)=)?(?P<maybe>\[)?(?P<what>(?:'[^']+'\*?|-<[^>]+>|-|<[^>]+>|\w+(?:\([\w, ]+\))?|\|)+)\]?"
+    r" ?(?:(?P<name>\w+)=)?(?P<maybe>\[)?(?P<what>(?:'[^']+'\*?|-<[^>]+>|-|<[^>]+>|\w+(?:\([\w, ]+\))?|\|)+)\]?"
 )
 
 
@@ -115,14 +115,14 @@ def _asking(form: str, of: str = "") -> Callable[..., Any]:
 
 
 def _parts_of(line: str) -> Iterator[tuple[str, Part]]:
-    end = 0
-    for token in _TOKEN.finditer(line.strip()):
+    end, line = 0, " ".join(line.split())
+    for token in _TOKEN.finditer(line):
         assert token.start() == end, f"a rule is not understood from {line[end:]!r} on"
         end = token.end()
         what = token["what"]
         read = _any([_single(text) for text in what.split("|")])
         yield token["name"] or what.partition("(")[0], _maybe(read) if token["maybe"] else read
-    assert end == len(line.strip()), f"a rule is not understood from {line[end:]!r} on"
+    assert end == len(line), f"a rule is not understood from {line[end:]!r} on"
 
 
 def _single(text: str) -> Part:

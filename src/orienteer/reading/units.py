@@ -36,10 +36,10 @@ class ConverseEdges(dict[int, float]):
 class KindVerb(dict[int, float]):
     """All edge types, for a verb of what things of some kinds stand for: who ordered something has an order of it."""
 
-    def __init__(self, edges: Mapping[int, float], types: frozenset[int]) -> None:
-        """Take every edge type, with how alike the verb is to it, and the kinds."""
+    def __init__(self, edges: Mapping[int, float], types: frozenset[int], deeds: frozenset[int]) -> None:
+        """Take every edge type, with how alike the verb is to it, and the kinds; `deeds` are those of what is done."""
         super().__init__(edges)
-        self.types = types
+        self.types, self.deeds = types, deeds
 
 
 class EdgeUnit(NamedTuple):
@@ -58,7 +58,7 @@ class EdgeUnit(NamedTuple):
         """Return the same words for some of their edge types, from the same end."""
         edges = {edge: fit for edge, fit in self.edges.items() if edge in kept}
         if isinstance(self.edges, KindVerb):
-            return self._replace(edges=KindVerb(edges, self.edges.types))
+            return self._replace(edges=KindVerb(edges, self.edges.types, self.edges.deeds))
         return self._replace(edges=ConverseEdges(edges) if isinstance(self.edges, ConverseEdges) else edges)
 
 

@@ -67,11 +67,11 @@ def verb_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
 def _deeds(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[have never] ordered`, `gave nothing`, `planted anything`: with no thing that stands for the deed."""
     for unit in context.units.edges.get(place, ()):
-        if not isinstance(unit.edges, KindVerb):
+        if not isinstance(unit.edges, KindVerb) or not unit.edges.deeds:
             continue
         last = context.end_of(unit.last, "anything")
         nothing = context.end_of(unit.last, "nothing")
-        for relation in context.relations.unnamed(nodes, "with", NodeSet(unit.edges.types)):
+        for relation in context.relations.unnamed(nodes, "with", NodeSet(unit.edges.deeds)):
             if not relation.target.is_between and (nothing or last or context.is_over(unit.last)):
                 yield joined(relation, nothing or last or unit.last, 0.1, is_denied=nothing is not None)
 
