@@ -37,6 +37,7 @@ _BATCH = 50_000  # names indexed at once: bounds the memory
 ALIKE = 0.85  # least ratio (difflib's) of a mistyped word: a letter may be missing of five, or wrong of seven
 
 
+_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _INITIALS = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _FOLDED = re.compile(r"[^\x00-\x7f]|['.]")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
@@ -47,10 +48,18 @@ def folded(text: str) -> str:
 
     Umlauts lose their dots; other scripts stay as they are.
     """
+    return _INITIALS.sub(lambda letters: letters[0].replace(".", ""), _APOSTROPHE.sub("", _unaccented(text)))
+
+
+def _unaccented(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
     letters = "".join(letter for letter in letters if not unicodedata.combining(letter) or ord(letter) > 0x36F)
-    text = re.sub(r"(?<=\w)['’](?=\w)", "", unicodedata.normalize("NFC", letters))
-    return _INITIALS.sub(lambda letters: letters[0].replace(".", ""), text)
+    return unicodedata.normalize("NFC", letters)
+
+
+def _other_spellings(name: str) -> set[str]:
+    """Return how people type a name, too: without accents, and without these and its apostrophes."""
+    return {_unaccented(name), folded(name)} - {name.casefold()} if _FOLDED.search(name) else set()
 
 
 class NameKind(IntEnum):
@@ -99,8 +108,7 @@ class NamesWriter:
             pairs = [texts[at].split(", ") for at in turned]
             self.add([rows[at] for at in turned], NameKind.TURNED, [f"{first} {last}" for last, first in pairs])
         if kind in (NameKind.NAME, NameKind.ALIAS):
-            plain = [(row, text, folded(text)) for row, text in zip(rows, texts, strict=True) if _FOLDED.search(text)]
-            new = [(row, other) for row, text, other in plain if other != text.casefold()]
+            new = [(row, other) for row, text in zip(rows, texts, strict=True) for other in _other_spellings(text)]
             if new:
                 self.add([row for row, _ in new], NameKind.FOLDED, [text for _, text in new])
 
@@ -169,7 +177,7 @@ def save_spelling(folder: Path, spelling: Sequence[str]) -> None:
 def spelled(tokenizer: Tokenizer, texts: Iterable[str]) -> set[str]:
     """Return the words of some names for spelling corrections."""
     names = list(texts)
-    text_words = words.split([*names, *(folded(name) for name in names if _FOLDED.search(name))], tokenizer)
+    text_words = words.split([*names, *(other for name in names for other in _other_spellings(name))], tokenizer)
     _, new = words.WordNumbers().number(text_words.hashes)
     written = np.flatnonzero(~np.logical_and(*text_words.digits(new)))
     return set(filter(_is_spelled, text_words.at(new[written])))

@@ -11,7 +11,10 @@ __getattr__, __dir__, __all__ = face(
         "line": "parse as parse_reading_line",
         "linker": "AnchorConfig, PhraseLinker",
         "quantities": "converted as converted_quantity, quantity as quantity_at, Written as WrittenWord",
+        "questions": "read_queries",
         "reader": "QuestionReader",
+        "rules": "ALL as all_rules, unknown_words",
+        "vocabulary": "english_words",
         "words": (
             "abbreviates as abbreviates_type, alike as stem_likeness, read as words_of_question, SchemaWords, "
             "split_label"

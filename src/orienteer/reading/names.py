@@ -50,7 +50,9 @@ def _behind_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
     """Yield `the brewery Duvel Moortgat`, `the brewery called Duvel Moortgat`."""
     for role in context.units.edges.get(begin, ()):
         word = context.at(role.last - 1)
-        if not word.endswith("s") and any(context.relations.doers(role, word)):  # "director X"; "who tutors X" asks
+        # "director X"; "who tutors X" asks, and "the artist X" is one
+        is_kind = word.endswith("s") or any(kind.last == role.last for kind in context.units.types.get(begin, ()))
+        if not is_kind and any(context.relations.doers(role, word)):
             for unit in context.units.names.get(role.last, ()):
                 cost = unit.cost - _PER_WORD * (unit.last - begin) + 0.1
                 yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)

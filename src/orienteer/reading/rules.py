@@ -21,7 +21,7 @@ tries its parts one behind the other in every way that they can be read; its cos
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from inspect import signature
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar, cast
@@ -56,7 +56,7 @@ class Rule:
 
     def __init__(self, example: str, line: str, gives: Callable[..., Any] | None = None) -> None:
         """Read a line; `gives` takes values of its parts by their names, and None says that the rule does not hold."""
-        self.example = example
+        self.example, self.line = example, line
         line, _, cost = line.partition("~")
         line, _, result = line.partition("=>")
         self._cost = COSTS[cost.strip() or "plain"]
@@ -100,11 +100,33 @@ class Rules(tuple[Rule, ...]):
                 yield from rule(context, place, found)
 
 
+ALL: dict[str, Rules] = {}
+"""All rules by the name of their kind."""
+
+
 def rules(name: str, *lines: Rule | Rules) -> Rules:
     """Return rules, which others may name as a part."""
     own = Rules(rule for line in lines for rule in (line if isinstance(line, Rules) else (line,)))
-    _PARTS[name] = own.__call__
+    _PARTS[name], ALL[name] = own.__call__, own
     return own
+
+
+def unknown_words(line: str, phrases: Collection[str], words: Collection[str]) -> list[str]:
+    """Return what a line names that is no part, no rule, and no key of the vocabulary."""
+    texts = [
+        text
+        for token in _TOKEN.finditer(" ".join(re.split("=>|~", line)[0].split()))
+        for text in token["what"].split("|")
+    ]
+    unknown = []
+    for text in texts:
+        key, name = text.strip("-<>'*"), text.partition("(")[0]
+        known = phrases if text.startswith("'") else words
+        if name.isidentifier() and name not in _PARTS:
+            unknown.append(name)
+        elif not name.isidentifier() and key not in ("", "0") and key not in known:
+            unknown.append(key)
+    return unknown
 
 
 def _asking(form: str, of: str = "") -> Callable[..., Any]:
