@@ -25,7 +25,7 @@ from orienteer.reading.questions import read_queries
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.reading.unanswered import Unanswered
-from orienteer.reading.units import Units
+from orienteer.reading.units import NameUnit, Units, ValueUnit
 from orienteer.reading.vocabulary import english_words
 from orienteer.reading.words import QuestionWords, SchemaWords
 from orienteer.text import english
@@ -65,6 +65,7 @@ _BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "
 """Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
+_NUMBERS = ("count", "average", "sum", "compare")
 _MOST_SENSES = 6  # types that one name is of; each is one more reading
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 
@@ -152,49 +153,54 @@ class QuestionReader:
     def _senses(self, read: ReadQuestion, reading: QuestionWords, units: Units, ordinals: list[str]) -> list[Sense]:
         """Return what a question means by each type of node, or value, that one of its names is of, if several fit.
 
-        A name that is read as nodes of all its types together is left so: then all of them are meant.
+        A name that is read as nodes of all its types together is left so: then all of them are meant. Raises
+        `_Ambiguous` where of these no one number is told.
         """
-        arrays, schema = self.lexicon.graph.arrays, self.lexicon.graph.schema
-        named = (
-            None if read.query is None else {*named_rows(read.query.nodes), *named_rows(read.query.other or NodeSet())}
-        )
-        is_sum = read.query is None or read.query.form in ("count", "average", "sum", "compare")
-        for place, own in units.names.items():
-            for unit in own:
-                types = {int(arrays.node_types[row]) for row in unit.rows}
-                values = [value for value in units.values.get(place, ()) if value.last == unit.last]
-                meant = types if named is None else {int(arrays.node_types[r]) for r in named & set(unit.rows)}
-                is_one = meant == types and not values and not is_sum
-                if not 1 < len(types) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
-                    continue
-                senses = []
-                for kind in types:
-                    sense = self._read(reading, _of_one_type(units, place, kind, arrays.node_types), ordinals)
-                    rows = set(unit.rows) & set(named_rows(sense.query.nodes)) if sense.query is not None else ()
-                    if sense.query is not None and rows:
-                        degree = int(arrays.adjacency.degree(np.array(list(rows))).sum())
-                        senses.append((-degree, sense.cost, Sense(schema.label(arrays.types.nodes[kind]), sense.query)))
-                for value in values:
-                    without = replace(units, names={**units.names, place: []}, values={**units.values, place: [value]})
-                    sense = self._read(reading, without, ordinals)
-                    if sense.query is not None:
-                        senses.append((0, sense.cost, Sense(value.property, sense.query)))
-                senses.sort(key=lambda one: one[:2])
-                # what says something else of the other things is far-fetched: all senses say the same of each
-                asked = read.query.nodes.types if read.query is not None else None
-                alike = [
-                    sense
-                    for _, _, sense in senses
-                    if _shape(sense.query) == _shape(senses[0][2].query)
-                    and (asked is None or sense.query.nodes.types <= asked)
-                ]
-                if len(alike) > 1 or (alike and read.query is None):
-                    return alike
-                if meant == types and len(types) > 1 and is_sum and read.query is not None:
-                    name = reading.surface(place, unit.last)
-                    labels = sorted(schema.label(arrays.types.nodes[kind]) for kind in types)
-                    raise _Ambiguous(f"{name!r} is a {' and a '.join(labels)}: say which")
+        query, node_types = read.query, self.lexicon.graph.arrays.node_types
+        named = set() if query is None else {*named_rows(query.nodes), *named_rows(query.other or NodeSet())}
+        is_sum = query is None or query.form in _NUMBERS
+        for place, unit in [(place, unit) for place, own in units.names.items() for unit in own]:
+            types = {int(node_types[row]) for row in unit.rows}
+            values = [value for value in units.values.get(place, ()) if value.last == unit.last]
+            meant = types if query is None else {int(node_types[row]) for row in named & set(unit.rows)}
+            is_one = meant == types and not values and not is_sum
+            if not 1 < len(types) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
+                continue
+            senses = self._by_types(reading, units, ordinals, (place, unit, values))
+            # What says something else of the other things is far-fetched: all senses say the same of each.
+            senses = [one for one in senses if _shape(one.query) == _shape(senses[0].query)]
+            if query is not None:
+                senses = [one for one in senses if one.query.nodes.types <= query.nodes.types]
+            elif any(one.query.form not in _NUMBERS for one in senses):
+                return []  # what is not understood of all of its types, is not by one alone
+            if len(senses) > 1 or (senses and query is None):
+                return senses
+            if meant == types and len(types) > 1 and is_sum and query is not None:
+                labels = sorted(map(self._label, types))
+                raise _Ambiguous(f"{reading.surface(place, unit.last)!r} is a {' and a '.join(labels)}: say which")
         return []
+
+    def _by_types(
+        self, reading: QuestionWords, units: Units, ordinals: list[str], name: tuple[int, NameUnit, list[ValueUnit]]
+    ) -> list[Sense]:
+        """Return what a question means by each type or value of a name, those first whose nodes have most edges."""
+        place, unit, values = name
+        arrays, senses = self.lexicon.graph.arrays, list[tuple[int, float, Sense]]()
+        for kind in {int(arrays.node_types[row]) for row in unit.rows}:
+            read = self._read(reading, _of_one_type(units, place, kind, arrays.node_types), ordinals)
+            rows = set(unit.rows) & set(named_rows(read.query.nodes)) if read.query is not None else ()
+            if read.query is not None and rows:
+                degree = int(arrays.adjacency.degree(np.array(list(rows))).sum())
+                senses.append((-degree, read.cost, Sense(self._label(kind), read.query)))
+        for value in values:
+            alone = replace(units, names={**units.names, place: []}, values={**units.values, place: [value]})
+            read = self._read(reading, alone, ordinals)
+            if read.query is not None:
+                senses.append((0, read.cost, Sense(value.property, read.query)))
+        return [sense for _, _, sense in sorted(senses, key=lambda one: one[:2])]
+
+    def _label(self, kind: int) -> str:
+        return self.lexicon.graph.schema.label(self.lexicon.graph.arrays.types.nodes[kind])
 
     def read(self, text: str) -> ReadQuestion:
         """Return the query that a question means; none where some word of it is not understood."""
