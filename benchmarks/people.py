@@ -74,38 +74,47 @@ def judged(result: Result, kind: str, truth: Any) -> Verdict:  # Any: the truth 
 def is_right(result: Result, kind: str, truth: Any) -> bool:
     """Return whether the whole answer of a question that was read is the truth."""
     if kind == "set":
-        names = {told(hit.name) for hit in result.hits if hit.complete}
-        ids = {told(hit.id.rpartition(":")[2]) for hit in result.hits if hit.complete}
-        wanted = set(map(told, truth))
-        if result.answer and " by the " in result.answer:  # of a name of several types each answer is said
-            said = (part.rpartition(" by the ")[0].split(", ") for part in result.answer.split("; "))
-            return wanted in [set(map(told, names)) for names in said]
-        return wanted in (names, ids) and result.answer_kind in ("entity", "set", "text", None)
+        return is_right_set(result, set(map(told, truth)))
     if kind == "yesno":
         return result.answer == ("yes" if truth else "no")
-    if kind in ("number", "value"):
-        values = truth if isinstance(truth, list) else [truth]
-        if result.answer is None:
-            return kind == "value" and not values and not any(hit.complete for hit in result.hits)
-        if kind == "number":
-            # of a name that is of several types each answer is said: `5 by the track; 21 by the artist`
-            parts = result.answer.split("; ") if " by the " in result.answer else [result.answer]
-            near = max(0.006, 5e-4 * abs(float(values[0])))
-            return any(abs(number(part) - float(values[0])) <= near for part in parts)
-        return {told(part) for part in result.answer.split(", ")} == set(map(told, values)) or told(
-            result.answer
-        ) == told(", ".join(map(str, values)))
     if kind == "table":
-        rows = {}
-        for part in (result.answer or "").split("; "):
-            name, _, value = part.rpartition(": ")
-            rows[told(name)] = number(value)
-        wanted = {told(name): float(value) for name, value in dict(truth).items()}
-        near = {
-            name: abs(rows.get(name, 0.0) - value) <= max(0.006, 5e-4 * abs(value)) for name, value in wanted.items()
-        }
-        return bool(rows) and all(near.values()) and not rows.keys() - wanted.keys()
-    return kind == "path" and bool(result.hits) and result.answer is not None
+        return is_right_table(result, {told(name): float(value) for name, value in dict(truth).items()})
+    if kind == "path":
+        return bool(result.hits) and result.answer is not None
+    values = truth if isinstance(truth, list) else [truth]
+    if result.answer is None:
+        return kind == "value" and not values and not any(hit.complete for hit in result.hits)
+    if kind == "number":
+        # of a name that is of several types each answer is said: `5 by the track; 21 by the artist`
+        parts = result.answer.split("; ") if " by the " in result.answer else [result.answer]
+        return any(is_near(number(part), float(values[0])) for part in parts)
+    whole = told(result.answer) == told(", ".join(map(str, values)))
+    return whole or {told(part) for part in result.answer.split(", ")} == set(map(told, values))
+
+
+def is_near(value: float, wanted: float) -> bool:
+    """Return whether two numbers are one but for rounding."""
+    return abs(value - wanted) <= max(0.006, 5e-4 * abs(wanted))
+
+
+def is_right_set(result: Result, wanted: set[str]) -> bool:
+    """Return whether the hits are the nodes of these names, or ids."""
+    if result.answer and " by the " in result.answer:  # of a name of several types each answer is said
+        said = (part.rpartition(" by the ")[0].split(", ") for part in result.answer.split("; "))
+        return wanted in [set(map(told, names)) for names in said]
+    complete = [hit for hit in result.hits if hit.complete]
+    called = ({told(hit.name) for hit in complete}, {told(hit.id.rpartition(":")[2]) for hit in complete})
+    return wanted in called and result.answer_kind in ("entity", "set", "text", None)
+
+
+def is_right_table(result: Result, wanted: dict[str, float]) -> bool:
+    """Return whether an answer says these numbers of these groups, and no more; a group of nothing may be left out."""
+    rows = dict[str, float]()
+    for part in (result.answer or "").split("; "):
+        name, _, value = part.rpartition(": ")
+        rows[told(name)] = number(value)
+    are_near = all(is_near(rows.get(name, 0.0), value) for name, value in wanted.items())
+    return bool(rows) and are_near and not rows.keys() - wanted.keys()
 
 
 def main() -> None:
