@@ -24,7 +24,7 @@ from orienteer.cypher.syntax import (
     Unwind,
     made_up,
 )
-from orienteer.query.expressions import Binary, Expression, Literal_, Property, Unary, Variable
+from orienteer.query.expressions import Binary, Expression, Literal_, Property, Unary, Variable, conjuncts
 from orienteer.records import JsonValue
 
 EXAMPLES = 3
@@ -102,7 +102,7 @@ def absences(statement: CypherStatement, laid: Laid) -> tuple[str, ...]:
     return tuple(
         ", ".join(map(_written, part.operand.paths))
         for where in wheres
-        for part in _conjuncts(where)
+        for part in conjuncts(where)
         if isinstance(part, Unary) and part.operator == "NOT" and isinstance(part.operand, Subquery)
     )
 
@@ -152,21 +152,13 @@ def _found(clauses: Sequence[Clause], names: Sequence[str]) -> Iterator[MatchCla
     for clause in clauses:
         if isinstance(clause, MatchClause) and not clause.optional:
             outer = known & set(_names([clause])) | set(_names(clauses))
-            for part in _conjuncts(clause.where):
+            for part in conjuncts(clause.where):
                 if isinstance(part, Subquery) and part.kind == "EXISTS" and not part.clauses:
                     match = MatchClause(part.paths, part.where, False)
                     new = set(_names([match])) - outer
                     if not new & (taken | known):
                         taken |= new
                         yield match
-
-
-def _conjuncts(where: Expression | None) -> Iterator[Expression]:
-    if isinstance(where, Binary) and where.operator == "AND":
-        yield from _conjuncts(where.left)
-        yield from _conjuncts(where.right)
-    elif where is not None:
-        yield where
 
 
 def _bound(items: Sequence[ProjectionItem], laid: Laid) -> Expression | None:

@@ -17,7 +17,6 @@ from orienteer.cypher.checks import (
     check_kind,
     check_text_condition,
     condition_of,
-    conjuncts,
     kind_of_calculation,
 )
 from orienteer.cypher.functions import (
@@ -51,7 +50,7 @@ from orienteer.cypher.parser import Keyed, PatternEdge, PatternNode, PatternRead
 from orienteer.cypher.patterns import MOST_HOPS, Scope
 from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery
 from orienteer.errors import BadQuery
-from orienteer.query.expressions import Binary, Expression, Variable, parts
+from orienteer.query.expressions import Binary, Expression, Variable, conjuncts, parts
 from orienteer.records import Triple
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
