@@ -91,6 +91,13 @@ def check_compared(operator: str, left: Value, right: Value) -> None:
         raise BadQuery(f"{kind.description} has no order: {operator} cannot compare it")
 
 
+def check_contained(left: Value, right: Value) -> None:
+    """Raise `BadQuery` unless `left IN right` may be true: IN compares as = does, so a list of one kind obeys this."""
+    check_kind("IN", right, "list")
+    if right.kind.item is not None and right.kind.item.name:
+        check_compared("=", left, Value("item", right.kind.item))
+
+
 def check_text_condition(operator: str, left: Value, right: Value, pattern: object) -> None:
     """Raise `BadQuery` for CONTAINS and the like between values that are not texts.
 

@@ -12,6 +12,7 @@ from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
 from orienteer.cypher.checks import (
     check_compared,
+    check_contained,
     check_count,
     check_graph_kind,
     check_kind,
@@ -136,10 +137,7 @@ class ServerExpressions:
             check_compared(operator, first, second)
             return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
         if operator == "IN":
-            # IN compares as = does, so a list of one kind obeys the same check.
-            check_kind("IN", second, "list")
-            if second.kind.item is not None and second.kind.item.name:
-                check_compared("=", first, Value("item", second.kind.item))
+            check_contained(first, second)
             return Value(f"({first.text} IN {second.text})", BOOLEAN)
         if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
             check_text_condition(operator, first, second, self.scope.constant(expression.right))
