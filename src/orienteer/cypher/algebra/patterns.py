@@ -149,7 +149,8 @@ def matched(
     kept = None
     if read is not None:
         kept = frozenset(value.text for name, value in scope.variables.items() if name in read)
-    read_paths = tuple(path for path in named_paths if kept is None or path[0] in kept or _reads(conditions, path[0]))
+    tested = frozenset[str]().union(*(names for _, names in conditions))
+    read_paths = tuple(path for path in named_paths if kept is None or path[0] in kept | tested)
     return Match(
         source,
         tuple((name, both(*nodes)) for name, nodes in sets.items()),
@@ -251,7 +252,3 @@ def _listed(compiler: Expressions, name: str, condition: Expression) -> Among | 
         return None
     look_up = compiler.rows_with_id if left.key == "id" else compiler.store.called
     return Among(tuple(sorted({row for word in words for row in look_up(word)})))
-
-
-def _reads(conditions: Iterable[tuple[Expression, frozenset[str]]], name: str) -> bool:
-    return any(name in names for _, names in conditions)

@@ -122,13 +122,7 @@ def _search(name: str, node_type: str, into: str) -> dict[str, Any]:
 
 
 def _match(start: str, triple: Triple, into: str) -> dict[str, Any]:
-    return {
-        "op": "match",
-        "start": start,
-        "edge_types": [triple.type],
-        "node_types": [triple.source],
-        "into": into,
-    }
+    return {"op": "match", "start": start, "edge_types": [triple.type], "node_types": [triple.source], "into": into}
 
 
 def _word(node_type: str) -> str:
@@ -409,16 +403,9 @@ def prompt_for(
     A `faithful` one offers no steps beyond the paper's.
     """
     by_meaning = _BY_MEANING if has_vectors else _BY_WORDS
-    beyond = () if faithful else _BEYOND_PAPER
-    lines = [
-        *_FINDING,
-        by_meaning,
-        *_SETS,
-        *beyond,
-        *([_CYPHER] if offers_cypher else []),
-        *([] if faithful else [_GIVE]),
-    ]
-    operations = "\n".join(lines)
+    beyond, give = ((), ()) if faithful else (_BEYOND_PAPER, (_GIVE,))
+    cypher = (_CYPHER,) if offers_cypher else ()
+    operations = "\n".join((*_FINDING, by_meaning, *_SETS, *beyond, *cypher, *give))
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
     lines = []
