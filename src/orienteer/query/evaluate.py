@@ -35,7 +35,7 @@ from orienteer.records import JsonValue
 
 _PIECE = 256  # values that are made between two looks at the budget
 _LARGE = 1 << 20  # bytes of values that are made between two looks
-_NUMBERS = ("int", "float")
+_NUMBERS = {"int", "float"}
 _COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
     "=": equal,
     "<>": lambda a, b: None if (same := equal(a, b)) is None else not same,
@@ -193,12 +193,8 @@ class Evaluator:
                 [left, right],
                 batch.size,
             )
-        if (
-            left.kind in _NUMBERS
-            and right.kind in _NUMBERS
-            and operator in "+-*"
-            and "float" in (left.kind, right.kind)
-        ):
+        kinds = {left.kind, right.kind}
+        if operator in "+-*" and "float" in kinds and kinds <= _NUMBERS:
             with np.errstate(all="ignore"):
                 data = {"+": np.add, "-": np.subtract, "*": np.multiply}[operator](left.data, right.data, dtype=float)
             return Col("float", data, _or_none(left.nulls | right.nulls))
@@ -235,7 +231,7 @@ class Evaluator:
         return Col("bool", true, _or_none(~true & ~false))
 
     def _compared(self, operator: str, left: Col, right: Col, size: int) -> Col:
-        are_numbers = left.kind in _NUMBERS and right.kind in _NUMBERS
+        are_numbers = {left.kind, right.kind} <= _NUMBERS
         are_alike = left.kind == right.kind and left.kind in ("bool", "int", "float")
         are_one = left.kind == right.kind and left.kind in ("node", "edge") and operator in ("=", "<>")
         if are_alike or are_one or (are_numbers and _is_exact(left, right)):

@@ -41,12 +41,8 @@ class Store:
         arrays = graph.arrays
         # Not the graph itself: it keeps its store, and the two would keep an old generation open.
         self.schema, self.types = arrays.schema, arrays.types
-        self.ids, self.names, self.node_texts, self.properties = (
-            arrays.ids,
-            arrays.names,
-            arrays.texts,
-            arrays.properties,
-        )
+        self.ids, self.names = arrays.ids, arrays.names
+        self.node_texts, self.properties = arrays.texts, arrays.properties
         self.adjacency, self.extras = arrays.adjacency, arrays.edge_extras
         self.node_types = np.asarray(arrays.node_types)
         self.size = len(self.node_types)

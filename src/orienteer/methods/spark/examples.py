@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from orienteer.cypher.kinds import quoted
 from orienteer.errors import Error, TooManyEdges
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import prompt_of
@@ -227,7 +228,7 @@ def _describes(graph: Graph) -> Iterator[_Draft]:
 def _statements(graph: Graph) -> Iterator[_Draft]:
     for triple in triples_by_size(graph)[:_TRIPLES]:
         for end in list(_ends(graph, triple))[:2]:
-            source, edge, target = (f"`{name.replace('`', '``')}`" for name in triple)
+            source, edge, target = map(quoted, triple)
             value = json.dumps(end.name, ensure_ascii=False)
             query = f"MATCH (a:{source})-[:{edge}]->(b:{target} {{name: {value}}}) RETURN DISTINCT a"
             steps = [{"op": "cypher", "query": query, "into": "found"}]

@@ -280,23 +280,23 @@ class Execution:
         return pairs >> 32, pairs & 0xFFFFFFFF, edges
 
     def _ordered(self, rows: Numbers, step: OrderStep) -> Numbers:
+        store, budget = self._sets.store, self._sets.budget
         if step.aggregate is None:
-            values = self._values(cast(str, step.property), rows)
+            values = store.values(cast(str, step.property), rows, budget)
             return rows[np.array(sort_places(values, descending=step.descending), np.intp)]
         near, far, _ = self._pairs(rows, self._hop(step.edge_types, step.direction))
         if step.node_types:
-            keep = np.isin(self._sets.store.node_types[far], list(self._types(step.node_types)))
+            keep = np.isin(store.node_types[far], list(self._types(step.node_types)))
             near, far = near[keep], far[keep]
         numbers = np.zeros(len(far))
         if step.property:
             distinct, place = np.unique(far, return_inverse=True)
-            numbers = np.array([quantity(value) for value in self._values(step.property, distinct)], np.float64)[place]
+            numbers = np.array(
+                [quantity(value) for value in store.values(step.property, distinct, budget)], np.float64
+            )[place]
         found = aggregated(near, numbers, len(rows), step.aggregate)
         lowest = np.nan_to_num(-found if step.descending else found, nan=np.inf, posinf=np.inf, neginf=-np.inf)
         return rows[np.argsort(lowest, kind="stable")]
-
-    def _values(self, name: str, rows: Numbers) -> list[JsonValue]:
-        return self._sets.store.values(name, rows, self._sets.budget)
 
 
 def _may_be_empty(plan: SparkPlan) -> frozenset[str]:
