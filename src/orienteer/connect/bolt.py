@@ -216,11 +216,6 @@ def error_message(error: BaseException) -> str:
     return line if len(line) <= LONGEST_QUOTED else f"{line[:LONGEST_QUOTED]} ..."
 
 
-def quoted(name: str) -> str:
-    """Return a label, a type or a property as a statement writes it."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def is_node(value: Any) -> bool:  # Any: a value of the database, as below
     """Return whether a value is a node."""
     import neo4j.graph

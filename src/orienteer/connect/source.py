@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from orienteer.connect.bolt import Server, is_time, quoted
+from orienteer.connect.bolt import Server, is_time
+from orienteer.cypher.kinds import quoted
 from orienteer.display import Count
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder, Progress

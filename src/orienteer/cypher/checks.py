@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from orienteer.cypher import syntax
 from orienteer.cypher.kinds import FLOAT, NULL, UNKNOWN, Value, ValueKind, common
 from orienteer.errors import BadQuery
-from orienteer.query.expressions import Expression
 
 
 def matches_kind(kind: ValueKind, wanted: str) -> bool:
@@ -93,6 +91,13 @@ def check_compared(operator: str, left: Value, right: Value) -> None:
         raise BadQuery(f"{kind.description} has no order: {operator} cannot compare it")
 
 
+def check_contained(left: Value, right: Value) -> None:
+    """Raise `BadQuery` unless `left IN right` may be true: IN compares as = does, so a list of one kind obeys this."""
+    check_kind("IN", right, "list")
+    if right.kind.item is not None and right.kind.item.name:
+        check_compared("=", left, Value("item", right.kind.item))
+
+
 def check_text_condition(operator: str, left: Value, right: Value, pattern: object) -> None:
     """Raise `BadQuery` for CONTAINS and the like between values that are not texts.
 
@@ -136,12 +141,3 @@ def _check_expression(pattern: str) -> None:
         re.compile(pattern.removeprefix("(?i)").removeprefix("(?s)"))
     except (re.error, RecursionError, OverflowError) as error:
         raise BadQuery(f"{pattern!r} is not a regular expression: {error}") from error
-
-
-def conjuncts(where: Expression | None) -> Iterator[Expression]:
-    """Yield the conditions that AND joins."""
-    if isinstance(where, syntax.Binary) and where.operator == "AND":
-        yield from conjuncts(where.left)
-        yield from conjuncts(where.right)
-    elif where is not None:
-        yield where

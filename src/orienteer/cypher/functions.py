@@ -42,12 +42,6 @@ OF_GRAPH = frozenset({"nodes", "edges", "length", "id"})
 TYPE_CALLS = frozenset({"type", "nodetype"})
 AGGREGATES = frozenset({"count", "sum", "avg", "min", "max", "collect", "percentilecont", "percentiledisc"})
 PERCENTILES = frozenset({"percentilecont", "percentiledisc"})
-_NAMES = frozenset({
-    "tolower", "toupper", "trim", "ltrim", "rtrim", "reverse", "replace", "substring", "left", "right", "split", "size",
-    "abs", "ceil", "floor", "round", "sign", "sqrt", "log", "log10", "tointeger", "tofloat", "tostring", "toboolean",
-    "coalesce", "range", "isempty", "head", "last", "tail", "nodes", "edges", "length", "type", "labels",
-    "nodetype", "id", "keys", "properties", "startnode", "endnode", "rand", *AGGREGATES, *TEMPORAL_FUNCTIONS,
-})  # fmt: skip
 _INSTEAD = {
     "exists": "n.key IS NOT NULL, or EXISTS { (a)-[..]-(b) }",
     "properties": "the node itself, or n.key for each property",
@@ -218,14 +212,14 @@ def _check_letters(name: str) -> Callable[[Sequence[Value]], None]:
     return check
 
 
-def _check_searched(arguments: Sequence[Value]) -> None:
-    if arguments[1].known == "":
-        raise BadQuery("replace() needs a text to look for: '' stands before every letter")
+def _check_second(fault: str) -> Callable[[Sequence[Value]], None]:
+    """Return the check of a second text that may not be empty."""
 
+    def check(arguments: Sequence[Value]) -> None:
+        if arguments[1].known == "":
+            raise BadQuery(fault)
 
-def _check_separator(arguments: Sequence[Value]) -> None:
-    if arguments[1].known == "":
-        raise BadQuery("split() takes 1 character or more to split at: for one letter write substring(n.name, 0, 1)")
+    return check
 
 
 def _check_size(arguments: Sequence[Value]) -> None:
@@ -247,26 +241,21 @@ def _common(arguments: Sequence[Value]) -> ValueKind:
     return NULL if all(kind == NULL for kind in kinds) else common(kinds, "coalesce()")
 
 
-_MADE_OF = f"{' or '.join(MOMENTS)} or duration or map or text"
+_MOMENT = " or ".join(MOMENTS)
+_MADE_OF = f"{_MOMENT} or duration or map or text"
+_NO_TEXT = "replace() needs a text to look for: '' stands before every letter"
+_NO_SEPARATOR = "split() takes 1 character or more to split at: for one letter write substring(n.name, 0, 1)"
 _BETWEEN = ("duration.between", "duration.inmonths", "duration.indays", "duration.inseconds")
 _SIGNATURES: Mapping[str, _Signature] = {
-    "tolower": _Signature(1, 1, ("text",), TEXT),
-    "toupper": _Signature(1, 1, ("text",), TEXT),
-    "trim": _Signature(1, 1, ("text",), TEXT),
-    "ltrim": _Signature(1, 1, ("text",), TEXT),
-    "rtrim": _Signature(1, 1, ("text",), TEXT),
-    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT, _check_searched),
+    **dict.fromkeys(("tolower", "toupper", "trim", "ltrim", "rtrim"), _Signature(1, 1, ("text",), TEXT)),
+    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT, _check_second(_NO_TEXT)),
     "substring": _Signature(2, 3, ("text", "number", "number"), TEXT, _check_letters("substring")),
     "left": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("left")),
     "right": _Signature(2, 2, ("text", "number"), TEXT, _check_letters("right")),
-    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT), _check_separator),
+    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT), _check_second(_NO_SEPARATOR)),
     "abs": _Signature(1, 1, ("number",), _same),
-    "ceil": _Signature(1, 1, ("number",), FLOAT),
-    "floor": _Signature(1, 1, ("number",), FLOAT),
     "sign": _Signature(1, 1, ("number",), INTEGER),
-    "sqrt": _Signature(1, 1, ("number",), FLOAT),
-    "log": _Signature(1, 1, ("number",), FLOAT),
-    "log10": _Signature(1, 1, ("number",), FLOAT),
+    **dict.fromkeys(("ceil", "floor", "sqrt", "log", "log10"), _Signature(1, 1, ("number",), FLOAT)),
     "round": _Signature(1, 2, ("number",), FLOAT),
     "tointeger": _Signature(1, 1, ("number or text",), INTEGER),
     "tofloat": _Signature(1, 1, ("number or text",), FLOAT),
@@ -276,23 +265,20 @@ _SIGNATURES: Mapping[str, _Signature] = {
     "range": _Signature(2, 3, ("integer", "integer", "integer"), list_of(INTEGER)),
     "keys": _Signature(1, 1, (), list_of(TEXT)),
     "properties": _Signature(1, 1, (), UNKNOWN),
-    "startnode": _Signature(1, 1, ("edge",), UNKNOWN),
-    "endnode": _Signature(1, 1, ("edge",), UNKNOWN),
+    **dict.fromkeys(("startnode", "endnode"), _Signature(1, 1, ("edge",), UNKNOWN)),
     "rand": _Signature(0, 0, (), FLOAT),
     "size": _Signature(1, 1, (), INTEGER, _check_size),
     "isempty": _Signature(1, 1, (), BOOLEAN, _check_size),
     "reverse": _Signature(1, 1, ("list or text",), _same),
-    "head": _Signature(1, 1, ("list",), _item),
-    "last": _Signature(1, 1, ("list",), _item),
+    **dict.fromkeys(("head", "last"), _Signature(1, 1, ("list",), _item)),
     "tail": _Signature(1, 1, ("list",), _same),
     **{kind: _Signature(1, 1, (_MADE_OF,), ValueKind(kind), _check_moment(kind)) for kind in (*MOMENTS, "duration")},
-    **{
-        f"{kind}.truncate": _Signature(2, 3, ("text", " or ".join(MOMENTS), "map"), ValueKind(kind)) for kind in MOMENTS
-    },
-    **{name: _Signature(2, 2, (" or ".join(MOMENTS),) * 2, DURATION) for name in _BETWEEN},
+    **{f"{kind}.truncate": _Signature(2, 3, ("text", _MOMENT, "map"), ValueKind(kind)) for kind in MOMENTS},
+    **dict.fromkeys(_BETWEEN, _Signature(2, 2, (_MOMENT, _MOMENT), DURATION)),
     "datetime.fromepoch": _Signature(2, 2, ("integer", "integer"), ValueKind("datetime")),
     "datetime.fromepochmillis": _Signature(1, 1, ("integer",), ValueKind("datetime")),
 }
+_NAMES = frozenset({*_SIGNATURES, *OF_GRAPH, *TYPE_CALLS, "labels", *AGGREGATES})
 
 
 # Conditions on types: `type(r) = 'TREATS'`, `'Gene' IN labels(n)`, `labels(n)[0] IN ['Gene', 'Disease']`.

@@ -30,15 +30,11 @@ def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.Projec
 
 def page_of(scope: Scope, clause: Projection, most: int | None = None) -> str:
     """Return SKIP and LIMIT, at most `most`. Raises `BadQuery` for a parameter that is not a number."""
-    skip, limit = page_number(scope, clause.skip, "SKIP"), page_number(scope, clause.limit, "LIMIT")
+    skip = None if clause.skip is None else checked_page(scope.constant(clause.skip), "SKIP")
+    limit = None if clause.limit is None else checked_page(scope.constant(clause.limit), "LIMIT")
     if most is not None:
         limit = most if limit is None else min(limit, most)
     return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
-
-
-def page_number(scope: Scope, count: Expression | None, what: str) -> int | None:
-    """Return the number of SKIP or LIMIT. Raises `BadQuery` for anything but a whole number or a parameter of one."""
-    return None if count is None else checked_page(scope.constant(count), what)
 
 
 def checked_page(value: object, what: str) -> int:

@@ -24,7 +24,7 @@ from orienteer.cypher.syntax import (
     Unwind,
     made_up,
 )
-from orienteer.query.expressions import Binary, Expression, Literal_, Property, Unary, Variable
+from orienteer.query.expressions import Binary, Expression, Literal_, Property, Unary, Variable, conjuncts
 from orienteer.records import JsonValue
 
 EXAMPLES = 3
@@ -50,6 +50,11 @@ class _Part:
     def own(self) -> tuple[Clause, ...]:
         return self.clauses[self.start : -1]
 
+    @property
+    def items(self) -> list[ProjectionItem]:
+        star = _names(self.clauses[:-1]) if self.end.star else []
+        return [*(ProjectionItem(Variable(name), name, False) for name in star), *self.end.items]
+
 
 def parts_of(statement: CypherStatement, query: int) -> list[_Part]:
     """Return the parts of one query of a statement, the last first."""
@@ -62,9 +67,8 @@ def parts_of(statement: CypherStatement, query: int) -> list[_Part]:
 def laid_statement(statement: CypherStatement, laid: Laid) -> CypherStatement:
     """Return the statement that lays the patterns of a part: its columns are the names, then the items of its end."""
     part = parts_of(statement, laid.query)[laid.part]
-    names = _names(part.clauses[:-1])
+    names, items = _names(part.clauses[:-1]), part.items
     own = _named([*part.own, *_found(part.own, names)], names)
-    items = _items(part, names)
     names = _names([*part.clauses[: part.start], *own])
     if where := _bound(items, laid):
         own = _narrowed(own, where)
@@ -82,8 +86,7 @@ def laid_statement(statement: CypherStatement, laid: Laid) -> CypherStatement:
 
 def rows_laid(table: QueryTable, statement: CypherStatement, laid: Laid) -> list[dict[str, JsonValue]]:
     """Return those rows of a laid statement that have the values of the row, by name: one, or some of a group."""
-    part = parts_of(statement, laid.query)[laid.part]
-    items = _items(part, _names(part.clauses[:-1]))
+    items = parts_of(statement, laid.query)[laid.part].items
     due = [laid.values[item.name] for item in items if not aggregates(item.expression)]
     names = [name for name in table.columns if not name.startswith("\0")]
     found = [dict(zip(names, row, strict=False)) for row in table.rows if list(row[len(row) - len(due) :]) == due]
@@ -92,8 +95,7 @@ def rows_laid(table: QueryTable, statement: CypherStatement, laid: Laid) -> list
 
 def values_of(statement: CypherStatement, laid: Laid) -> dict[str, JsonValue]:
     """Return the row by the columns of its part."""
-    part = parts_of(statement, laid.query)[laid.part]
-    return {item.name: laid.values[item.name] for item in _items(part, _names(part.clauses[:-1]))}
+    return {item.name: laid.values[item.name] for item in parts_of(statement, laid.query)[laid.part].items}
 
 
 def absences(statement: CypherStatement, laid: Laid) -> tuple[str, ...]:
@@ -102,14 +104,9 @@ def absences(statement: CypherStatement, laid: Laid) -> tuple[str, ...]:
     return tuple(
         ", ".join(map(_written, part.operand.paths))
         for where in wheres
-        for part in _conjuncts(where)
+        for part in conjuncts(where)
         if isinstance(part, Unary) and part.operator == "NOT" and isinstance(part.operand, Subquery)
     )
-
-
-def _items(part: _Part, names: Sequence[str]) -> list[ProjectionItem]:
-    star = [ProjectionItem(Variable(name), name, False) for name in names] if part.end.star else []
-    return [*star, *part.end.items]
 
 
 def _names(clauses: Sequence[Clause]) -> list[str]:
@@ -152,21 +149,13 @@ def _found(clauses: Sequence[Clause], names: Sequence[str]) -> Iterator[MatchCla
     for clause in clauses:
         if isinstance(clause, MatchClause) and not clause.optional:
             outer = known & set(_names([clause])) | set(_names(clauses))
-            for part in _conjuncts(clause.where):
+            for part in conjuncts(clause.where):
                 if isinstance(part, Subquery) and part.kind == "EXISTS" and not part.clauses:
                     match = MatchClause(part.paths, part.where, False)
                     new = set(_names([match])) - outer
                     if not new & (taken | known):
                         taken |= new
                         yield match
-
-
-def _conjuncts(where: Expression | None) -> Iterator[Expression]:
-    if isinstance(where, Binary) and where.operator == "AND":
-        yield from _conjuncts(where.left)
-        yield from _conjuncts(where.right)
-    elif where is not None:
-        yield where
 
 
 def _bound(items: Sequence[ProjectionItem], laid: Laid) -> Expression | None:

@@ -47,7 +47,7 @@ _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
 _NUMBER = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\s*", re.ASCII)
 _CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
 _MEANT = {"==": "=", "=>": ">=", "=<": "<=", "<>": "!=", "=!": "!="}  # other languages' forms
-_COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
+COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {  # Any: numbers, or an array of numbers and a number
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -137,7 +137,7 @@ def meets(value: JsonValue, condition: Condition) -> bool:
         is_same = any(own == number or own_text == text for own, own_text in entries)
         return is_same == (condition.comparison == "=")
     numbers = np.array([own for own, _ in entries])
-    return bool(_COMPARE[condition.comparison](numbers, number).any())
+    return bool(COMPARE[condition.comparison](numbers, number).any())
 
 
 def encode_value(value: JsonValue) -> bytes:
@@ -239,7 +239,7 @@ class ValueColumn(NamedTuple):
         is_same = self.texts == np.uint64(_text_hash(condition.value))
         if not math.isnan(number):
             with np.errstate(invalid="ignore"):
-                compared = _COMPARE[condition.comparison](self.numbers, number)
+                compared = COMPARE[condition.comparison](self.numbers, number)
             if condition.comparison == "=":
                 compared |= is_same
             elif condition.comparison == "!=":

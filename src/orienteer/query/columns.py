@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.query.budget import BATCH, Budget
+
 ColumnKind: TypeAlias = Literal["node", "edge", "trail", "int", "float", "bool", "any"]
 Numbers = NDArray[np.int64]
 MARK = "#"
+HELD = 4 * BATCH  # rows that are held before those that are not needed are dropped
 _FITS = 1 << 62  # codes of pairs stay below this, inside 64 bits
 
 
@@ -212,6 +215,16 @@ def joined(columns: Sequence[Col]) -> Col:
     return Col(kind, np.concatenate([part.data for part in columns]), null)
 
 
+def runs(sizes: Numbers) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of runs of lists of these sizes, (n,): runs of a batch of items in all, or of a single list."""
+    ends, low = np.cumsum(sizes), 0
+    while low < len(sizes):
+        before = int(ends[low - 1]) if low else 0
+        high = max(int(np.searchsorted(ends, before + BATCH, "right")), low + 1)
+        yield low, high
+        low = high
+
+
 class Batch(NamedTuple):
     """Rows that are held at once: columns by name.
 
@@ -260,6 +273,22 @@ def stacked(batches: Sequence[Batch]) -> Batch:
         sum(batch.size for batch in batches),
         {name: joined([batch.columns[name] for batch in batches]) for name in names},
     )
+
+
+def gathered(
+    batches: Iterable[Batch], budget: Budget, fewer: Callable[[Batch], Batch] | None = None, most: int = HELD
+) -> Batch:
+    """Return the rows of batches as one; `fewer` drops those that are not needed when more than `most` are held."""
+    parts, size = list[Batch](), 0
+    for batch in batches:
+        if batch.size:
+            parts.append(batch)
+            size += batch.size
+            if fewer is not None and size > most:
+                parts = [fewer(stacked(parts))]
+                size = parts[0].size
+            budget.hold(size)
+    return stacked(parts) if parts else Batch(0, {})
 
 
 def marks(batch: Batch) -> list[str]:

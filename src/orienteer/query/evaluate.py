@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator as op
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadQuery
+from orienteer.graph.properties import COMPARE
 from orienteer.query import expressions as ex, plan
-from orienteer.query.budget import BATCH, Budget
-from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, column, constant, objects
+from orienteer.query.budget import Budget
+from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, column, constant, objects, runs
 from orienteer.query.plan import NodeSet
 from orienteer.query.store import Store
 from orienteer.query.temporal import Duration, Moment
@@ -35,7 +35,7 @@ from orienteer.records import JsonValue
 
 _PIECE = 256  # values that are made between two looks at the budget
 _LARGE = 1 << 20  # bytes of values that are made between two looks
-_NUMBERS = ("int", "float")
+_NUMBERS = {"int", "float"}
 _COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
     "=": equal,
     "<>": lambda a, b: None if (same := equal(a, b)) is None else not same,
@@ -45,7 +45,7 @@ _COMPARED: Mapping[str, Callable[[Any, Any], bool | None]] = {
     ">=": lambda a, b: less_or_equal(b, a),
 }
 _FEW = 1_000  # rows: fewer names are read one by one
-_OF_ARRAYS = {"=": op.eq, "<>": op.ne, "<": op.lt, "<=": op.le, ">": op.gt, ">=": op.ge}
+_OF_ARRAYS = {"<>": COMPARE["!="], **COMPARE}
 
 
 @lru_cache(maxsize=64)
@@ -193,12 +193,8 @@ class Evaluator:
                 [left, right],
                 batch.size,
             )
-        if (
-            left.kind in _NUMBERS
-            and right.kind in _NUMBERS
-            and operator in "+-*"
-            and "float" in (left.kind, right.kind)
-        ):
+        kinds = {left.kind, right.kind}
+        if operator in "+-*" and "float" in kinds and kinds <= _NUMBERS:
             with np.errstate(all="ignore"):
                 data = {"+": np.add, "-": np.subtract, "*": np.multiply}[operator](left.data, right.data, dtype=float)
             return Col("float", data, _or_none(left.nulls | right.nulls))
@@ -235,7 +231,7 @@ class Evaluator:
         return Col("bool", true, _or_none(~true & ~false))
 
     def _compared(self, operator: str, left: Col, right: Col, size: int) -> Col:
-        are_numbers = left.kind in _NUMBERS and right.kind in _NUMBERS
+        are_numbers = {left.kind, right.kind} <= _NUMBERS
         are_alike = left.kind == right.kind and left.kind in ("bool", "int", "float")
         are_one = left.kind == right.kind and left.kind in ("node", "edge") and operator in ("=", "<>")
         if are_alike or are_one or (are_numbers and _is_exact(left, right)):
@@ -255,13 +251,9 @@ class Evaluator:
     # Lists, maps, CASE.
 
     def _list(self, expression: ex.ListOf, batch: Batch) -> Col:
-        if not expression.items:
-            return constant([], batch.size)
         return self._mapped(lambda *row: list(row), self._columns(expression.items, batch), batch.size)
 
     def _map(self, expression: ex.MapOf, batch: Batch) -> Col:
-        if not expression.items:
-            return constant({}, batch.size)
         keys = [key for key, _ in expression.items]
         columns = self._columns([part for _, part in expression.items], batch)
         return self._mapped(lambda *row: dict(zip(keys, row, strict=True)), columns, batch.size)
@@ -315,16 +307,11 @@ class Evaluator:
         if any(items is not None and not isinstance(items, list) for items in lists):
             raise BadQuery("a condition on the items of a list takes a list")
         sizes = [None if items is None else len(items) for items in lists]
-        ends = np.cumsum([size or 0 for size in sizes])
-        low = 0
-        while low < batch.size:
-            before = int(ends[low - 1]) if low else 0
-            high = max(int(np.searchsorted(ends, before + BATCH, "right")), low + 1)
+        for low, high in runs(np.array([size or 0 for size in sizes], np.int64)):
             index = np.repeat(np.arange(low, high), [size or 0 for size in sizes[low:high]])
             items = column([item for part in lists[low:high] if part is not None for item in part])
             self._budget.hold(len(index), 8 * len(index))
             yield batch.take(index).beside({variable: items}), sizes[low:high]
-            low = high
 
     def _comprehension(self, expression: ex.Comprehension, batch: Batch) -> Col:
         made, held = list[list[Any] | None](), 0
@@ -440,11 +427,10 @@ class Evaluator:
             return value
         if not isinstance(value, NodeRef | EdgeRef):
             raise BadQuery("keys() and properties() take a node, an edge or a map")
+        owner, names = "edge", self._store.edge_properties
         if isinstance(value, NodeRef):
-            at = np.array([value.row])
-            own = {name: self._store.read("node", name, at) for name in self._store.properties.names}
-            return {name: part.values()[0] for name, part in own.items() if not part.nulls[0]}
-        read = {name: self._store.read("edge", name, np.array([value.at])) for name in self._store.edge_properties}
+            owner, names = "node", self._store.properties.names
+        read = {name: self._store.read(owner, name, np.array(value)) for name in names}
         return {name: part.values()[0] for name, part in read.items() if not part.nulls[0]}
 
     # Types, sets, tables.

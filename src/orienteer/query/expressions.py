@@ -182,3 +182,12 @@ class Quantifier(Tree):
 
 Expression: TypeAlias = Literal_ | Parameter | Variable | Tree
 """Every other part is a `Tree`."""
+
+
+def conjuncts(where: Expression | None) -> Iterator[Expression]:
+    """Yield the conditions that AND joins."""
+    if isinstance(where, Binary) and where.operator == "AND":
+        yield from conjuncts(where.left)
+        yield from conjuncts(where.right)
+    elif where is not None:
+        yield where

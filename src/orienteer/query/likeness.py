@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
-from orienteer.graph.properties import number_of
+from orienteer.graph.properties import COMPARE, number_of
 from orienteer.records import JsonValue
 from orienteer.text.sentences import value_text
 
@@ -20,12 +19,6 @@ _PRICE = re.compile(
 _CURRENCY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 _DATE = re.compile(r"\d{4}-\d{2}")
 _LONGEST = 40  # characters of a price
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def quantity(value: JsonValue) -> float:
@@ -60,7 +53,7 @@ def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool
         return any(_is_same(item, wanted) for item in items)
     if comparison == "!=":
         return not any(_is_same(item, wanted) for item in items)
-    return any(_COMPARE[comparison](*_pair(item, wanted)) for item in items)
+    return any(COMPARE[comparison](*_pair(item, wanted)) for item in items)
 
 
 def _pair(item: JsonValue, wanted: str | float | bool) -> tuple[float, float]:

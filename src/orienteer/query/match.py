@@ -11,7 +11,20 @@ from numpy.typing import NDArray
 
 from orienteer.graph.adjacency import distinct
 from orienteer.query.budget import BATCH
-from orienteer.query.columns import Batch, Col, EdgeRef, NodeRef, Numbers, Path, column, marks, objects, stacked
+from orienteer.query.columns import (
+    HELD,
+    Batch,
+    Col,
+    EdgeRef,
+    NodeRef,
+    Numbers,
+    Path,
+    column,
+    joined,
+    marks,
+    objects,
+    stacked,
+)
 from orienteer.query.evaluate import Evaluator
 from orienteer.query.paths import ends_of_walks, shortest_paths
 from orienteer.query.plan import Among, Both, Compared, Every, Has, Hop, Match, Meeting, NodeSet, Step
@@ -20,7 +33,6 @@ from orienteer.query.sets import Sets, turned
 _FEW_STARTS = 64  # rows from which the ends of walks are found ring by ring
 _SMALL = 2_000  # nodes of a set that may narrow the sets beside it
 _NARROWING = 200_000  # edge ends that one narrowing may read
-_HELD = 4 * BATCH
 
 
 class _Left(NamedTuple):
@@ -203,7 +215,7 @@ class Pattern:
             if tidy.size:
                 tidied.append(tidy)
                 size += tidy.size
-                if size > _HELD:
+                if size > HELD:
                     tidied = [_once(stacked(tidied))]
                     size = tidied[0].size
                 self._budget.hold(size)
@@ -423,15 +435,13 @@ class Pattern:
         starts, ends = batch.columns[step.start].data.tolist(), batch.columns[step.end].data.tolist()
         index, trails = list[int](), list[Numbers]()
         for place, both in enumerate(zip(starts, ends, strict=True)):
-            found = shortest_paths(self._store, both, hop, step.most, self._budget, every=step.shortest == "all")
+            found = shortest_paths(self._sets, both, hop, step.most, every=step.shortest == "all")
             if found is not None:
                 index += [place] * len(found)
                 trails.append(found)
                 self._budget.hold(len(index))
         if index:
-            wide = max(part.shape[1] for part in trails)
-            padded = [np.pad(part, ((0, 0), (0, wide - part.shape[1])), constant_values=-1) for part in trails]
-            yield batch.take(np.array(index)).beside({step.edge: Col("trail", np.concatenate(padded))})
+            yield batch.take(np.array(index)).beside({step.edge: joined([Col("trail", part) for part in trails])})
 
     def _path(self, batch: Batch, nodes: tuple[str, ...], edges: tuple[str, ...]) -> Col:
         """Return whole paths as values."""

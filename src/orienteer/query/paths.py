@@ -11,28 +11,20 @@ from orienteer.index.arrays import Rows
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.plan import Hop
-from orienteer.query.sets import turned
+from orienteer.query.sets import Sets, turned
 from orienteer.query.store import Store
 
 
-def shortest_paths(
-    store: Store, ends: tuple[int, int], hop: Hop, most: int | None, budget: Budget, *, every: bool
-) -> Numbers | None:
+def shortest_paths(sets: Sets, ends: tuple[int, int], hop: Hop, most: int | None, *, every: bool) -> Numbers | None:
     """Return the shortest paths from one node to another as edge numbers: (paths, edges); one path, or every one.
 
     None if both ends are one node, or no path has at most `most` edges; `most` None is any number. Raises
     `QueryStopped`.
     """
-    start, end = ends
+    (start, end), store, budget = ends, sets.store, sets.budget
 
     def way(hop: Hop) -> Way:
-        def step(rows: Rows) -> Numbers:
-            mask = np.zeros(store.size, np.bool_)
-            for walked in store.around(rows.astype(np.int64), hop, budget):
-                mask[walked.far] = True
-            return np.flatnonzero(mask)
-
-        return step
+        return lambda rows: np.flatnonzero(sets.image(rows.astype(np.int64), hop))
 
     on, back = way(hop), way(turned(hop))
     circles = None if start == end else circles_between(store.adjacency, start, end, on=on, back=back, most=most)

@@ -104,12 +104,10 @@ def _legs(sets: Sets, row: int, nodes: NodeSet) -> Iterator[Leg]:  # noqa: C901 
             yield Leg(nodes, value=sets.store.values(name, np.array([row]), sets.budget)[0])
         case Leads():
             yield _walk(sets, row, nodes)
-        case Counted(hop=hop, target=target, number=number):
+        case Counted(hop=hop, target=target) | Covering(hop=hop, target=target):
             count = int(sets.counts(np.array([row]), hop, target)[0])
-            yield Leg(nodes, value=count, examples=_examples(sets, row, hop, target, int(max(number, _SHOWN))))
-        case Covering(hop=hop, target=target):
-            count = int(sets.counts(np.array([row]), hop, target)[0])
-            yield Leg(nodes, value=count, examples=_examples(sets, row, hop, target, _MOST_SHOWN))
+            most = int(max(nodes.number, _SHOWN)) if isinstance(nodes, Counted) else _MOST_SHOWN
+            yield Leg(nodes, value=count, examples=_examples(sets, row, hop, target, most))
         case Best(base=base, measure=measure):
             yield from _legs(sets, row, base)
             examples: tuple[Leg, ...] = ()

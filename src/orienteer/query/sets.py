@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.adjacency import distinct
+from orienteer.graph.properties import COMPARE
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.likeness import meets
@@ -33,14 +33,6 @@ from orienteer.query.plan import (
 )
 from orienteer.query.store import Store, store_condition
 
-_COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 # Parts of an intersection are met in this order: what leaves few nodes first, what reads the most edges last.
 _ORDER = (Among, Column, Every, Compared, Has, Both, Either, Best, Meets, Meeting, Leads, Without, Counted, Covering)
 
@@ -142,10 +134,7 @@ class Sets:
             case Column():
                 assert self._column is not None, "a column is evaluated by tables"
                 return self._column(nodes)
-            case Meeting():
-                assert self._meeting is not None, "an expression is evaluated by tables"
-                return self._meeting(nodes, self.store.all_of(frozenset()))
-            case Meets():
+            case Meeting() | Meets():
                 return self.keep(self.store.all_of(frozenset()), nodes)
 
     def _cost(self, nodes: NodeSet) -> int:
@@ -225,14 +214,15 @@ class Sets:
 
     def _near(self, nodes: Counted | Covering) -> Numbers:
         """Return the nodes that a count can hold for: all of them if it holds for 0, else those around the target."""
-        if isinstance(nodes, Counted) and _COMPARE[nodes.comparison](np.zeros(1), nodes.number)[0]:
+        if isinstance(nodes, Counted) and COMPARE[nodes.comparison](np.zeros(1), nodes.number)[0]:
             return self.store.all_of(frozenset())
         return self.rows(Leads(nodes.hop, nodes.target))
 
     def _counted(self, rows: Numbers, nodes: Counted | Covering) -> NDArray[np.bool_]:
         counts = self.counts(rows, nodes.hop, nodes.target)
         if isinstance(nodes, Counted):
-            return _COMPARE[nodes.comparison](counts, nodes.number)
+            meeting: NDArray[np.bool_] = COMPARE[nodes.comparison](counts, nodes.number)
+            return meeting
         wanted = self.counts(rows, nodes.hop, nodes.within) if nodes.within else float(len(self.rows(nodes.target)))
         covered: NDArray[np.bool_] = (counts == wanted) & (counts > 0)
         return covered

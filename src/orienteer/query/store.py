@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from orienteer.graph.properties import Condition, ValueColumn
 from orienteer.graph.store import Graph
 from orienteer.query.budget import BATCH, Budget
-from orienteer.query.columns import Col, Numbers, column, constant, groups_of
+from orienteer.query.columns import Col, Numbers, column, constant, groups_of, runs
 from orienteer.query.plan import Compared, Hop
 from orienteer.records import JsonValue
 
@@ -41,12 +41,8 @@ class Store:
         arrays = graph.arrays
         # Not the graph itself: it keeps its store, and the two would keep an old generation open.
         self.schema, self.types = arrays.schema, arrays.types
-        self.ids, self.names, self.node_texts, self.properties = (
-            arrays.ids,
-            arrays.names,
-            arrays.texts,
-            arrays.properties,
-        )
+        self.ids, self.names = arrays.ids, arrays.names
+        self.node_texts, self.properties = arrays.texts, arrays.properties
         self.adjacency, self.extras = arrays.adjacency, arrays.edge_extras
         self.node_types = np.asarray(arrays.node_types)
         self.size = len(self.node_types)
@@ -71,27 +67,22 @@ class Store:
         """
         begin = self.adjacency.indptr[rows]
         counts = self.adjacency.indptr[rows + 1] - begin
-        ends = np.cumsum(counts)
-        budget.walk(int(ends[-1]) if len(ends) else 0)
+        budget.walk(int(counts.sum()))
         mask = self.kind_mask(hop.kinds) if hop.kinds else None
         carrying = self._carrying(hop) if hop.where else None
-        low = 0
-        while low < len(rows):
-            before = int(ends[low - 1]) if low else 0
-            high = max(int(np.searchsorted(ends, before + BATCH, "right")), low + 1)
-            total = int(ends[high - 1]) - before
+        for low, high in runs(counts):
+            part = counts[low:high]
+            total = int(part.sum())
             if high == low + 1:  # a single node: its entries lie side by side, and may be more than a batch
                 for first in range(0, total, BATCH):
                     at = np.arange(int(begin[low]) + first, int(begin[low]) + min(first + BATCH, total))
                     yield self._walked(rows, np.full(len(at), low), at, mask, carrying, loops=loops)
                     budget.check()
             elif total:
-                index = np.repeat(np.arange(low, high), counts[low:high])
-                shift = begin[low:high] - (ends[low:high] - counts[low:high] - before)
-                at = np.arange(total) + np.repeat(shift, counts[low:high])
+                index = np.repeat(np.arange(low, high), part)
+                at = np.arange(total) + np.repeat(begin[low:high] - np.cumsum(part) + part, part)
                 yield self._walked(rows, index, at, mask, carrying, loops=loops)
                 budget.check()
-            low = high
 
     def _walked(
         self,

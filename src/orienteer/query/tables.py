@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from orienteer.query import plan
 from orienteer.query.budget import BATCH, Budget
-from orienteer.query.columns import MARK, Batch, Col, Numbers, column, marks, stacked
+from orienteer.query.columns import HELD, MARK, Batch, Col, Numbers, column, gathered, marks, runs
 from orienteer.query.evaluate import Evaluator, Shown
 from orienteer.query.expressions import Expression, Variable
 from orienteer.query.groups import Groups
@@ -24,7 +24,6 @@ from orienteer.query.values import rank
 from orienteer.records import JsonValue
 
 _ONE_ROW = Batch(1, {})
-_HELD = 4 * BATCH  # rows that are held before those that are not needed are dropped
 
 
 class Tables:
@@ -126,32 +125,21 @@ class Tables:
         return keys.beside({call.name: Col("int", counts) for call in table.calls})
 
     def _once(self, batches: Iterable[Batch], names: tuple[str, ...]) -> Batch:
-        parts, size = list[Batch](), 0
-        for batch in batches:
-            if batch.size:
-                parts.append(batch.once([*names, *marks(batch)]))
-                size += parts[-1].size
-                if size > _HELD:
-                    parts = [stacked(parts).once([*names, *marks(batch)])]
-                    size = parts[0].size
-                self.budget.hold(size)
-        return stacked(parts).once([*names, *marks(parts[0])]) if parts else Batch(0, {})
+        def once(batch: Batch) -> Batch:
+            return batch.once([*names, *marks(batch)])
+
+        return once(gathered(map(once, batches), self.budget, once))
 
     def _unwound(self, table: plan.Unwound, batch: Batch) -> Iterator[Batch]:
         values = self.evaluator.column(table.items, batch).values()
         lists = [[] if items is None else items if isinstance(items, list) else [items] for items in values]
         sizes = np.fromiter(map(len, lists), np.int64, batch.size)
         self.budget.walk(int(sizes.sum()), are_rows=True)
-        ends = np.cumsum(sizes)
-        low = 0
-        while low < batch.size:
-            before = int(ends[low - 1]) if low else 0
-            high = max(int(np.searchsorted(ends, before + BATCH, "right")), low + 1)
+        for low, high in runs(sizes):
             self.budget.check()
             items = column([item for part in lists[low:high] for item in part])
             index = np.repeat(np.arange(low, high), sizes[low:high])
             yield batch.take(index).beside({table.name: items})
-            low = high
 
     # Tables inside a table.
 
@@ -167,16 +155,10 @@ class Tables:
         mark, given = self._given(batch, table.inner)
         missing, like = np.ones(batch.size, np.bool_), dict[str, Col]()
         try:
-            parts, size = list[Batch](), 0
-            for part in self.batches(table.inner, given):
-                if part.size:
-                    parts.append(part)
-                    size += part.size
-                    self.budget.hold(size)
+            inner = gathered(self.batches(table.inner, given), self.budget)
         finally:
             self._depth -= 1
-        if parts:
-            inner = stacked(parts)
+        if inner.size:
             order = np.argsort(inner.columns[mark].data, kind="stable")
             at = inner.columns[mark].data[order]
             missing[at] = False
@@ -216,16 +198,9 @@ class Tables:
 
     def _sorted(self, table: plan.Sorted, batches: Iterable[Batch]) -> Batch:
         """Return rows in order. If only the first are read, no more than these are held, and some batches."""
-        parts, size = list[Batch](), 0
-        for batch in batches:
-            if batch.size:
-                parts.append(batch)
-                size += batch.size
-                if table.first is not None and size > _HELD + table.first:
-                    parts = [self._ordered(table, stacked(parts))]
-                    size = parts[0].size
-                self.budget.hold(size)
-        return self._ordered(table, stacked(parts)) if parts else Batch(0, {})
+        fewer = None if table.first is None else partial(self._ordered, table)
+        held = gathered(batches, self.budget, fewer, HELD + (table.first or 0))
+        return self._ordered(table, held) if held.size else held
 
     def _ordered(self, table: plan.Sorted, batch: Batch) -> Batch:
         keys = list[Numbers]()

@@ -7,6 +7,7 @@ text that is no such value, and raise `BadQuery` for maps and values that they d
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -37,12 +38,6 @@ _UNITS: Mapping[str, tuple[int, int, int]] = {
     "hours": (0, 0, 3600 * _SECOND), "minutes": (0, 0, 60 * _SECOND), "seconds": (0, 0, _SECOND),
     "milliseconds": (0, 0, 10**6), "microseconds": (0, 0, 1000), "nanoseconds": (0, 0, 1),
 }  # fmt: skip
-_OF_DATES: tuple[tuple[str, ...], ...] = (
-    ("year", "month", "day"),
-    ("year", "week", "dayOfWeek"),
-    ("year", "quarter", "dayOfQuarter"),
-    ("year", "ordinalDay"),
-)
 _CLOCK = ("hour", "minute", "second")
 _PARTS_OF_SECOND = {"millisecond": 10**6, "microsecond": 1000, "nanosecond": 1}
 
@@ -150,14 +145,11 @@ class Duration:
             return (all_ % whole if of else all_) // one  # what is below a second counts up from it
         return _split(_split(all_, whole)[1] if of else all_, one)[0]
 
-    def times(self, factor: Fraction) -> Duration:
-        """Return the duration so many times."""
-        return _length(self.months * factor, self.days * factor, self.clock * factor)
-
-    def plus(self, other: Duration, sign: int = 1) -> Duration:
-        """Return the sum, or the difference, of two durations."""
-        months, days = self.months + sign * other.months, self.days + sign * other.days
-        return _length(Fraction(months), Fraction(days), Fraction(self.clock + sign * other.clock))
+    def times(self, factor: Fraction, plus: Duration | None = None) -> Duration:
+        """Return the duration so many times, and another added to it."""
+        more = plus or Duration()
+        months, days = self.months * factor + more.months, self.days * factor + more.days
+        return _length(months, days, self.clock * factor + more.clock)
 
 
 def _split(value: int, by: int) -> tuple[int, int]:
@@ -224,9 +216,7 @@ def _months_later(day: date, months: int) -> date:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     if not 1 <= year <= 9999:
         raise BadQuery("a date is outside the years 1 to 9999")
-    following = _day_of(date(year, month + 1, 1).toordinal() + 31) if month < 11 or year < 9999 else date.max
-    last = 31 if month == 11 else (following.replace(day=1) - timedelta(1)).day
-    return date(year, month + 1, min(day.day, last))
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 # Zones.
@@ -285,7 +275,7 @@ def _at(instant: int, like: Moment) -> Moment:
 # From texts and maps.
 
 
-def moment(kind: str, value: Any, more: Mapping[str, Any] | None = None) -> Moment | None:  # Any: Cypher's values
+def moment(kind: str, value: Any) -> Moment | None:  # Any: Cypher's values
     """Return a date, time and so on of a text, a map, or another moment; None for a text that is none.
 
     Raises `BadQuery` for other values and maps, `TypeError` for values that are none of these.
@@ -293,14 +283,11 @@ def moment(kind: str, value: Any, more: Mapping[str, Any] | None = None) -> Mome
     if isinstance(value, str):
         return _parsed(kind, value)
     if isinstance(value, Moment):
-        return _of_fields(kind, {_whole_key(value): value, **(more or {})})
+        key = "date" if value.clock is None else "time" if value.day is None else "datetime"
+        return _of_fields(kind, {key: value})
     if isinstance(value, dict):
         return None if None in value.values() else _of_fields(kind, value)
     raise TypeError
-
-
-def _whole_key(value: Moment) -> str:
-    return "date" if value.clock is None else "time" if value.day is None else "datetime"
 
 
 def _parsed(kind: str, text: str) -> Moment | None:
@@ -347,6 +334,14 @@ def _of_quarter(year: int, quarter: int, number: int) -> date:
     if (day.month + 2) // 3 != quarter or day.year != year:
         raise ValueError(number)
     return day
+
+
+_OF_DATES: Mapping[tuple[str, ...], Callable[..., date]] = {
+    ("year", "month", "day"): date,
+    ("year", "week", "dayOfWeek"): date.fromisocalendar,
+    ("year", "quarter", "dayOfQuarter"): _of_quarter,
+    ("year", "ordinalDay"): _of_ordinal,
+}
 
 
 def _parsed_clock(text: str) -> int:
@@ -405,7 +400,7 @@ def _of_fields(  # noqa: C901 (a case for each thing that a map may name)
 def _day(kind: str, numbers: Mapping[str, int], base: Moment | None) -> date:
     """Return the day that a map names, with what is not named from another moment."""
     like = None if base is None else base.day
-    form = next((names for names in _OF_DATES[1:] if numbers.keys() & set(names[1:])), _OF_DATES[0])
+    form = next((names for names in _OF_DATES if numbers.keys() & {*names[1:]}), ("year", "month", "day"))
     others = {name for names in _OF_DATES for name in names} - {*form}
     given = [name in numbers for name in form]
     if numbers.keys() & others or (like is None and (not given[0] or sorted(given, reverse=True) != given)):
@@ -414,12 +409,7 @@ def _day(kind: str, numbers: Mapping[str, int], base: Moment | None) -> date:
     if like is not None:
         whole = Moment(like)
         defaults = {name: whole.part("weekYear" if (name, form[1]) == ("year", "week") else name) for name in form}
-    values = [numbers.get(name, defaults[name]) for name in form]
-    if form[1] == "week":
-        return date.fromisocalendar(*values)
-    if form[1] == "quarter":
-        return _of_quarter(*values)
-    return _of_ordinal(*values) if form[1] == "ordinalDay" else date(*values)
+    return _OF_DATES[form](*(numbers.get(name, defaults[name]) for name in form))
 
 
 def _time_of_day(numbers: Mapping[str, int], base: int | None, cut: bool) -> int:
@@ -552,10 +542,10 @@ def calculated(operator: str, a: Any, b: Any) -> Moment | Duration | None:  # An
     if isinstance(a, Duration) and isinstance(b, Moment) and operator == "+":
         a, b = b, a
     if isinstance(b, Duration) and operator in ("+", "-"):
-        sign = 1 if operator == "+" else -1
+        b = b if operator == "+" else Duration(-b.months, -b.days, -b.clock)
         if isinstance(a, Moment):
-            return a.moved(Duration(sign * b.months, sign * b.days, sign * b.clock))
-        return a.plus(b, sign) if isinstance(a, Duration) else None
+            return a.moved(b)
+        return a.times(Fraction(1), plus=b) if isinstance(a, Duration) else None
     if isinstance(b, Duration) and operator == "*":
         a, b = b, a
     if not isinstance(a, Duration) or isinstance(b, bool) or not isinstance(b, int | float) or operator not in "*/":
@@ -569,7 +559,7 @@ def now(kind: str) -> str:
     """Return the moment of this call in UTC, as a text."""
     made = datetime.now(UTC)
     second = Moment(made.date(), _clock(made.hour, made.minute, made.second) + made.microsecond * 1000, 0)
-    return str(_of_fields(kind, {"datetime": second} if kind != "date" else {"date": second}))
+    return str(moment(kind, second))
 
 
 def _since(seconds: Any, nanoseconds: Any) -> Moment:  # Any: Cypher's values

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import UnionType
 from typing import Any
 
 from orienteer.errors import BadQuery, QueryStopped
@@ -21,6 +22,8 @@ LONGEST = 1_000_000
 _LARGEST = 2**63
 _WIDEST_RANGE = 10_000  # numbers
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBERS = int | float
+_BOOLEANS = {"true": True, "false": False}
 _EXACT = 2**52  # floats from here on are whole numbers
 
 
@@ -201,10 +204,15 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def _to_text(value: Any) -> str:
-    if isinstance(value, list | dict | tuple):
-        raise TypeError
-    return text_of(value)
+def _of(kinds: type | UnionType, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that raises `TypeError` for a first value of other kinds; true and false are no numbers."""
+
+    def checked(value: Any, *more: Any) -> Any:
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds == _NUMBERS):
+            raise TypeError
+        return function(value, *more)
+
+    return checked
 
 
 def _to_integer(value: Any) -> int | None:
@@ -224,14 +232,6 @@ def _to_float(value: Any) -> float | None:
     return float(value)
 
 
-def _to_boolean(value: Any) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    if not isinstance(value, str):
-        raise TypeError
-    return {"true": True, "false": False}.get(value.strip().lower())
-
-
 def _rounded(value: Any, places: int = 0) -> float:
     """Round half up, as Neo4j does; with decimals, half away from zero."""
     if not 0 <= places <= 15:
@@ -245,22 +245,10 @@ def _rounded(value: Any, places: int = 0) -> float:
     return math.copysign(math.floor(abs(scaled) + 0.5), scaled) / 10.0**places
 
 
-def _is_large(value: Any) -> bool:
-    return not math.isfinite(value) or abs(value) >= _EXACT
-
-
 def _substring(text: str, start: int, length: int | None = None) -> str | None:
     if start < 0 or (length is not None and length < 0):
         return None
     return text[start:] if length is None else text[start : start + length]
-
-
-def _left(text: str, length: int) -> str | None:
-    return None if length < 0 else text[:length]
-
-
-def _right(text: str, length: int) -> str | None:
-    return None if length < 0 else text[len(text) - min(length, len(text)) :]
 
 
 def _replaced(text: str, old: str, new: str) -> str | None:
@@ -280,83 +268,35 @@ def _range(begin: int, end: int, step: int = 1) -> list[int]:
     return list(range(begin, end + (1 if step > 0 else -1), step))
 
 
-def _size(value: Any) -> int:
-    if not isinstance(value, list | str):
-        raise TypeError
-    return len(value)
-
-
-def _is_empty(value: Any) -> bool:
-    if not isinstance(value, list | str | dict):
-        raise TypeError
-    return not value
-
-
-def _length(value: Any) -> int:
-    return len(value.edges) if isinstance(value, Path) else _size(value)
-
-
-def _listed(function: Callable[[list[Any]], Any]) -> Callable[[Any], Any]:
-    def of_list(items: Any) -> Any:
-        if not isinstance(items, list):
-            raise TypeError
-        return function(items)
-
-    return of_list
-
-
-def _reversed(value: Any) -> Any:
-    if not isinstance(value, list | str):
-        raise TypeError
-    return value[::-1]
-
-
-def _absolute(value: Any) -> Any:
-    if not is_number(value):
-        raise TypeError
-    return whole(abs(value)) if isinstance(value, int) else abs(value)
-
-
-def _lower(text: str) -> str:
-    """Return a text in lower case, letter by letter: no letter becomes two."""
+def _cased(text: str, change: Callable[[str], str]) -> str:
+    """Return a text in lower or upper case, letter by letter: no letter becomes two."""
     if text.isascii():
-        return text.lower()
-    return "".join(lower if len(lower := letter.lower()) == 1 else letter for letter in text)
-
-
-def _upper(text: str) -> str:
-    if text.isascii():
-        return text.upper()
-    return "".join(upper if len(upper := letter.upper()) == 1 else letter for letter in text)
+        return change(text)
+    return "".join(other if len(other := change(letter)) == 1 else letter for letter in text)
 
 
 def _numeric(function: Callable[[float], float]) -> Callable[[Any], float]:
-    def of_number(value: Any) -> float:
-        if not is_number(value):
-            raise TypeError
-        return _floating(lambda: function(float(value)))
-
-    return of_number
+    return _of(_NUMBERS, lambda value: _floating(lambda: function(float(value))))
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "tolower": _lower,
-    "toupper": _upper,
+    "tolower": lambda text: _cased(text, str.lower),
+    "toupper": lambda text: _cased(text, str.upper),
     "trim": str.strip,
     "ltrim": str.lstrip,
     "rtrim": str.rstrip,
-    "reverse": _reversed,
+    "reverse": _of(list | str, lambda value: value[::-1]),
     "replace": _replaced,
     "substring": _substring,
-    "left": _left,
-    "right": _right,
+    "left": lambda text, length: _substring(text, 0, length),
+    "right": lambda text, length: None if length < 0 else text[max(len(text) - length, 0) :],
     "split": lambda text, at: grown(text.split(at)) if at else None,
-    "size": _size,
-    "isempty": _is_empty,
-    "length": _length,
-    "abs": _absolute,
-    "ceil": _numeric(lambda x: x if _is_large(x) else float(math.ceil(x))),
-    "floor": _numeric(lambda x: x if _is_large(x) else float(math.floor(x))),
+    "size": _of(list | str, len),
+    "isempty": _of(list | str | dict, lambda value: not value),
+    "length": _of(list | str | Path, lambda value: len(value.edges if isinstance(value, Path) else value)),
+    "abs": _of(_NUMBERS, lambda value: whole(abs(value)) if isinstance(value, int) else abs(value)),
+    "ceil": _numeric(lambda x: float(math.ceil(x)) if math.isfinite(x) else x),
+    "floor": _numeric(lambda x: float(math.floor(x)) if math.isfinite(x) else x),
     "sign": lambda value: (value > 0) - (value < 0),
     "sqrt": _numeric(lambda x: math.nan if x < 0 else math.sqrt(x)),
     "log": _numeric(lambda x: -math.inf if x == 0 else math.log(x)),
@@ -364,13 +304,13 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "round": _rounded,
     "tointeger": _to_integer,
     "tofloat": _to_float,
-    "tostring": _to_text,
-    "toboolean": _to_boolean,
+    "tostring": _of(bool | int | float | str | Moment | Duration, text_of),
+    "toboolean": _of(bool | str, lambda value: _BOOLEANS.get(text_of(value).strip().lower())),
     "range": _range,
     **temporal.FUNCTIONS,
-    "head": _listed(lambda items: items[0] if items else None),
-    "last": _listed(lambda items: items[-1] if items else None),
-    "tail": _listed(lambda items: items[1:]),
+    "head": _of(list, lambda items: items[0] if items else None),
+    "last": _of(list, lambda items: items[-1] if items else None),
+    "tail": _of(list, lambda items: items[1:]),
     "nodes": lambda path: list(path.nodes),
     "edges": lambda path: list(path.edges),
 }

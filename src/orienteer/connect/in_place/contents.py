@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.connect.bolt import Server, is_point, is_time, quoted
+from orienteer.connect.bolt import Server, is_point, is_time
 from orienteer.connect.opencypher.server_names import Fields, NameProperties, ServerNames, TypeLabels
 from orienteer.connect.source import MARK, DatabaseCounts, is_vector, telling_labels
+from orienteer.cypher.kinds import quoted
 from orienteer.cypher.names import Catalog, PropertyColumn
 from orienteer.errors import BadOption, QueryStopped
 from orienteer.index.arrays import Rows

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.connect.bolt import Server, quoted
+from orienteer.connect.bolt import Server
 from orienteer.connect.in_place.contents import NODE_COLUMNS, SeenNodes, UnsupportedInPlace
 from orienteer.connect.opencypher.server_names import ServerNames
+from orienteer.cypher.kinds import quoted
 from orienteer.errors import BadInput, TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.properties import Condition, meets, number_of, spelling_of

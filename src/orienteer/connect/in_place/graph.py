@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.connect.bolt import Server, quoted
+from orienteer.connect.bolt import Server
 from orienteer.connect.in_place.contents import (
     NODE_COLUMNS,
     Described,
@@ -36,6 +36,7 @@ from orienteer.connect.in_place.edges import (
 )
 from orienteer.connect.in_place.statements import StatementsInPlace
 from orienteer.connect.source import DatabaseCounts, count_all, unique_property
+from orienteer.cypher.kinds import quoted
 from orienteer.errors import BadInput, BadOption, DatabaseRefused, nearest
 from orienteer.graph.adjacency import Entries, Meeting, meet
 from orienteer.graph.arrays import GraphArrays

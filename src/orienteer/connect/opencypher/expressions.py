@@ -12,12 +12,12 @@ from orienteer.connect.opencypher.server_names import ServerNames
 from orienteer.cypher import syntax
 from orienteer.cypher.checks import (
     check_compared,
+    check_contained,
     check_count,
     check_graph_kind,
     check_kind,
     check_text_condition,
     condition_of,
-    conjuncts,
     kind_of_calculation,
 )
 from orienteer.cypher.functions import (
@@ -51,7 +51,7 @@ from orienteer.cypher.parser import Keyed, PatternEdge, PatternNode, PatternRead
 from orienteer.cypher.patterns import MOST_HOPS, Scope
 from orienteer.cypher.syntax import HasType, PathPattern, PatternComprehension, Subquery
 from orienteer.errors import BadQuery
-from orienteer.query.expressions import Binary, Expression, Variable, parts
+from orienteer.query.expressions import Binary, Expression, Variable, conjuncts, parts
 from orienteer.records import Triple
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
@@ -68,10 +68,6 @@ class ServerExpressions:
     @property
     def _names(self) -> ServerNames:
         return cast(ServerNames, self.scope.names)
-
-    @property
-    def _types(self) -> ServerTypes:
-        return ServerTypes(self.scope, self.write)
 
     def write(self, expression: Expression) -> Value:
         """Write an expression. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -111,8 +107,11 @@ class ServerExpressions:
         return self._names.property(base, expression.key)
 
     @_write.register
-    def _(self, expression: syntax.HasType) -> Value:
-        return self._types.has_type(expression)
+    def _(self, expression: HasType) -> Value:
+        value = self.scope.variable(expression.variable)
+        if value.kind.name != "edge":
+            check_graph_kind(f"{expression.variable}:TYPE", value, "node")
+        return Value(self._is_of(value, expression.types), BOOLEAN)
 
     @_write.register
     def _(self, expression: syntax.Unary) -> Value:
@@ -130,17 +129,14 @@ class ServerExpressions:
         if operator in ("AND", "OR", "XOR"):
             left, right = self.condition(expression.left), self.condition(expression.right)
             return Value(f"({left} {operator} {right})", BOOLEAN)
-        if (about_types := self._types.condition(expression)) is not None:
+        if (about_types := self._type_condition(expression)) is not None:
             return about_types
         first, second = self.write(expression.left), self.write(expression.right)
         if operator in _COMPARISONS:
             check_compared(operator, first, second)
             return Value(f"({first.text} {operator} {second.text})", BOOLEAN)
         if operator == "IN":
-            # IN compares as = does, so a list of one kind obeys the same check.
-            check_kind("IN", second, "list")
-            if second.kind.item is not None and second.kind.item.name:
-                check_compared("=", first, Value("item", second.kind.item))
+            check_contained(first, second)
             return Value(f"({first.text} IN {second.text})", BOOLEAN)
         if operator in ("CONTAINS", "STARTS WITH", "ENDS WITH", "=~"):
             check_text_condition(operator, first, second, self.scope.constant(expression.right))
@@ -177,7 +173,9 @@ class ServerExpressions:
     @_write.register
     def _(self, expression: syntax.Item) -> Value:
         if isinstance(expression.base, syntax.FunctionCall) and expression.base.name == "labels":
-            return self._types.label_of(expression.base, expression.at)
+            if expression.at != syntax.Literal_(0):
+                raise BadQuery("a node has one type here: labels(n)[0]")
+            return self._type_of(expression.base)
         base, at = self.write(expression.base), self.write(expression.at)
         if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
             raise BadQuery("a property is named after a dot, as in n.name")
@@ -256,9 +254,10 @@ class ServerExpressions:
             text = f"{name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
             return Value(text, kind, parts=value.parts if name == "collect" else 1)
         if name in TYPE_CALLS:
-            return self._types.type_of(expression)
+            return self._type_of(expression)
         if name == "labels":
-            return self._types.labels_of(expression)
+            value, node = self._type_of(expression), self._owner(expression)
+            return Value(f"CASE WHEN {node.text} IS NOT NULL THEN [{value.text}] END", list_of(value.kind))
         if name in OF_GRAPH:
             return self._of_graph(expression)
         return call(name, [self.write(argument) for argument in expression.arguments])
@@ -278,6 +277,39 @@ class ServerExpressions:
         if value.kind.name != "path":
             return call("size", [value])
         return Value(f"{'relationships' if name == 'edges' else name}({value.text})", kind)
+
+    # Types: `n:Gene`, `type(r)`, `labels(n)` and conditions on them.
+
+    def _type_condition(self, expression: syntax.Binary) -> Value | None:
+        """Write a condition on a type, such as `type(r) = 'TREATS'`; None for another. Raises `UnknownType`."""
+        test = type_test(expression, self.scope.constant, None)
+        if test is None:
+            return None
+        condition = self._is_of(self._owner(test.call), test.words or ())
+        return Value(f"(NOT {condition})" if test.is_negated else condition, BOOLEAN)
+
+    def _is_of(self, value: Value, words: Iterable[str]) -> str:
+        """Write the condition that the type of a node or an edge has one of these names; null for null."""
+        if value.kind.name == "edge":
+            types = {triple.type for word in words for triple in self._names.edge_triples(word)}
+            return f"(type({value.text}) IN {self.scope.hold(sorted(types))})"
+        return self._names.has_type(value.text, {one for word in words for one in self._names.node_types(word)})
+
+    def _type_of(self, call: syntax.FunctionCall) -> Value:
+        """Write the type of a node or an edge; null for null. Raises `BadQuery` for anything else."""
+        value = self._owner(call)
+        if value.kind.name == "edge":
+            return Value(f"type({value.text})", ValueKind("edge type"))
+        text = self._names.type_of(value.text, self.scope.hold(list(self._names.labels.order)))
+        return Value(text, ValueKind("node type"))
+
+    def _owner(self, call: syntax.FunctionCall) -> Value:
+        """Return the argument of type() or labels(). Raises `BadQuery` unless it is an edge or a node."""
+        name = "type" if call.name == "type" else "labels"
+        check_count(name, call.arguments, 1, 1)
+        value = self.write(call.arguments[0])
+        check_graph_kind(f"{name}()", value, "edge" if name == "type" else "node")
+        return value
 
 
 # The dispatch of `self._write`, without the wrapper that functools makes at each call.
@@ -583,67 +615,3 @@ def _reversed(path: _Path, places: Mapping[str, int]) -> _Path:
     if is_asked_for or is_list or places[path.nodes[-1].value] >= places[path.nodes[0].value]:
         return path
     return path._replace(nodes=path.nodes[::-1], edges=path.edges[::-1], is_reversed=True)
-
-
-# Types in expressions as openCypher: `n:Gene`, `type(r)`, `labels(n)` and conditions on them.
-
-
-@dataclass(frozen=True, slots=True)
-class ServerTypes:
-    """Writes the types of nodes and edges, and conditions on them."""
-
-    scope: Scope
-    write: Callable[[Expression], Value]
-
-    def has_type(self, expression: HasType) -> Value:
-        """Write the condition `n:Type`. Raises `UnknownType`."""
-        value = self.scope.variable(expression.variable)
-        if value.kind.name != "edge":
-            check_graph_kind(f"{expression.variable}:TYPE", value, "node")
-        return Value(self._is_of(value, expression.types), BOOLEAN)
-
-    def condition(self, expression: syntax.Binary) -> Value | None:
-        """Write a condition on a type, such as `type(r) = 'TREATS'`; None for another. Raises `UnknownType`."""
-        test = type_test(expression, self.scope.constant, None)
-        if test is None:
-            return None
-        condition = self._is_of(self._owner(test.call), test.words or ())
-        return Value(f"(NOT {condition})" if test.is_negated else condition, BOOLEAN)
-
-    def _is_of(self, value: Value, words: Iterable[str]) -> str:
-        """Write the condition that the type of a node or an edge has one of these names; null for null."""
-        if value.kind.name == "edge":
-            types = {triple.type for word in words for triple in self._names.edge_triples(word)}
-            return f"(type({value.text}) IN {self.scope.hold(sorted(types))})"
-        return self._names.has_type(value.text, {one for word in words for one in self._names.node_types(word)})
-
-    def type_of(self, call: syntax.FunctionCall) -> Value:
-        """Write the type of a node or an edge; null for null. Raises `BadQuery` for anything else."""
-        value = self._owner(call)
-        if value.kind.name == "edge":
-            return Value(f"type({value.text})", ValueKind("edge type"))
-        text = self._names.type_of(value.text, self.scope.hold(list(self._names.labels.order)))
-        return Value(text, ValueKind("node type"))
-
-    def label_of(self, call: syntax.FunctionCall, place: Expression) -> Value:
-        """Write a node's label by its place. Raises `BadQuery` for any but the first."""
-        if place != syntax.Literal_(0):
-            raise BadQuery("a node has one type here: labels(n)[0]")
-        return self.type_of(call)
-
-    def labels_of(self, call: syntax.FunctionCall) -> Value:
-        """Write the labels of a node as a list: its type alone; null for null."""
-        value, node = self.type_of(call), self._owner(call)
-        return Value(f"CASE WHEN {node.text} IS NOT NULL THEN [{value.text}] END", list_of(value.kind))
-
-    def _owner(self, call: syntax.FunctionCall) -> Value:
-        """Return the argument of type() or labels(). Raises `BadQuery` unless it is an edge or a node."""
-        name = "type" if call.name == "type" else "labels"
-        check_count(name, call.arguments, 1, 1)
-        value = self.write(call.arguments[0])
-        check_graph_kind(f"{name}()", value, "edge" if name == "type" else "node")
-        return value
-
-    @property
-    def _names(self) -> ServerNames:
-        return cast(ServerNames, self.scope.names)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeGuard
 from orienteer.cypher import syntax
 from orienteer.cypher.checks import (
     check_compared,
+    check_contained,
     check_count,
     check_graph_kind,
     check_kind,
@@ -181,10 +182,7 @@ class Expressions:
                 check_compared(operator, left.value, right.value)
             return _boolean(tree)
         if operator == "IN":
-            check_kind("IN", right.value, "list")
-            item = right.kind.item
-            if item is not None and item.name:
-                check_compared("=", left.value, Value("item", item))
+            check_contained(left.value, right.value)
             return _boolean(tree)
         if operator in _TEXT_CONDITIONS:
             if "null" not in (left.kind.name, right.kind.name):

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 from orienteer.cypher import syntax
 from orienteer.cypher.algebra.expressions import Expressions
-from orienteer.cypher.checks import conjuncts
 from orienteer.cypher.kinds import NULL, UNKNOWN, Value, ValueKind
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Direction, EdgePattern, NodePattern, PathPattern
 from orienteer.errors import BadQuery, UnknownType
-from orienteer.query.expressions import Expression, FunctionCall, parts
+from orienteer.query.expressions import Expression, FunctionCall, conjuncts, parts
 from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, Step, Table, Unit
 from orienteer.query.sets import both
 from orienteer.query.tables import names_in
@@ -150,7 +149,8 @@ def matched(
     kept = None
     if read is not None:
         kept = frozenset(value.text for name, value in scope.variables.items() if name in read)
-    read_paths = tuple(path for path in named_paths if kept is None or path[0] in kept or _reads(conditions, path[0]))
+    tested = frozenset[str]().union(*(names for _, names in conditions))
+    read_paths = tuple(path for path in named_paths if kept is None or path[0] in kept | tested)
     return Match(
         source,
         tuple((name, both(*nodes)) for name, nodes in sets.items()),
@@ -252,7 +252,3 @@ def _listed(compiler: Expressions, name: str, condition: Expression) -> Among | 
         return None
     look_up = compiler.rows_with_id if left.key == "id" else compiler.store.called
     return Among(tuple(sorted({row for word in words for row in look_up(word)})))
-
-
-def _reads(conditions: Iterable[tuple[Expression, frozenset[str]]], name: str) -> bool:
-    return any(name in names for _, names in conditions)

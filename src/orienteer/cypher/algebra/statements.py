@@ -40,15 +40,11 @@ class CompiledStatement(NamedTuple):
 
 def compiled_statement(statement: CypherStatement, compiler: Expressions) -> CompiledStatement:
     """Return the table of a statement. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
+    compiler.scope.variables = {}
     try:
-        return _compiled(statement, compiler)
+        table, returned = _united(compiler, statement.queries, [()] * len(statement.queries), statement.keeps_repeats)
     except RecursionError:
         raise BadQuery(TOO_DEEP) from None
-
-
-def _compiled(statement: CypherStatement, compiler: Expressions) -> CompiledStatement:
-    compiler.scope.variables = {}
-    table, returned = _united(compiler, statement.queries, [()] * len(statement.queries), statement.keeps_repeats)
     return CompiledStatement(table, tuple(returned), tuple(value.text for value in returned.values()))
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.tokens import tokenize
 from orienteer.errors import BadOption, BadQuery, QueryStopped, Unknown
@@ -128,9 +129,6 @@ def _proof_of_nodes(graph: Graph, answer_type: AnswerType, row: tuple[JsonValue,
     return Proof(number, nodes)
 
 
-# ------------------------------------------------------------------------------------------------- a plan as Cypher
-
-
 class GoldQuery(NamedTuple):
     """A statement with its parameters."""
 
@@ -176,12 +174,12 @@ def literal_query(graph: Graph, plan: QuestionPlan) -> str:
     paths, apart = list[str](), list[str]()
     for number, condition in enumerate(plan.conditions, 1):
         names = [f"a{number}", *(f"m{number}_{hop}" for hop in range(1, len(condition.steps))), "x"]
-        anchor = f"{{id: {_text(graph.arrays.ids[condition.anchor])}}}"
-        paths.append(_path(f"({names[0]}:{_escaped(condition.steps[0].start)} {anchor})", names[1:], condition.steps))
+        anchor = f"{{id: {rendered(graph.arrays.ids[condition.anchor])}}}"
+        paths.append(_path(f"({names[0]}:{quoted(condition.steps[0].start)} {anchor})", names[1:], condition.steps))
         apart += [f"{name}.id <> {other}.id" for at, name in enumerate(names) for other in names[at + 1 :]]
     if plan.constraint is not None and plan.constraint.property is not None:
-        value = _text(plan.constraint.phrase.lower())
-        apart.append(f"toLower(toString(x.{_escaped(plan.constraint.property)})) = {value}")
+        value = rendered(plan.constraint.phrase.lower())
+        apart.append(f"toLower(toString(x.{quoted(plan.constraint.property)})) = {value}")
     return _statement(paths, apart, "RETURN DISTINCT x.id")
 
 
@@ -203,7 +201,7 @@ def _paths(
     target = None if plan.target is None else anchors[-1]
     paths, apart = list[str](), list[str]()
     for number, (condition, anchor) in enumerate(zip(plan.conditions, anchors, strict=False), 1):
-        start = "(first)" if anchor.id == "first.id" else f"(:{_escaped(anchor.type)} {{id: {anchor.id}}})"
+        start = "(first)" if anchor.id == "first.id" else f"(:{quoted(anchor.type)} {{id: {anchor.id}}})"
         names = [f"{unknown}{number}_{hop}" for hop in range(1, len(condition.steps))] + [unknown]
         nodes = [_Node(f"{name}.id", step.end) for name, step in zip(names, condition.steps, strict=True)]
         paths.append(_path(start, names, condition.steps))
@@ -216,20 +214,11 @@ def _paths(
 def _path(start: str, names: Sequence[str], steps: Sequence[EdgeStep]) -> str:
     """Return a pattern from a node along steps; `names` are the names of the nodes that they lead to."""
     for name, step in zip(names, steps, strict=True):
-        edge = f"[:{_escaped(step.edge_type)}]" if step.edge_type is not None else ""
+        edge = f"[:{quoted(step.edge_type)}]" if step.edge_type is not None else ""
         is_forward = None if step.edge_type is None else step.is_forward
         left, right = "<-" if is_forward is False else "-", "->" if is_forward else "-"
-        start += f"{left}{edge}{right}({name}:{_escaped(step.end)})"
+        start += f"{left}{edge}{right}({name}:{quoted(step.end)})"
     return start
-
-
-def _escaped(name: str) -> str:
-    """Return the name of a type or a property as Cypher takes any."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 # The rules for questions, whoever wrote them: a draft that breaks one is dropped and counted under one reason.
@@ -283,8 +272,6 @@ _LENGTHS = range(2, 81)  # characters of a name
 _WORD = re.compile(r"[^\W_]+")
 _CODE = re.compile(r"[A-Za-z_]{1,12}[:_]?\d{4,}|[0-9a-fA-F-]{12,}|[\d\W_]+|\S+://\S+|\S{41,}")
 _TOKEN = re.compile(r"[^\s,;?!()\[\]{}<>\"'“”‘’`]+")
-
-# ------------------------------------------------------------------------------------------------- names and plans
 
 
 def anchor_fault(graph: Graph, row: int) -> str | None:
@@ -346,9 +333,6 @@ def is_leaking(graph: Graph, question: str, gold: Iterable[int]) -> bool:
         if is_held:
             return True
     return False
-
-
-# ----------------------------------------------------------------------------------------------------------- items
 
 
 def faults(graph: Graph, item: QuizItem, *, avoid: Collection[str] = frozenset()) -> tuple[Fault, ...]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from orienteer.cypher.kinds import quoted
 from orienteer.errors import Error, TooManyEdges
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import prompt_of
@@ -122,13 +123,7 @@ def _search(name: str, node_type: str, into: str) -> dict[str, Any]:
 
 
 def _match(start: str, triple: Triple, into: str) -> dict[str, Any]:
-    return {
-        "op": "match",
-        "start": start,
-        "edge_types": [triple.type],
-        "node_types": [triple.source],
-        "into": into,
-    }
+    return {"op": "match", "start": start, "edge_types": [triple.type], "node_types": [triple.source], "into": into}
 
 
 def _word(node_type: str) -> str:
@@ -233,7 +228,7 @@ def _describes(graph: Graph) -> Iterator[_Draft]:
 def _statements(graph: Graph) -> Iterator[_Draft]:
     for triple in triples_by_size(graph)[:_TRIPLES]:
         for end in list(_ends(graph, triple))[:2]:
-            source, edge, target = (f"`{name.replace('`', '``')}`" for name in triple)
+            source, edge, target = map(quoted, triple)
             value = json.dumps(end.name, ensure_ascii=False)
             query = f"MATCH (a:{source})-[:{edge}]->(b:{target} {{name: {value}}}) RETURN DISTINCT a"
             steps = [{"op": "cypher", "query": query, "into": "found"}]
@@ -409,16 +404,9 @@ def prompt_for(
     A `faithful` one offers no steps beyond the paper's.
     """
     by_meaning = _BY_MEANING if has_vectors else _BY_WORDS
-    beyond = () if faithful else _BEYOND_PAPER
-    lines = [
-        *_FINDING,
-        by_meaning,
-        *_SETS,
-        *beyond,
-        *([_CYPHER] if offers_cypher else []),
-        *([] if faithful else [_GIVE]),
-    ]
-    operations = "\n".join(lines)
+    beyond, give = ((), ()) if faithful else (_BEYOND_PAPER, (_GIVE,))
+    cypher = (_CYPHER,) if offers_cypher else ()
+    operations = "\n".join((*_FINDING, by_meaning, *_SETS, *beyond, *cypher, *give))
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
     lines = []

@@ -27,6 +27,7 @@ from orienteer.methods.spark.plan import (
     OrderStep,
     PlanFault,
     PlanStep,
+    Refused,
     SparkPlan,
     in_words,
     meaning,
@@ -79,14 +80,6 @@ class PlanOutcome(NamedTuple):
     set_joins: int = 0
 
 
-class _Ended(Exception):
-    """Ends a plan at a step with an empty result."""
-
-    def __init__(self, kind: ErrorKind, text: str) -> None:
-        super().__init__(text)
-        self.kind = kind
-
-
 class _Made(NamedTuple):
     """What a step has made."""
 
@@ -118,8 +111,8 @@ class Execution:
         for step in steps:
             try:
                 self._made[step.into] = self._timed(step, may_be_empty)
-            except _Ended as ended:
-                fault = PlanFault(ended.kind, f"step {plan.steps.index(step) + 1} ({step.op}): {ended}")
+            except Refused as refused:
+                fault = PlanFault(refused.kind, f"step {plan.steps.index(step) + 1} ({step.op}): {refused}")
                 return PlanOutcome(None, has_edges=has_edges, trail=trail, faults=(fault,), set_joins=self._joins)
         made = self._made[plan.answer]
         self._answer = made.nodes
@@ -148,20 +141,20 @@ class Execution:
         try:
             made = self._run(step)
         except (QueryStopped, BadOption) as stopped:
-            raise _Ended("plan", stopped.public) from stopped
+            raise Refused("plan", stopped.public) from stopped
         spent = time.monotonic() - started
         # The engine stops Cypher at a limit of its own; the copy made first, and other questions' turns, do not count.
         if spent > self._seconds and not isinstance(step, CypherStep):
-            raise _Ended("plan", f"it took {spent:.1f} s, more than {self._seconds:g}")
+            raise Refused("plan", f"it took {spent:.1f} s, more than {self._seconds:g}")
         size = len(made.rows)
         if size > MOST_ROWS:
-            raise _Ended("over-retrieval", f"it leaves {size:,} nodes, more than {MOST_ROWS:,}")
+            raise Refused("over-retrieval", f"it leaves {size:,} nodes, more than {MOST_ROWS:,}")
         if not size and step.into not in may_be_empty:
-            raise _Ended(_kind_of_nothing(step), "it leaves no node")
+            raise Refused(_kind_of_nothing(step), "it leaves no node")
         return made
 
     def _run(self, step: PlanStep) -> _Made:
-        """Run a step. Raises `_Ended`, `QueryStopped`, `BadOption`."""
+        """Run a step. Raises `Refused`, `QueryStopped`, `BadOption`."""
         if isinstance(step, FindStep):
             return self._leaf(step, self._find(step))
         if isinstance(step, CypherStep):
@@ -213,16 +206,16 @@ class Execution:
         return rows[: before_jump(scores)]
 
     def _call(self, step: PlanStep, tool: str, **arguments: JsonValue) -> Sequence[int]:
-        """Run a tool and return the rows that it found, best first. Raises `_Ended` if it failed."""
+        """Run a tool and return the rows that it found, best first. Raises `Refused` if it failed."""
         sets = len(self._session.sets)
         observation = self._use(tool, **arguments)
         if observation.error is not None:
-            raise _Ended(_ERRORS.get(observation.error, "plan"), f"{observation.text.splitlines()[0][:300]}")
+            raise Refused(_ERRORS.get(observation.error, "plan"), f"{observation.text.splitlines()[0][:300]}")
         if len(self._session.sets) == sets:
             return []
         name = f"@{len(self._session.sets)}"
         if self._graph.arrays.ids.find(name) is not None:
-            raise _Ended("plan", f"a node of this graph is called {name}, as its set would be")
+            raise Refused("plan", f"a node of this graph is called {name}, as its set would be")
         return self._session.ranked(name, [])
 
     def _match(self, step: MatchStep) -> _Made:
@@ -262,11 +255,11 @@ class Execution:
         return _Made(nodes, self._sets.rows(nodes))
 
     def _set(self, name: str) -> _Made:
-        """Return what a name means, unless it is a type of too many nodes. Raises `_Ended`."""
+        """Return what a name means, unless it is a type of too many nodes. Raises `Refused`."""
         made = self._base(name)
         if len(made.rows) > MOST_ROWS:
             text = f"{name!r} is {len(made.rows):,} nodes, more than {MOST_ROWS:,}: begin with a search"
-            raise _Ended("over-retrieval", text)
+            raise Refused("over-retrieval", text)
         return made
 
     def _types(self, names: Collection[str]) -> frozenset[int]:
@@ -287,23 +280,23 @@ class Execution:
         return pairs >> 32, pairs & 0xFFFFFFFF, edges
 
     def _ordered(self, rows: Numbers, step: OrderStep) -> Numbers:
+        store, budget = self._sets.store, self._sets.budget
         if step.aggregate is None:
-            values = self._values(cast(str, step.property), rows)
+            values = store.values(cast(str, step.property), rows, budget)
             return rows[np.array(sort_places(values, descending=step.descending), np.intp)]
         near, far, _ = self._pairs(rows, self._hop(step.edge_types, step.direction))
         if step.node_types:
-            keep = np.isin(self._sets.store.node_types[far], list(self._types(step.node_types)))
+            keep = np.isin(store.node_types[far], list(self._types(step.node_types)))
             near, far = near[keep], far[keep]
         numbers = np.zeros(len(far))
         if step.property:
             distinct, place = np.unique(far, return_inverse=True)
-            numbers = np.array([quantity(value) for value in self._values(step.property, distinct)], np.float64)[place]
+            numbers = np.array(
+                [quantity(value) for value in store.values(step.property, distinct, budget)], np.float64
+            )[place]
         found = aggregated(near, numbers, len(rows), step.aggregate)
         lowest = np.nan_to_num(-found if step.descending else found, nan=np.inf, posinf=np.inf, neginf=-np.inf)
         return rows[np.argsort(lowest, kind="stable")]
-
-    def _values(self, name: str, rows: Numbers) -> list[JsonValue]:
-        return self._sets.store.values(name, rows, self._sets.budget)
 
 
 def _may_be_empty(plan: SparkPlan) -> frozenset[str]:

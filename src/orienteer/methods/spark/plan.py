@@ -103,16 +103,7 @@ class LimitStep(_PlanStep):
 
 PlanStep: TypeAlias = FindStep | CypherStep | MatchStep | CombineStep | FilterStep | OrderStep | LimitStep
 KINDS: Mapping[str, type[PlanStep]] = {
-    "vector_search": FindStep,
-    "lexical_search": FindStep,
-    "cypher": CypherStep,
-    "match": MatchStep,
-    "intersect": CombineStep,
-    "union": CombineStep,
-    "difference": CombineStep,
-    "filter": FilterStep,
-    "order": OrderStep,
-    "limit": LimitStep,
+    op: kind for kind in get_args(PlanStep) for op in get_args(kind.model_fields["op"].annotation)
 }
 BEYOND_PAPER = ("union", "difference")
 """Kinds of steps that are not the paper's."""
@@ -244,8 +235,8 @@ class CheckedPlan(NamedTuple):
     """What was read otherwise than it was written."""
 
 
-class _Refused(Exception):
-    """A step that cannot run."""
+class Refused(Exception):
+    """A step that cannot run, or has come to nothing."""
 
     def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)
@@ -286,7 +277,7 @@ def check(
     for number, step in enumerate(plan["steps"], 1):
         try:
             steps.append(checker.step(step))
-        except _Refused as refused:
+        except Refused as refused:
             faults.append(PlanFault(refused.kind, f"step {number} ({step['op']}): {refused}"))
             checker.sets.setdefault(str(step["into"]), None)  # what reads it is not at fault
     answer = plan["answer"]
@@ -315,21 +306,21 @@ class _Checker:
         self.notes: list[str] = []
 
     def step(self, written: Mapping[str, Any]) -> PlanStep:
-        """Return a step as it can run. Raises `_Refused`."""
+        """Return a step as it can run. Raises `Refused`."""
         step = _read(written)
         name = step.into
         if not name.strip() or len(name) > _LONGEST_SET:
-            raise _Refused("plan", f"`into` must name a set in 1 to {_LONGEST_SET} characters")
+            raise Refused("plan", f"`into` must name a set in 1 to {_LONGEST_SET} characters")
         if name in self.sets:
-            raise _Refused("plan", f"there is a set {name!r} already: take another name")
+            raise Refused("plan", f"there is a set {name!r} already: take another name")
         try:
             step, types = self._checked(step)
         except UnknownType as error:
-            raise _Refused("structure", str(error)) from error
+            raise Refused("structure", str(error)) from error
         except UnknownProperty as error:
-            raise _Refused("constraint", str(error)) from error
+            raise Refused("constraint", str(error)) from error
         except Error as error:
-            raise _Refused("plan", str(error)) from error
+            raise Refused("plan", str(error)) from error
         self.sets[name] = types
         return step
 
@@ -339,7 +330,7 @@ class _Checker:
             return self._find(step, starts)
         if isinstance(step, CypherStep):
             if not self._offers_cypher:
-                raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
+                raise Refused("plan", "there is no cypher here: use match, intersect, filter and order")
             Cypher(self._graph).check(step.query)
             return step, None
         if isinstance(step, MatchStep):
@@ -352,17 +343,17 @@ class _Checker:
         if isinstance(step, FilterStep):
             if step.comparison in ORDERED and math.isnan(quantity(step.value)):
                 wants = f"{step.value!r} is no number, date or price: {step.comparison} needs one"
-                raise _Refused("constraint", wants)
+                raise Refused("constraint", wants)
             return step.model_copy(update={"property": self._property(step.property, starts[0])}), starts[0]
         if isinstance(step, OrderStep):
             return self._order(step, starts[0]), starts[0]
         return step, starts[0]
 
     def _types_of(self, name: str) -> Types | None:
-        """Return the node types that a reference may hold. Raises `_Refused` if it means nothing."""
+        """Return the node types that a reference may hold. Raises `Refused` if it means nothing."""
         graph = self._graph
         if name in self._planned and name not in self.sets:
-            raise _Refused("plan", f"the set {name!r} is not made before it: put the step that makes it first")
+            raise Refused("plan", f"the set {name!r} is not made before it: put the step that makes it first")
         kind = meaning(graph, name, self.sets)
         if kind == "set":
             return self.sets[name]
@@ -374,13 +365,13 @@ class _Checker:
         near = list(dict.fromkeys([*names, *graph.arrays.near_names(name, most=3)]))
         hint = f" Near: {', '.join(near)}." if near else ""
         sets = f"sets made before it: {', '.join(self.sets)}" if self.sets else "no set is made before it"
-        raise _Refused("semantic", f"{name[:80]!r} is no set, node type or name of a node here; {sets}.{hint}")
+        raise Refused("semantic", f"{name[:80]!r} is no set, node type or name of a node here; {sets}.{hint}")
 
     def _find(self, step: FindStep, starts: Sequence[Types | None]) -> tuple[PlanStep, Types | None]:
         if not step.query.strip():
-            raise _Refused("plan", "the query is empty")
+            raise Refused("plan", "the query is empty")
         if step.of is not None and step.of not in self.sets:
-            raise _Refused("plan", f"{step.of[:80]!r} is no set: to search nodes of a type, give node_types")
+            raise Refused("plan", f"{step.of[:80]!r} is no set: to search nodes of a type, give node_types")
         types = frozenset(self._node_types(step.node_types)) or None
         most = max(1, min(step.k, LARGEST_K))
         if most != step.k:
@@ -396,25 +387,25 @@ class _Checker:
         return frozenset[str]().union(*known) if len(known) == len(types) else None
 
     def _common(self, types: Sequence[Types | None]) -> Types | None:
-        """Return the types common to all of these, or None if they are unknown. Raises `_Refused`."""
+        """Return the types common to all of these, or None if they are unknown. Raises `Refused`."""
         bounds = [names for names in types if names is not None]
         if not bounds:
             return None
         common = frozenset.intersection(*bounds)
         if not common:
             shown = " and ".join(", ".join(sorted(names)) for names in bounds)
-            raise _Refused("structure", f"nothing is of the types {shown} at once")
+            raise Refused("structure", f"nothing is of the types {shown} at once")
         return common
 
     def _order(self, step: OrderStep, types: Types | None) -> PlanStep:
         if step.aggregate is None:
             if step.property is None:
-                raise _Refused("plan", "order needs `property`, `aggregate`, or both")
+                raise Refused("plan", "order needs `property`, `aggregate`, or both")
             if step.edge_types or step.node_types or step.direction:
-                raise _Refused("plan", "edge_types, node_types and direction go with an `aggregate` only")
+                raise Refused("plan", "edge_types, node_types and direction go with an `aggregate` only")
             return step.model_copy(update={"property": self._property(step.property, types)})
         if step.property is None and step.aggregate != "count":
-            raise _Refused("plan", f"the aggregate {step.aggregate!r} needs a `property` of the neighbours")
+            raise Refused("plan", f"the aggregate {step.aggregate!r} needs a `property` of the neighbours")
         edges, around = self._edge_types(step.edge_types), self._node_types(step.node_types)
         hop = self._hop(types, edges, around, step.direction)
         name = None if step.property is None else self._property(step.property, hop.types)
@@ -422,7 +413,7 @@ class _Checker:
         return step.model_copy(update=resolved)
 
     def _property(self, name: str, types: Types | None) -> str:
-        """Return a property that some of these node types have. Raises `UnknownProperty`, `_Refused`."""
+        """Return a property that some of these node types have. Raises `UnknownProperty`, `Refused`."""
         graph = self._graph
         try:
             meant = property_of(graph, name)
@@ -434,7 +425,7 @@ class _Checker:
             self.notes.append(f"the property {name!r} is read as {meant!r}")
         having = types_with(graph, meant)
         if types is not None and not types & having:
-            raise _Refused(
+            raise Refused(
                 "constraint",
                 f"no {' or '.join(sorted(types)[:_LISTED])} has {meant!r}; of {', '.join(sorted(having)[:_LISTED])}",
             )
@@ -462,7 +453,7 @@ class _Checker:
         edge = f"edge of type {', '.join(edges)}" if edges else "edge"
         to = f" to {' or '.join(ends)}" if ends else ""
         start = " or ".join(sorted(starts)[:_LISTED]) if starts is not None else "any node"
-        raise _Refused("structure", f"no {edge} leads from {start}{to}. {self._ways(starts)}")
+        raise Refused("structure", f"no {edge} leads from {start}{to}. {self._ways(starts)}")
 
     def _reached(
         self, starts: Types | None, edges: Sequence[str], ends: Sequence[str], direction: Direction | None
@@ -518,22 +509,22 @@ def _statement(text: str) -> Any:  # Any: a statement of a part that need not be
 
 
 def _read(written: Mapping[str, Any]) -> PlanStep:
-    """Return a step as its operation has it. Raises `_Refused`."""
+    """Return a step as its operation has it. Raises `Refused`."""
     kind = KINDS[written["op"]]
     fields = kind.model_fields
     values = {name: value for name, value in written.items() if value not in (None, "", [])}
     if strange := sorted(set(values) - set(fields)):
         takes = ", ".join(name for name in fields if name not in ("op", "into"))
-        raise _Refused("plan", f"{', '.join(strange)} cannot stand here: it takes {takes}")
+        raise Refused("plan", f"{', '.join(strange)} cannot stand here: it takes {takes}")
     if lacking := [name for name, field in fields.items() if field.is_required() and name not in values]:
-        raise _Refused("plan", f"{', '.join(lacking)} is missing")
+        raise Refused("plan", f"{', '.join(lacking)} is missing")
     if isinstance(values.get("of"), str) and kind is CombineStep:
-        raise _Refused("plan", "`of` must list two sets or more")
+        raise Refused("plan", "`of` must list two sets or more")
     try:
         return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        raise _Refused("plan", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise Refused("plan", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
 def property_of(graph: Graph, name: str) -> str:

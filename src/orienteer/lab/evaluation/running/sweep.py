@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from orienteer.errors import BadInput, BadOption, nearest
-from orienteer.graph.properties import Condition, number_of, parse
+from orienteer.graph.properties import COMPARE, Condition, number_of, parse
 from orienteer.graph.store import Graph
 from orienteer.ingest.extraction.gold import PROVENANCE as GOLD
 from orienteer.lab.evaluation.examples import Example, QuestionSet
@@ -154,13 +153,6 @@ def _words(text: str) -> list[str]:
 # Which questions of a set are asked: those that meet conditions on their fields, of these a sample; notes on them.
 
 
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "=": operator.eq,
-}
 _OF_GOLD = "answer_type"  # a field of every question whose gold has one
 
 
@@ -234,6 +226,6 @@ def meets(example: Example, condition: Condition) -> bool:
         if comparison == "=" and text.casefold() == condition.value.casefold():
             return True
         ours, theirs = number_of(value), number_of(condition.value)
-        return not (math.isnan(ours) or math.isnan(theirs)) and _COMPARE[comparison](ours, theirs)
+        return not (math.isnan(ours) or math.isnan(theirs)) and COMPARE[comparison](ours, theirs)
 
     return any(map(fits, field if isinstance(field, list) else [field])) == (condition.comparison != "!=")

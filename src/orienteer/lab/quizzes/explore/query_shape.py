@@ -37,6 +37,7 @@ from orienteer.query.expressions import (
     Property,
     Unary,
     Variable,
+    conjuncts,
     parts,
 )
 
@@ -272,7 +273,7 @@ def _matched(graph: Graph, paths: Sequence[PathPattern], where: Expression | Non
         for name, node in zip(names, path.nodes, strict=True):
             nodes.setdefault(name, []).append(node)
         edges += map(_QueryEdge, names, names[1:], path.edges)
-    conditions = _conjuncts(where)
+    conditions = list(conjuncts(where))
     for name, patterns in nodes.items():
         row = _given(graph, name, patterns, conditions)
         if name in bound.names:
@@ -403,10 +404,3 @@ def _ids(graph: Graph, value: Expression, bound: _Bindings) -> NDArray[np.str_]:
         case Property(base=Variable(name=name), key="id"):
             return np.array([graph.arrays.ids[row] for row in bound.column(name).tolist()], np.str_)
     return _refused()
-
-
-def _conjuncts(where: Expression | None) -> list[Expression]:
-    """Return the parts of a condition that are joined by AND."""
-    if isinstance(where, Binary) and where.operator == "AND":
-        return [*_conjuncts(where.left), *_conjuncts(where.right)]
-    return [] if where is None else [where]
