@@ -523,6 +523,8 @@ class EdgeEnd(Record):
     id: str
     type: str
     name: str
+    role: str = ""
+    """What it is in a proof: `named` in the question, or the label of its type; empty on the way and elsewhere."""
 
 
 class Ranked(Record):

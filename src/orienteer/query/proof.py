@@ -83,6 +83,14 @@ class Witness:
                 if part.end is not None:
                     yield from part.end.steps()
 
+    def ends(self) -> Iterator[Witness]:
+        """Yield the nodes at the ends of the walks, those that meet a condition of their own."""
+        for leg in self.legs:
+            for part in (leg, *leg.examples):
+                if part.end is not None:
+                    yield part.end
+                    yield from part.end.ends()
+
 
 def witness(sets: Sets, row: int, nodes: NodeSet) -> Witness:
     """Return the proof that a node is in a set. It reads the edges of the nodes that it names, and no more."""

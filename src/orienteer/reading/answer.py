@@ -237,6 +237,16 @@ class ProofWording:
         texts = [text for leg in proof.legs for text in self._leg(proof.row, leg)]
         return texts, tuple(dict.fromkeys(self._edge(near, step) for near, step in proof.steps()))
 
+    def roles(self, proof: Witness) -> dict[str, str]:
+        """Return by id what each node is that a walk of a proof ends at: `named`, or the label of its type."""
+        arrays, roles = self._graph.arrays, dict[str, str]()
+        for end in proof.ends():
+            is_named = any(isinstance(leg.nodes, plan.Among) for leg in end.legs)
+            if is_named or arrays.ids[end.row] not in roles:
+                label = self._graph.schema.label(arrays.type_at(end.row))
+                roles[arrays.ids[end.row]] = "named" if is_named else label
+        return roles
+
     def _leg(self, row: int, leg: Leg) -> list[str]:
         """Return a leg of a node in words.
 
@@ -292,10 +302,11 @@ class Explainer:
         self._graph, self._query, self._executor = graph, query, executor
         self._wording = QueryWording(graph)
 
-    def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...]]:
-        """Return in words what a node meets, and all edges of its proof, the nearest first."""
+    def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...], dict[str, str]]:
+        """Return in words what a node meets, all edges of its proof, the nearest first, and its nodes' roles by id."""
         proof = self._executor.proof(row, self._query.nodes)
-        texts, edges = ProofWording(self._graph, self._said).written(proof)
+        wording = ProofWording(self._graph, self._said)
+        texts, edges = wording.written(proof)
         best, measure = self._query.nodes.best, self._query.measure
         if best is not None:
             measured = float(self._executor.measured([row], best.measure)[0])
@@ -307,7 +318,7 @@ class Explainer:
         for condition in self._query.claimed if self._query.form == "every" else ():
             if isinstance(condition, Valued):
                 texts.append(f"{condition.property}: {self._value(row, condition.property)}")
-        return "; ".join(dict.fromkeys(texts)), edges
+        return "; ".join(dict.fromkeys(texts)), edges, wording.roles(proof)
 
     def _said(self, nodes: plan.NodeSet) -> str:
         if isinstance(nodes, plan.Among):

@@ -100,12 +100,17 @@ def edge_lines(graph: Graph, edges: Iterable[Edge | WalkedEdge]) -> list[str]:
     return lines
 
 
-def ends_of(graph: Graph, node: str, edges: Iterable[Edge | WalkedEdge]) -> tuple[EdgeEnd, ...]:
-    """Return the nodes that edges of a node join, each once, without the node itself."""
+def ends_of(
+    graph: Graph, node: str, edges: Iterable[Edge | WalkedEdge], roles: Mapping[str, str] | None = None
+) -> tuple[EdgeEnd, ...]:
+    """Return the nodes that edges of a node join, each once, without the node itself; with their roles by id."""
+    roles = roles or {}
     arrays = graph.arrays
     ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end != node)
     rows = [(end, arrays.row(end)) for end in ends]
-    return tuple(EdgeEnd(id=end, type=arrays.type_at(row), name=arrays.names[row]) for end, row in rows)
+    return tuple(
+        EdgeEnd(id=end, type=arrays.type_at(row), name=arrays.names[row], role=roles.get(end, "")) for end, row in rows
+    )
 
 
 def plain_lines(text: str) -> list[str]:

@@ -108,8 +108,8 @@ class Anchor:
         )
 
     def _explained(self, hit: Ranked, row: int, explainer: Explainer) -> Ranked:
-        why, edges = explainer.why(row)
-        ends = ends_of(self._graph, hit.id, edges)
+        why, edges, roles = explainer.why(row)
+        ends = ends_of(self._graph, hit.id, edges, roles)
         return hit.model_copy(update={"why": why or hit.why, "edges": edges, "ends": ends, "complete": True})
 
     def _mask(self, question: Question) -> Mask | None:

@@ -230,10 +230,12 @@ class Spark:
             if row not in found.reasons:
                 continue
             try:
-                texts, edges = wording.written(found.execution.proof(row))
+                proof = found.execution.proof(row)
+                texts, edges = wording.written(proof)
             except (QueryStopped, BadOption):
                 break
-            why, ends = "; ".join(dict.fromkeys((hit.why, *texts))), ends_of(self._graph, hit.id, edges)
+            why = "; ".join(dict.fromkeys((hit.why, *texts)))
+            ends = ends_of(self._graph, hit.id, edges, wording.roles(proof))
             proved[place] = hit.model_copy(update={"why": why, "edges": edges, "ends": ends})
         return tuple(proved)
 
