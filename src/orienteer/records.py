@@ -629,12 +629,19 @@ class Result(Record):
             parts.append(f"ended by {self.stopped_by}")
         return ", ".join(parts)
 
+    @property
+    def _roles(self) -> dict[str, str]:
+        """By id, what the nodes of the ways to the hits stand for in the question."""
+        told = {end.id: end.role for hit in self.hits for end in hit.ends if end.role}
+        return {node: "named in the question" if role == "named" else role for node, role in told.items()}
+
     def _repr_html_(self) -> str:
         from orienteer.page.network import evidence  # here: only a notebook draws
 
         hits = self._picture_hits
         edges = [edge for hit in hits for edge in _edges_of(hit)]
-        picture = evidence([hit.id for hit in hits], edges, {end.id: end.name for end in self._ends})
+        names = {end.id: end.name for end in self._ends}
+        picture = evidence([hit.id for hit in hits], edges, names, self._roles)
         return result_html(self.question, self._paragraphs, self._rows, (self.spent, *self.notes), picture=picture)
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
@@ -646,9 +653,9 @@ class Result(Record):
         hits = self._picture_hits[:MOST_HITS]
         paths = {hit.id: _edges_of(hit) for hit in hits if hit.edges}
         joined = {end for edges in paths.values() for source, _, target in edges for end in (source, target)}
-        strong = [hit.id for hit in hits]
+        strong, roles = [hit.id for hit in hits], self._roles
         nodes = [
-            DrawnNode(end.id, end.type, end.name, about=about.get(end.id, ()))
+            DrawnNode(end.id, end.type, end.name, about=about.get(end.id) or tuple(filter(None, (roles.get(end.id),))))
             for end in self._ends
             if end.id in joined or end.id in strong
         ]

@@ -130,3 +130,9 @@ def test_a_graph_of_many_types_is_cut(build):
     assert "and 20 more" in shown
     assert "type 29" in shown
     assert "type 30" not in shown
+
+
+def test_a_nodes_title_says_its_role_in_the_question() -> None:
+    picture = draw_evidence(["a"], [("a", "treats", "b")], {"a": "Aspirin", "b": "migraine"}, {"b": "Disease"})
+    assert "<title>Disease: migraine</title>" in str(picture)
+    assert "<title>Aspirin</title>" in str(picture)

@@ -42,14 +42,20 @@ class _Mark(NamedTuple):
     y: float
     width: float
     name: str
+    about: str = ""
+    """The part that the node plays in the question."""
 
     @property
     def right(self) -> float:
         return self.x + self.width
 
 
-def evidence(hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str, str]) -> Markup:
+def evidence(
+    hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str, str], roles: Mapping[str, str] | None = None
+) -> Markup:
     """Draw hits by their ids, best first, in a column, and next to them the nodes of their edges, by distance.
+
+    A node's title has its name and its role in the question.
 
     Hits without an edge are skipped, and nodes without a name have their id. Without edges the picture is empty.
     """
@@ -73,7 +79,7 @@ def evidence(hits: Sequence[str], edges: Sequence[DrawnEdge], names: Mapping[str
         column_width = max((_width(names.get(node, node)) for node in column), default=0.0)
         for row, node in enumerate(ordered):
             name = names.get(node, node)
-            marks[node] = _Mark(x, top + row * _ROW, _width(name), name)
+            marks[node] = _Mark(x, top + row * _ROW, _width(name), name, (roles or {}).get(node, ""))
         # The gap has room for the labels of the lines to the next column.
         onward = [label for pair, label in lines.items() if set(pair) & set(column) and not set(pair) <= marks.keys()]
         widest = max((len(_label(label)) * _SMALL for label in onward), default=0.0)
@@ -214,7 +220,13 @@ def _drawn_mark(mark: _Mark) -> Markup:
     box = Markup(
         '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="10" fill="none" stroke="currentColor">'
         "<title>{}</title></rect>"
-    ).format(mark.x, mark.y - _HEIGHT / 2, mark.width, _HEIGHT, cut(clean(mark.name), 200))
+    ).format(
+        mark.x,
+        mark.y - _HEIGHT / 2,
+        mark.width,
+        _HEIGHT,
+        cut(clean(": ".join(filter(None, (mark.about, mark.name)))), 200),
+    )
     return box + _text(mark.x + mark.width / 2, mark.y + 4, _short_name(mark.name), "middle")
 
 
