@@ -187,12 +187,15 @@ def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
 
 
 def _is_deed(context: Context, nodes: NodeSet) -> bool:
-    """Return whether nodes stand for what a verb of the question says is done."""
-    verbs = (unit.edges for units in context.units.edges.values() for unit in units)
+    """Return whether nodes stand for what a verb of the question says is done, and no word calls them so."""
     said = (unit.types for units in context.units.types.values() for unit in units if unit.cost == 0)
-    if any(types & nodes.types for types in said):
+    if not nodes.types or any(types & nodes.types for types in said):
         return False
-    return any(isinstance(edges, KindVerb) and bool(nodes.types) and nodes.types <= edges.deeds for edges in verbs)
+    verbs = (unit.edges for units in context.units.edges.values() for unit in units)
+    stems, labels = {word.stem for word in context.reading.words}, context.lexicon.vocabulary.node_labels
+    deeds = {kind for kind in nodes.types if any(label.stems[-1] in stems for label in labels[kind])}
+    deeds.update(*(edges.deeds for edges in verbs if isinstance(edges, KindVerb)))
+    return nodes.types <= deeds
 
 
 def _are_doers(context: Context, nodes: NodeSet) -> bool:

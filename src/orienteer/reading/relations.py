@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,6 +23,7 @@ _UNNAMED = 0.3  # cost of a relation that no word names
 _WITHIN = frozenset(["in", "at", "on", "within", "inside"])
 """Prepositions that say where things lie."""
 _OVER_OTHERS = 0.15  # cost of each kind between two that no edge joins
+_SAMPLED = 20  # nodes of a type that tell whether it has names
 _MOST_BETWEEN = 2  # kinds between two
 _MOST_WAYS = 2_000
 _ROLE = 0.15  # cost of a kind that is told by what its things do
@@ -288,7 +289,7 @@ class SchemaRelations:
         else:  # a verb that says something says it of the first step
             said = {edge for edge, fit in (edges or {}).items() if fit > LIGHT_FIT}
             is_said = None not in ups and (not said or all(hop.kind >> 1 in said for _, hop in ways[0][0]))
-        if not is_said or (is_within and not all(ups)):
+        if not is_said or (is_within and not all(ups) and not self._is_over_rows(ways[0])):
             return
         for hops in reversed(ways[0][1:]):
             relation = self._relation(NodeSet(frozenset(source for source, _ in hops)), hops, target, 0.0)
@@ -316,6 +317,18 @@ class SchemaRelations:
             if found:
                 return found
         return []
+
+    def _is_over_rows(self, way: Sequence[Collection[tuple[int, SchemaHop]]]) -> bool:
+        """Return whether a way leads over the rows of one table that have no name: plants in a bed, over plantings."""
+        between = {hop.target for _, hop in way[0]}
+        return len(way) == 2 and all(map(self._is_nameless, between))
+
+    @cached_method(_MOST_KINDS)
+    def _is_nameless(self, kind: int) -> bool:
+        """Return whether nodes of a type are called by their ids alone."""
+        arrays = self._lexicon.graph.arrays
+        rows = np.flatnonzero(self._node_types == kind)[:_SAMPLED].tolist()
+        return all(arrays.ids[row].endswith(arrays.names[row]) for row in rows)
 
     def _is_up(self, steps: Collection[tuple[int, SchemaHop]]) -> bool | None:
         """Return whether a step leads to what a thing has one of; False if it leads back, None if neither."""
