@@ -35,7 +35,7 @@ WATCHED = {
 
 
 def methods(names: Iterable[str]) -> list[Any]:
-    """Return names of methods as parameters: those that ask the engine of Cypher whatever they are asked are marked."""
+    """Return names of methods as parameters: those that always ask a worker of Cypher are marked."""
     return [pytest.param(name, marks=pytest.mark.process if name in ("sage", "spark") else ()) for name in names]
 
 

@@ -140,7 +140,7 @@ export class Cards {
     const made = el(
       "ul",
       { class: "why path" },
-      ...hit.edges.slice(0, most).map((edge) => el("li", {}, ...this.way(edge))),
+      ...hit.edges.slice(0, most).map((edge) => el("li", {}, ...this.way(edge, hit))),
       more > 0
         ? el(
             "li",
@@ -156,9 +156,20 @@ export class Cards {
     return made;
   }
 
-  private way(edge: Edge): Node[] {
-    const end = (id: string) =>
-      el("button", { class: "link", onclick: () => this.uses.pick(id) }, this.names.get(id)?.name || id);
+  /** Return an edge of the way to a hit; each end tells in its title what it stands for in the question. */
+  private way(edge: Edge, hit: Hit): Node[] {
+    const end = (id: string) => {
+      const role = hit.ends?.find((end) => end.id === id)?.role;
+      return el(
+        "button",
+        {
+          class: role === "named" ? "link named" : "link",
+          title: role === "named" ? say("named") : role || null,
+          onclick: () => this.uses.pick(id),
+        },
+        this.names.get(id)?.name || id,
+      );
+    };
     return [end(edge.source), el("span", { class: "edge" }, ` ${this.uses.edgeName(edge.type)} → `), end(edge.target)];
   }
 }

@@ -21,7 +21,7 @@ export type Hit = {
   source: Source | null;
   complete: boolean;
   edges: Edge[];
-  ends?: { id: string; type: string; name: string }[]; // a browser may have kept hits of before there were any
+  ends?: { id: string; type: string; name: string; role?: string }[]; // a browser may have kept hits of before there were any
   alike: string[];
 };
 export type Usage = {

@@ -1,4 +1,4 @@
-"""Cypher over a database in place: ArcadeDB, as a real server, beside ladybug over an import of the same graph.
+"""Cypher over a database in place: ArcadeDB, as a real server, beside our own over an import of the same graph.
 
 `tests/cypher/constructs.txt` holds every form that the guard lets through. Where the two differ it stands here.
 """

@@ -111,6 +111,9 @@ def test_answered(opened, server, picture, look):
     assert "John McCarthy" in cards.nth(1).inner_text()
     assert "Nearby" in cards.nth(2).inner_text()  # the line between what meets all of it and what meets some
     assert "designed by" in cards.nth(0).locator(".path").inner_text()
+    named = cards.nth(0).locator(".path .named")
+    assert named.all_inner_texts() == ["Turing Award", "Python"]
+    assert named.nth(0).get_attribute("title") == "named in the question"
     assert "no model is configured" in page.inner_text("#spent")
     picture(page, f"4-answered-{look}")
     if look == "phone":

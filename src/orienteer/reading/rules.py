@@ -197,8 +197,8 @@ def _taking(function: Callable[..., Any], given: Iterable[str] = ()) -> Callable
         return lambda context, place, found: function(context, place)
 
     def call(context: Context, place: int, found: Found) -> Any:  # Any: the values of a grammar
-        given = {"context": context, "place": place, "found": found}
-        return function(*[given[name] if name in given else found[name].value for name in names])
+        state = {"context": context, "place": place, "found": found}
+        return function(*[state[name] if name in state else found[name].value for name in names])
 
     return call
 

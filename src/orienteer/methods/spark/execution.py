@@ -143,7 +143,7 @@ class Execution:
         except (QueryStopped, BadOption) as stopped:
             raise Refused("plan", stopped.public) from stopped
         spent = time.monotonic() - started
-        # The engine stops Cypher at a limit of its own; the copy made first, and other questions' turns, do not count.
+        # Cypher has a limit of its own, and the turns of other questions do not count.
         if spent > self._seconds and not isinstance(step, CypherStep):
             raise Refused("plan", f"it took {spent:.1f} s, more than {self._seconds:g}")
         size = len(made.rows)

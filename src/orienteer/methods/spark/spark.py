@@ -64,13 +64,13 @@ class SparkConfig(Options):
     mode: Mode = "auto"
     """How the answer and the fallback are ranked: auto is hybrid where the graph has vectors, else lexical."""
     cypher: bool = True
-    """Offer Cypher steps, where the extra of that name is installed; the first makes a copy of the graph."""
+    """Offer Cypher steps."""
     prompt_tokens: int = Field(default=4_000, ge=_LEAST_TOKENS)
     """Size of the prompt before the question, 1,500 or more: what does not fit of the schema is left out."""
     samples: bool = True
     """Show a few values of nodes in the prompt. The paper's planner sees the schema only (ethical statement)."""
     seconds: float = Field(default=10.0, gt=0, le=_LONGEST_STEP)
-    """Time that a step of the plan may take; Cypher has a limit of its own, 10 seconds in the engine."""
+    """Time that a step of the plan may take; Cypher has a limit of its own, 10 seconds."""
     cut: bool = False
     """Cut a vector search of 25 nodes at its first wide gap, as the paper's code does."""
     fill: bool = True
