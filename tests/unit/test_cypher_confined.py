@@ -161,6 +161,26 @@ def test_a_proof_says_what_is_not_there_and_the_row_of_the_with_before(cypher):
     assert {laid["l"]["name"] for laid in grouped.before.laid} == {table.rows[0][0]}
 
 
+def test_an_answer_stays_where_its_proofs_are_stopped(tmp_path):
+    class Slow(ArraysEngine):
+        asked = 0
+
+        def answer(self, statement, parameters, bounds):
+            self.asked += 1
+            if self.asked == 3:
+                raise QueryStopped("it takes too long")
+            return super().answer(statement, parameters, bounds)
+
+    graph = Graph.from_records(*demo_records())
+    text = "MATCH (l:language) RETURN l.name ORDER BY l.name"
+    table, whole = Cypher(graph, Slow).query(text, proofs=3), Cypher(graph, ArraysEngine).query(text, proofs=3)
+    assert table.rows == whole.rows
+    assert table.proofs == whole.proofs[:1]
+    assert table.notes == ("only 1 of 3 rows are proved: it takes too long",)
+    assert len(whole.proofs) == 3
+    assert whole.notes == ()
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("text", ["RETURN 1 AS one", "MATCH (l:language) WHERE l.year > 9999 RETURN count(l) AS n"])
 def test_a_row_without_a_pattern_to_lay_has_an_empty_proof(cypher, text):

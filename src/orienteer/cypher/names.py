@@ -51,7 +51,7 @@ class QueryTable(Record):
     truncated: bool
     """Rows are missing: the limit of rows or of characters was reached."""
     notes: tuple[str, ...] = ()
-    """The parts of the query that were read in another way than they were written."""
+    """The parts of the query that were read in another way than they were written, and rows that were not proved."""
     proofs: tuple[RowProof, ...] = ()
     """What the first rows rest on, as many as were asked for."""
 

@@ -11,14 +11,14 @@ from orienteer.cypher.names import MOST_ROWS, Bounds, NameMap, QueryTable, RowPr
 from orienteer.cypher.parser import parse
 from orienteer.cypher.proof import absences, laid_statement, parts_of, rows_laid, values_of
 from orienteer.cypher.syntax import CypherStatement, Laid
-from orienteer.errors import BadOption, BadQuery
+from orienteer.errors import BadOption, BadQuery, QueryStopped
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
 
 LIMIT = 100  # rows
 SECONDS = 10.0
-_LEAST = 0.05  # seconds that a proof of a row has, also at the end of the time
+_LEAST = 0.05  # seconds that proofs have, also at the end of the time
 MOST_CHARACTERS = 400_000  # of all rows of an answer, as JSON: a bound on memory, like the next
 
 
@@ -75,7 +75,8 @@ class Cypher:
     ) -> QueryTable:
         """Return at most `limit` rows of the answer to a statement; None means as many as an answer may have.
 
-        Through a view, nodes and types have the view's names. The first `proofs` rows come with what they rest on.
+        Through a view, nodes and types have the view's names. The first `proofs` rows come with what they rest on,
+        as many as `seconds` allow; a note says if they are fewer.
 
         Raises `BadQuery`, `UnknownType` and `UnknownProperty` for a statement that is not allowed or not understood,
         with the form to use; `QueryStopped` if it takes more than `seconds` or too much memory, or waits that long for
@@ -100,17 +101,22 @@ class Cypher:
         deadline: float,
         most: int,
     ) -> QueryTable:
-        """Return an answer with the proofs of its first rows."""
-        proofs = list[RowProof]()
-        for row in table.rows[:most]:
-            values = dict(zip(table.columns, row, strict=True))
-            for query in range(len(statement.queries)):
-                # A row of a UNION is of the first query that it can be proved of: their columns are named alike.
-                proof = self._proof(statement, Laid(query, 0, values, True), parameters, deadline)
-                if proof.laid or query + 1 == len(statement.queries):
-                    proofs.append(proof)
-                    break
-        return table.model_copy(update={"proofs": tuple(proofs)})
+        """Return an answer with the proofs of its first rows; a note says which a bound has left out."""
+        proofs, notes = list[RowProof](), table.notes
+        deadline = max(deadline, time.monotonic() + _LEAST)
+        try:
+            for row in table.rows[:most]:
+                values = dict(zip(table.columns, row, strict=True))
+                for query in range(len(statement.queries)):
+                    # A row of a UNION is of the first query that it can be proved of: their columns are named alike.
+                    proof = self._proof(statement, Laid(query, 0, values, True), parameters, deadline)
+                    if proof.laid or query + 1 == len(statement.queries):
+                        proofs.append(proof)
+                        break
+        except QueryStopped as stopped:  # the answer is there, whatever its proofs cost
+            asked = min(most, len(table.rows))
+            notes = (*notes, f"only {len(proofs)} of {asked} rows are proved: {stopped.public}")
+        return table.model_copy(update={"proofs": tuple(proofs), "notes": notes})
 
     def _proof(
         self, statement: CypherStatement, laid: Laid, parameters: Mapping[str, JsonValue], deadline: float
@@ -118,7 +124,9 @@ class Cypher:
         rows = list[dict[str, JsonValue]]()
         for binds_scalars in (True, False):  # some values are not equal to their form as JSON: dates
             laid = laid._replace(binds_scalars=binds_scalars)
-            left = max(deadline - time.monotonic(), _LEAST)
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise QueryStopped("the statement's time is over: allow more seconds")
             try:
                 table = self.engine.answer(
                     laid_statement(statement, laid), parameters, Bounds(MOST_ROWS, MOST_CHARACTERS, left)
