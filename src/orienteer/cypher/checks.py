@@ -125,7 +125,7 @@ def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> s
 
 
 def _check_expression(pattern: str) -> None:
-    """Raise `BadQuery` for a regular expression that is none, or costs too much."""
+    """Raise `BadQuery` for a text that is not a regular expression, or that costs too much."""
     if len(pattern) > _LONGEST_EXPRESSION:
         raise BadQuery(
             f"a regular expression of {len(pattern)} characters is too long: {_LONGEST_EXPRESSION} are allowed"

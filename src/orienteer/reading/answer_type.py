@@ -263,7 +263,7 @@ def wanted(
 
 
 def _is_denying(reading: QuestionWords) -> bool:
-    """Tell whether a question opens as one does that wants yes or no; "could you ..." is a request."""
+    """Return whether a question opens as one does that wants yes or no; "could you ..." is a request."""
     opening = _texts(reading)[:2]
     return len(opening) == 2 and opening[0] in english.DENYING and opening[1] != "you"
 

@@ -128,7 +128,7 @@ def _is_behind_comma(context: Context, place: int) -> bool:
 
 
 def _is_bare_behind_denial(context: Context, place: int, described: Described) -> bool:
-    """Tell whether a name or a value alone is joined to what is denied: `outside Ardony and Drusk`."""
+    """Return whether a name or a value alone is joined to what is denied: `outside Ardony and Drusk`."""
     units, begin = context.units, context.skip(place)
     said = described.parse.value.conditions[described.before :]
     is_bare = bool(units.values.get(begin) or units.names.get(begin)) and not units.edges.get(begin)
@@ -294,13 +294,13 @@ def _said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
 
 
 def _has_said(described: Described) -> bool:
-    """Tell whether something was said of a set already, which `and` goes on with."""
+    """Return whether something was said of a set already, which `and` goes on with."""
     nodes = described.parse.value
     return len(nodes.conditions) > described.before or nodes.best is not None
 
 
 def _leads_to_kind(nodes: NodeSet) -> bool:
-    """Tell whether what was said last leads to things that are not named, of which more may be said."""
+    """Return whether what was said last leads to things that are not named, of which more may be said."""
     best = nodes.best.measure.target if nodes.best is not None else None
     last = nodes.conditions[-1] if nodes.conditions else None
     target = best or (last.target if isinstance(last, Joined) else None)
@@ -308,13 +308,13 @@ def _leads_to_kind(nodes: NodeSet) -> bool:
 
 
 def _says_where(modified: NodeSet, nodes: NodeSet) -> bool:
-    """Tell whether a set has one more condition than another, which may tell a place: over an edge, or by a text."""
+    """Return whether a set has one more condition than another, which may tell a place: over an edge, or by a text."""
     last = modified.conditions[-1] if len(modified.conditions) > len(nodes.conditions) else None
     return isinstance(last, Joined) or (isinstance(last, Valued) and isinstance(last.value, str))
 
 
 def _are_of_one_kind(conditions: Sequence[Condition]) -> bool:
-    """Tell whether all conditions are of one relation, or of one property."""
+    """Return whether all conditions are of one relation, or of one property."""
     kinds = {
         condition.kinds if isinstance(condition, Joined) else condition.property
         for condition in conditions

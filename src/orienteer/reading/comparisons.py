@@ -179,7 +179,7 @@ def compared_with(
 
 
 def _is_sure(context: Context, facts: PropertyFacts, amount: Quantity) -> bool:
-    """Tell whether no node has a moment of the years that some count to a century and others do not."""
+    """Return whether no node has a moment of the years that some count to a century and others do not."""
     arrays = context.lexicon.graph.arrays
     values = arrays.properties.numbers(facts.name, arrays.properties.rows(facts.name))
     return not any(bool(((values >= year - 1) & (values < year)).any()) for year in amount.span or ())

@@ -117,7 +117,7 @@ class Context:
         return range(place, self.skip(place, words) + 1)
 
     def is_over(self, place: int) -> bool:
-        """Tell whether nothing that says anything follows."""
+        """Return whether nothing that says anything follows."""
         rest = tuple(self.words[place:])
         if any(unit.cost == 0 for at in range(place, self.end) for unit in self.units.properties.get(at, ())):
             return False  # "listed" says something where a property is called so
@@ -156,7 +156,7 @@ def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[list[str]]]:
 
 @lru_cache(maxsize=1024)
 def _is_empty(words: tuple[str, ...]) -> bool:
-    """Tell whether words say nothing: `please`, or `in total, please`."""
+    """Return whether words say nothing: `please`, or `in total, please`."""
     if len(words) > 1 and words[-1] == "first" and (words[-2] in SUPERLATIVES or words[-2] in MOST):
         return _is_empty(words[:-2])  # "the 5 fastest ships, fastest first"
     return EMPTY.issuperset(words) or any(_is_empty(before) for before in _before_endings(words))

@@ -75,13 +75,13 @@ class EdgeLabels:
         return {schema.label(types.edges[edge]) for edge in edges}
 
     def is_called_as(self, edge: int, types: Iterable[int]) -> bool:
-        """Tell whether an edge type is called as one of these node types is: `department`."""
+        """Return whether an edge type is called as one of these node types is: `department`."""
         called = {label.words for kind in types for label in self._vocabulary.node_labels[kind]}
         return any(label.words in called for label in self._vocabulary.edge_labels[edge])
 
     @cached_method(_MOST_KINDS)
     def is_neutral(self, edge: int) -> bool:
-        """Tell whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""
+        """Return whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""
         for label in self._vocabulary.edge_labels[edge]:
             first, last = label.words[0], label.words[-1]
             is_verb = first.endswith(("ed", "en", "ing")) or first in IRREGULAR_VERBS
@@ -91,7 +91,7 @@ class EdgeLabels:
         return False
 
     def is_doer(self, kind: int) -> bool:
-        """Tell whether somebody at this end of edges does what their label says: of `owned_by` the owner, of `owns`.
+        """Return whether somebody at this end of edges does what their label says: of `owned_by` the owner, of `owns`.
 
         A picture `depicts` something, and is nobody; what is `built_from` something built nothing.
         """
@@ -103,12 +103,12 @@ class EdgeLabels:
         return is_active and not called.isdisjoint(ORGANISATIONS)
 
     def are_makers(self, kinds: Iterable[int]) -> bool:
-        """Tell whether edges lead to or from whoever made things: an `artist` need not have them."""
+        """Return whether edges lead to or from whoever made things: an `artist` need not have them."""
         return not self.words(kind >> 1 for kind in kinds).isdisjoint(MAKERS)
 
     @cached_method(_MOST_KINDS)
     def is_role(self, edge: int) -> bool:
-        """Tell whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
+        """Return whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
         for label in self._vocabulary.edge_labels[edge]:
             word = label.words[-1] if label.words else ""
             if word in ROLES or (word.endswith(_ROLE_ENDINGS) and not word.endswith("ment") and word not in NO_ROLES):
@@ -116,7 +116,7 @@ class EdgeLabels:
         return False
 
     def is_of_kinds(self, edge: int) -> bool:
-        """Tell whether edges lead from a kind to the wider one that it is of: `is_a`."""
+        """Return whether edges lead from a kind to the wider one that it is of: `is_a`."""
         return any(" ".join(label.words) in IS_A for label in self._vocabulary.edge_labels[edge])
 
     def says_of(self, edge: int) -> bool:
@@ -130,13 +130,13 @@ class EdgeLabels:
         return self.is_of_kinds(edge)
 
     def names_role(self, unit: EdgeUnit, word: str) -> bool:
-        """Tell whether words are what edge types are called by, and these by the part that their targets play."""
+        """Return whether words are what edge types are called by, and these by the part that their targets play."""
         if self.words(unit.edges).isdisjoint((word, word.removesuffix("s"))):
             return False  # "manages" is no manager
         return all(self.is_role(edge) for edge, fit in unit.edges.items() if fit > SAME_WORD) and (unit.fit > SAME_WORD)
 
     def is_agent(self, unit: EdgeUnit, word: str) -> bool:
-        """Tell whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
+        """Return whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
         if not word.endswith(_AGENTS) or word in IRREGULAR_VERBS:  # who went is no agent
             return False
         stem = self._vocabulary.stem(word)
@@ -144,7 +144,7 @@ class EdgeLabels:
         return all(stem not in label.stems and word not in label.words for label in labels)
 
     def is_of_doers(self, unit: EdgeUnit, word: str) -> bool:
-        """Tell whether a noun is of whoever does what edges say, and not what they are called by."""
+        """Return whether a noun is of whoever does what edges say, and not what they are called by."""
         label_words = self.words(unit.edges)
         is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
         return not is_own and word.endswith(_AGENTS) and not word.endswith(("ment", "ments"))
@@ -157,27 +157,27 @@ class EdgeLabels:
         return any(word.startswith(stem) and len(word) - len(stem) <= _LONGEST_ENDING for stem in stems)
 
     def is_hinted(self, edge: int, preposition: str) -> bool:
-        """Tell whether a preposition may say an edge type: `in` may say `located_in`, and `from` `brewed_by`."""
+        """Return whether a preposition may say an edge type: `in` may say `located_in`, and `from` `brewed_by`."""
         words, hints = self.words([edge]), _PREPOSITIONS.get(preposition, frozenset())
         if preposition in words or (preposition in _OF_ROLES and self.is_role(edge)):
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 
     def is_passive(self, hop: SchemaHop) -> bool:
-        """Tell whether a label has a preposition: telescopes observe what is `observed_with` them."""
+        """Return whether a label has a preposition: telescopes observe what is `observed_with` them."""
         return not english.STOP.isdisjoint(self.words([hop.kind >> 1]))
 
     def is_done_by(self, hop: SchemaHop) -> bool:
-        """Tell whether a label says by whom something is done: heroes are `wounded_by` dragons, and wound none."""
+        """Return whether a label says by whom something is done: heroes are `wounded_by` dragons, and wound none."""
         return "by" in self.words([hop.kind >> 1])
 
     def is_symmetric(self, hop: SchemaHop) -> bool:
-        """Tell whether edges say the same both ways: by the schema, or by their verb, `resembles`."""
+        """Return whether edges say the same both ways: by the schema, or by their verb, `resembles`."""
         stems = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}
         return self._vocabulary.is_symmetric(hop.kind) or bool(stems & self._symmetric)
 
     def is_against(self, edge: int, frame: Voice) -> bool:
-        """Tell whether the nodes that are described are the targets of these edges."""
+        """Return whether the nodes that are described are the targets of these edges."""
         words = self.words([edge])
         says_by, says_of = "by" in words or self.is_role(edge), self.says_of(edge)
         if frame is Voice.NOUN_OF:

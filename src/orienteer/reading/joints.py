@@ -130,12 +130,12 @@ def joined_together(context: Context, objects: Objects, conditions: Sequence[Con
 
 
 def _cannot_be_both(context: Context, objects: Objects, conditions: Sequence[Condition]) -> bool:
-    """Tell whether nothing is joined to two: people "in Sales and Support" are in the one or the other."""
+    """Return whether nothing is joined to two: people "in Sales and Support" are in the one or the other."""
     return not objects.both and are_single(context, conditions)
 
 
 def are_single(context: Context, conditions: Sequence[Condition]) -> bool:
-    """Tell whether nothing is joined to two by any of these relations."""
+    """Return whether nothing is joined to two by any of these relations."""
     return all(
         isinstance(condition, Joined) and not condition.negated and context.relations.is_single(condition.kinds)
         for condition in conditions

@@ -257,7 +257,7 @@ def _most_done(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
 
 
 def _is_participle(context: Context, unit: EdgeUnit) -> bool:
-    """Tell whether words for edges are a participle: "most influential" is not "most influenced"."""
+    """Return whether words for edges are a participle: "most influential" is not "most influenced"."""
     word = context.at(unit.last - 1)
     return word.endswith(_PARTICIPLES) and not word.endswith("ent")
 

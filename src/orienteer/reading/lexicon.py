@@ -112,7 +112,7 @@ class Lexicon:
                 yield phrase
 
     def _ends_with_kind(self, reading: QuestionWords, phrase: LinkedPhrase) -> bool:
-        """Tell whether a far-fetched name ends with a kind: "Python packages" is not called `python-packaging`."""
+        """Return whether a far-fetched name ends with a kind: "Python packages" is not called `python-packaging`."""
         if phrase.quality > _BY_STEM or len(phrase.words) < 2:
             return False
         return any(unit.last == phrase.last for unit in self._types(reading, phrase.last - 1))

@@ -214,7 +214,7 @@ class PhraseLinker:
         return not (len(words) == 1 and self._is_spent(reading, first))
 
     def _is_spent(self, reading: QuestionWords, place: int) -> bool:
-        """Tell whether a single word asks, is one of the schema's, or stands where the kind of answer is said."""
+        """Return whether a single word asks, is one of the schema's, or stands where the kind of answer is said."""
         word = reading.words[place]
         if reading.is_written_as_name(place):
             return False
@@ -261,14 +261,14 @@ class PhraseLinker:
             yield Candidate(link.row, quality)
 
     def _is_written(self, row: int, surface: str, *, any_case: bool = False) -> bool:
-        """Tell whether a node is called just so, letter for letter."""
+        """Return whether a node is called just so, letter for letter."""
         names = (self._graph.arrays.names[row], self._graph.arrays.ids[row], *self._graph.arrays.aliases_at(row))
         if any_case:
             return surface.casefold() in {name.casefold() for name in names}
         return surface in names
 
     def _is_acronym(self, link: Link, surface: str) -> bool:
-        """Tell whether a node has this name in capitals, and not also in small letters."""
+        """Return whether a node has this name in capitals, and not also in small letters."""
         names = (self._graph.arrays.names[link.row], *self._graph.arrays.aliases_at(link.row))
         written = [name for name in names if name.casefold() == surface]
         return bool(written) and all(name.isupper() for name in written)

@@ -143,7 +143,7 @@ def _but_classes(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse
 
 
 def _is_plural(context: Context, place: int) -> bool:
-    """Tell whether a word is the plural of a name: `dramas` of the genre "Drama"."""
+    """Return whether a word is the plural of a name: `dramas` of the genre "Drama"."""
     names = context.units.names.get(place, ())
     arrays = context.lexicon.graph.arrays
     word = context.at(place)

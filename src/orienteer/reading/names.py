@@ -41,7 +41,7 @@ def _before_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
 
 
 def _is_so(context: Context, facts: PropertyFacts, row: int, value: str) -> bool:
-    """Tell whether a node has a value: `the Shipwreck overture` is one."""
+    """Return whether a node has a value: `the Shipwreck overture` is one."""
     own = context.lexicon.value(facts, row)
     return isinstance(own, str) and own.casefold() == value.casefold()
 

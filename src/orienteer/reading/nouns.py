@@ -63,7 +63,7 @@ def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Iterator[
 
 
 def _are_namesakes(context: Context, nodes: NodeSet) -> bool:
-    """Tell whether several nodes of one type are called the same."""
+    """Return whether several nodes of one type are called the same."""
     arrays = context.lexicon.graph.arrays
     names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in nodes.named}
     return len(names) == 1 < len(nodes.named)
@@ -110,5 +110,5 @@ def _noun_of_many(context: Context, unit: EdgeUnit, objects: Parse[Objects]) -> 
 
 
 def _is_of_name(condition: Condition) -> bool:
-    """Tell whether a condition is that an edge leads to a named node."""
+    """Return whether a condition is that an edge leads to a named node."""
     return isinstance(condition, Joined) and bool(condition.target.named) and not condition.negated

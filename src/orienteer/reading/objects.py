@@ -42,11 +42,11 @@ class Objects(NamedTuple):
 
     @property
     def is_denied(self) -> bool:
-        """Tell whether the last of them is denied."""
+        """Return whether the last of them is denied."""
         return self.members[-1].negated
 
     def may_be_any(self) -> bool:
-        """Tell whether `or` may follow: not behind `and`."""
+        """Return whether `or` may follow: not behind `and`."""
         return len(self.members) == 1 or self.any or self.commas or self.is_denied
 
 
@@ -177,7 +177,7 @@ def _is_behind_comma(context: Context, place: int) -> bool:
 
 
 def _may_follow(conjunction: Conjunction, objects: Objects) -> bool:
-    """Tell whether a list may go on so: `X or Y and Z` is no list."""
+    """Return whether a list may go on so: `X or Y and Z` is no list."""
     if conjunction.is_any:
         return objects.may_be_any()
     return conjunction.is_denied or not objects.any

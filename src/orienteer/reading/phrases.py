@@ -110,7 +110,7 @@ def _is_verb_form(context: Context, unit: EdgeUnit) -> bool:
 
 
 def _is_verb(context: Context, unit: EdgeUnit, begin: int) -> bool:
-    """Tell whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""
+    """Return whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""
     labels = context.lexicon.vocabulary.edge_labels
     words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
     return context.at(unit.last) in words or context.at(begin - 1) in ("who", "that", "which", "what")

@@ -86,7 +86,7 @@ def _property(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) 
 
 
 def _has_zero(context: Context, name: str) -> bool:
-    """Tell whether some node has nothing of a property: "no stock" may be 0, or not known."""
+    """Return whether some node has nothing of a property: "no stock" may be 0, or not known."""
     properties = context.lexicon.graph.arrays.properties
     return bool((properties.numbers(name, properties.rows(name)) == 0).any())
 
@@ -232,7 +232,7 @@ def _edge_noun(
 
 
 def _is_of_many(context: Context, place: int, target: Parse[NodeSet]) -> bool:
-    """Tell whether words for one thing run on into what is said of several: `a mentor in X and are tall`."""
+    """Return whether words for one thing run on into what is said of several: `a mentor in X and are tall`."""
     words = context.words[place : target.last]
     is_one = context.at(place - 1) in ("a", "an", "one")
     runs_on = any(words[at] == "and" and words[at + 1] in _OF_MANY for at in range(len(words) - 1))

@@ -91,7 +91,7 @@ class SchemaRelations:
         return nodes.types or self._all
 
     def is_single(self, kinds: tuple[int, ...]) -> bool:
-        """Tell whether no node has two neighbours by edges of these kinds: nothing is in two of such."""
+        """Return whether no node has two neighbours by edges of these kinds: nothing is in two of such."""
         return all(map(self._is_single, kinds))
 
     @cached_method(_MOST_KINDS)
@@ -194,7 +194,7 @@ class SchemaRelations:
         return own or plain or hops
 
     def _is_givers(self, hop: SchemaHop, edges: Mapping[int, float], frame: Voice) -> bool:
-        """Tell whether edges lead to whom something goes, where whoever gives it is asked for: "who sold X"."""
+        """Return whether edges lead to whom something goes, where whoever gives it is asked for: "who sold X"."""
         labels = self._vocabulary.edge_labels[hop.kind >> 1]
         if edges[hop.kind >> 1] <= SAME_WORD or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
             return False
@@ -381,7 +381,7 @@ class SchemaRelations:
         return hop.kind >> 1 in hinted or self.labels.is_neutral(hop.kind >> 1)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
-        """Tell whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
+        """Return whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
         if preposition not in _CHOOSING or not nodes.types or nodes.types == self._all:
             return False
         hops = (hop for source in nodes.types for hop in self._vocabulary.hops[source])
@@ -400,7 +400,7 @@ class SchemaRelations:
         return [(source, hop) for source, hop in hops if hop.kind ^ 1 not in kinds or self._is_so_directed(hop, frame)]
 
     def _is_so_directed(self, hop: SchemaHop, frame: Voice) -> bool:
-        """Tell whether edges lead as it is said, or say the same both ways."""
+        """Return whether edges lead as it is said, or say the same both ways."""
         return self.labels.is_symmetric(hop) or bool(hop.kind & 1) == self.labels.is_against(hop.kind >> 1, frame)
 
     def _relation(

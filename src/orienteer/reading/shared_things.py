@@ -48,6 +48,6 @@ def _with_another(context: Context, first: Parse[Objects]) -> Iterator[Parse[Obj
 
 
 def _are_several(objects: Objects) -> bool:
-    """Tell whether these are several named things, all of which are meant."""
+    """Return whether these are several named things, all of which are meant."""
     are_named = all(member.nodes.named and not member.negated for member in objects.members)
     return len(objects.members) > 1 and are_named and not objects.any and objects.amount is None

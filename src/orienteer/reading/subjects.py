@@ -93,7 +93,7 @@ def _related(
 
 
 def _is_passive(context: Context, place: int, verbs: Verbs) -> bool:
-    """Tell whether something is done to a subject: `[by which X] was Y influenced`, not `has Y influenced`."""
+    """Return whether something is done to a subject: `[by which X] was Y influenced`, not `has Y influenced`."""
     participle = context.at(verbs.last - 1).endswith(("ed", "en", "t", "wn", "ung", "de"))
     return participle and context.at(place - 1) in BEING
 

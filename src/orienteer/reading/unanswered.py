@@ -59,7 +59,7 @@ class Unanswered:
         yield from self._owners(types)
 
     def _tells_where(self, query: ExactQuery, types: frozenset[int]) -> bool:
-        """Tell whether nodes are where something is: places, and neither people nor what is there."""
+        """Return whether nodes are where something is: places, and neither people nor what is there."""
         if query.nodes.named:
             return any(_joined(query))
         are_people = bool(self._people and types and types <= self._people)
@@ -68,7 +68,7 @@ class Unanswered:
         return not are_people and not are_there and (is_condition or self._are_places(query, types))
 
     def _tells_who(self, query: ExactQuery, types: frozenset[int]) -> bool:
-        """Tell whether nodes are people, or those who do as people do; true where no type is of people."""
+        """Return whether nodes are people, or those who do as people do; true where no type is of people."""
         if not self._people or not types or self._people & types:
             return True
         kinds = [kind for condition in _joined(query) for kind in condition.kinds]
@@ -76,14 +76,14 @@ class Unanswered:
         return are_doers and not self._is_scene(query)
 
     def _asks_for_nodes(self, query: ExactQuery) -> bool:
-        """Tell whether a question that gives a property asks for its nodes: `who was born before X died`."""
+        """Return whether a question that gives a property asks for its nodes: `who was born before X died`."""
         words, types = self._context.words, self._relations.types_of(query.nodes)
         kinds = self._context.units.types.get(1, ()) if words[:1] and words[0] in _WHICH else ()
         is_of_kind = any(kind.types & types for kind in kinds)
         return bool(words) and not query.nodes.named and (words[0] in _WHO or is_of_kind)
 
     def _ends_turned(self, query: ExactQuery) -> bool:
-        """Tell whether the last word is of edges that lead the other way: `what is C written in`, of what is in C."""
+        """Return whether the last word is of edges that lead the other way: `what is C written in`, of what is in C."""
         last = self._context.words[-1]
         return any(
             condition.target.named
@@ -93,19 +93,19 @@ class Unanswered:
         )
 
     def _are_places(self, query: ExactQuery, types: frozenset[int]) -> bool:
-        """Tell whether nodes are places by what they are called, or by edges that say where things are."""
+        """Return whether nodes are places by what they are called, or by edges that say where things are."""
         labels = self._context.lexicon.vocabulary.node_labels
         called = {word for kind in types for label in labels[kind] for word in label.words}
         edges = {word for condition in _joined(query) for label in self._labels(condition) for word in label}
         return not called.isdisjoint(PLACES | ORGANISATIONS) or not edges.isdisjoint(_SAYING_WHERE)
 
     def _is_placed(self, condition: Joined) -> bool:
-        """Tell whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
+        """Return whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
         labels = self._labels(condition)
         return all(not kind & 1 for kind in condition.kinds) and any(label[-1] in _PLACED for label in labels)
 
     def _is_claim(self) -> bool:
-        """Tell whether something is said of all: `every ship of X is steel?`."""
+        """Return whether something is said of all: `every ship of X is steel?`."""
         words = self._context.words
         if self._context.reading.text.rstrip().endswith("?") and _WHICH.isdisjoint(words) and _WHO.isdisjoint(words):
             return True  # "all X halls stone?"
@@ -113,7 +113,7 @@ class Unanswered:
         return claimed > 0 and _LINKING.isdisjoint(words[:claimed])
 
     def _is_scene(self, query: ExactQuery) -> bool:
-        """Tell whether edges say in or with what something is done: Linux is `written_in` a language, by nobody."""
+        """Return whether edges say in or with what something is done: Linux is `written_in` a language, by nobody."""
         return any(label[-1] in _SCENES for condition in _joined(query) for label in self._labels(condition))
 
     def _owners(self, types: frozenset[int]) -> Iterator[int]:

@@ -124,12 +124,12 @@ def actions_at(context: Context, place: int) -> Iterator[Action]:
 
 
 def _are_doers(context: Context, verbs: Verbs) -> bool:
-    """Tell whether the words are a noun for whoever does it: "a pupil of X" studies under X."""
+    """Return whether the words are a noun for whoever does it: "a pupil of X" studies under X."""
     return all(context.relations.labels.is_agent(unit, context.at(unit.last - 1)) for unit in verbs.units)
 
 
 def is_particle(context: Context, place: int, verbs: Verbs) -> bool:
-    """Tell whether a word behind verbs is a preposition, or a word of their label: `named after`."""
+    """Return whether a word behind verbs is a preposition, or a word of their label: `named after`."""
     word = context.at(place)
     if word in PREPOSITIONS:
         return True
@@ -140,7 +140,7 @@ def is_particle(context: Context, place: int, verbs: Verbs) -> bool:
 
 
 def _is_amount(context: Context, place: int) -> bool:
-    """Tell whether a preposition begins a number of things: `over 5`, `as many as X`."""
+    """Return whether a preposition begins a number of things: `over 5`, `as many as X`."""
     return any(count(context, place)) or any(openings(context, place))
 
 
@@ -172,7 +172,7 @@ def fitting(context: Context, verbs: Verbs, preposition: str) -> Verbs | None:
 
 
 def _may_follow(context: Context, edge: int, preposition: str) -> bool:
-    """Tell whether a preposition is of an edge type's label, or the label has none of its own."""
+    """Return whether a preposition is of an edge type's label, or the label has none of its own."""
     words = {word for label in context.lexicon.vocabulary.edge_labels[edge] for word in label.words}
     if preposition == "by":
         return "to" not in words  # "sold by" is not `sold_to`

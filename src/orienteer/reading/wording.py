@@ -158,7 +158,7 @@ class QueryWording:
         return " ".join(f"<-{edge}- {name}" if is_turned else f"-{edge}-> {name}" for edge, is_turned, name in parts)
 
     def is_dated(self, name: str) -> bool:
-        """Tell whether a property tells dates, which are texts."""
+        """Return whether a property tells dates, which are texts."""
         rows = self._arrays.properties.rows(name)[:1]
         first = self._arrays.properties.values(name, rows)[0] if len(rows) else None
         return isinstance(first, str) and "-" in first[1:]
@@ -219,7 +219,7 @@ class CypherWording:
         return f"{match} {returned}"
 
     def _is_sayable(self, nodes: NodeSet) -> bool:
-        """Tell whether no condition has a superlative in it, nor is of every node of a set, or of no others."""
+        """Return whether no condition has a superlative in it, nor is of every node of a set, or of no others."""
         return all(
             condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
             for condition in nodes.conditions

@@ -97,7 +97,7 @@ class BuildConfig(Options):
 
     @property
     def has_names(self) -> bool:
-        """Tell whether names join chunks: the paper has no such edges."""
+        """Return whether names join chunks: the paper has no such edges."""
         return self.names and not self.faithful
 
     def check_use(self, form: str | None, *, has_model: bool, has_embedder: bool) -> None:

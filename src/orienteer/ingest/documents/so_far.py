@@ -80,7 +80,7 @@ class SoFar:
             self._make(shelf, count)
 
     def _is_due(self, nodes: int, whole: float, *, is_last: bool) -> bool:
-        """Say whether a part of so many nodes is worth its time; `whole` is how many times as many there will be."""
+        """Return whether a part of so many nodes is worth its time; `whole` is how many times as many there will be."""
         reading = self._clock() - self._began - self._spent
         if reading < FIRST_SECONDS or nodes <= (1 if is_last else LEAST_GROWTH) * self._nodes:
             return False

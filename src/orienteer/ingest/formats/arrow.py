@@ -31,7 +31,7 @@ Part = TypeVar("Part")
 
 
 def has_arrow() -> bool:
-    """Say whether Arrow is there."""
+    """Return whether Arrow is there."""
     return find_spec("pyarrow") is not None
 
 
@@ -56,7 +56,7 @@ def columns_of(table: Any, first: int, count: int) -> Iterator[Any]:  # Any: a p
 
 
 def repeats(column: Any) -> bool:  # Any: a pyarrow array
-    """Say whether a column's first texts are few different ones; coding other columns costs more than it saves."""
+    """Return whether a column's first texts are few different ones; coding other columns costs more than it saves."""
     from pyarrow import compute
 
     if len(column) < CODED_FROM or column.null_count or not is_text(column.type):
@@ -65,7 +65,7 @@ def repeats(column: Any) -> bool:  # Any: a pyarrow array
 
 
 def is_text(kind: Any) -> bool:  # Any: a pyarrow type
-    """Say whether a column holds texts."""
+    """Return whether a column holds texts."""
     from pyarrow import types
 
     return bool(types.is_string(kind) or types.is_large_string(kind))
@@ -189,7 +189,7 @@ def _end_of_rows(content: bytes, quotes: NDArray[np.int64]) -> int:
 
 
 def _are_regular(content: bytes, quotes: NDArray[np.int64], delimiter: str) -> bool:
-    """Say whether every quoted field is quoted from its first letter to its last, quotes in it doubled."""
+    """Return whether every quoted field is quoted from its first letter to its last, quotes in it doubled."""
     if not len(quotes):
         return True
     if len(quotes) % 2:

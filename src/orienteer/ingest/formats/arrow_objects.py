@@ -82,7 +82,7 @@ class ObjectParser:
 
 
 def _has_a_flat_object_in_each_line(content: bytes, count: int) -> bool:
-    """Say whether each line begins and ends as an object, and no value is an object or a list of lists.
+    """Return whether each line begins and ends as an object, and no value is an object or a list of lists.
 
     A line that ends with a brace, before one that begins with one, ends a whole object: within one there would be a
     comma.
@@ -154,7 +154,7 @@ def _values(column: Any, name: str, content: bytes) -> Sequence[Any] | None:  # 
 
 
 def _are_fractions(column: Any) -> bool:  # Any: a pyarrow array
-    """Say whether no number of a column is a whole one, which may have been written as such."""
+    """Return whether no number of a column is a whole one, which may have been written as such."""
     numbers = column.drop_null().to_numpy()
     return bool(np.isfinite(numbers).all() and (numbers != np.rint(numbers)).all())
 

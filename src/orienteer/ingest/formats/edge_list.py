@@ -55,7 +55,7 @@ class EdgeList:
 
 
 def is_edge_list(path: Path) -> bool:
-    """Say whether a file of text is such a list, by its name or its first lines. False where it cannot be read."""
+    """Return whether a file of text is such a list, by its name or its first lines. False where it cannot be read."""
     if suffix(path) in SUFFIXES:
         return True
     try:

@@ -37,11 +37,11 @@ class ElementSource(Protocol):
 
     @property
     def declares_edges(self) -> bool:
-        """Say whether every attribute of edges is known from the start."""
+        """Return whether every attribute of edges is known from the start."""
 
     @property
     def types_edges(self) -> bool:
-        """Say whether every edge has a type of its own, beside its attributes."""
+        """Return whether every edge has a type of its own, beside its attributes."""
 
     edge_names: dict[str, None]
     """Attributes of edges that are known so far, in order."""
@@ -140,5 +140,5 @@ def with_role(columns: Columns, role: str, column: str) -> Columns:
 
 
 def is_id(name: str) -> bool:
-    """Say whether an attribute of this name holds ids of nodes."""
+    """Return whether an attribute of this name holds ids of nodes."""
     return NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"

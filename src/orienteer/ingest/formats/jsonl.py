@@ -192,7 +192,7 @@ class _Rows:
 
     @property
     def is_full(self) -> bool:
-        """Say whether the table of the rows would be empty for the most part."""
+        """Return whether the table of the rows would be empty for the most part."""
         return is_sparse(len(self.names) * len(self.rows), self.filled)
 
     def batch(self) -> Batch:

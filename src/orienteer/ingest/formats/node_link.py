@@ -34,7 +34,7 @@ LINKS_KEY = re.compile(r'"(?:links|edges|rels)"\s*:\s*\[')
 
 
 def is_node_link(head: str, *, is_whole: bool) -> bool:
-    """Say whether a JSON file is such a graph, by its beginning, which may be all of it."""
+    """Return whether a JSON file is such a graph, by its beginning, which may be all of it."""
     nodes, links = NODES_KEY.search(head), LINKS_KEY.search(head)
     return head.lstrip()[:1] == "{" and bool(nodes and links if is_whole else nodes or links)
 
@@ -104,7 +104,7 @@ class NodeLink(GraphReader):
         return value
 
     def _is_sound(self, fields: Fields) -> bool:
-        """Say whether all texts can be kept. Raises `BadInput` for one that is too long."""
+        """Return whether all texts can be kept. Raises `BadInput` for one that is too long."""
         written = json.dumps(fields, ensure_ascii=False)
         if len(written) > MOST_RECORD:
             raise too_long(self.path, f"element {self.place:,}", "node or edge")
@@ -120,7 +120,7 @@ def _id(value: Any) -> str:  # Any: JSON
 
 
 def _count_nodes(links: list[Fields], ids: set[str]) -> bool:
-    """Say whether the ends of edges are places in the list of nodes: numbers that are no ids."""
+    """Return whether the ends of edges are places in the list of nodes: numbers that are no ids."""
     ends = (end for link in links for pair in ENDS for name in pair if (end := link.get(name)) is not None)
     return any(isinstance(end, int) and str(end) not in ids for end in ends)
 

@@ -180,7 +180,7 @@ def checked(path: Path) -> PackedColumns:
 
 
 def _has_dictionary(chunk: Chunk, mapped: mmap.mmap, name: str) -> bool:
-    """Say whether values of a column are stored once for many rows. Raises `BadInput` if it comes to too much."""
+    """Return whether values of a column are stored once for many rows. Raises `BadInput` if it comes to too much."""
     size = min(chunk.packed, len(mapped) - chunk.start)
     unpacked, values, has_dictionary = 0, 0, False
     for page in pages(mapped, chunk.start, size):

@@ -52,7 +52,7 @@ class StoredTable:
 
 
 def is_database(path: Path) -> bool:
-    """Say whether a file is such a database, by its first bytes."""
+    """Return whether a file is such a database, by its first bytes."""
     try:
         with path.open("rb") as raw:
             return raw.read(len(MAGIC)) == MAGIC

@@ -87,7 +87,7 @@ def undecodable(columns: Iterable[Sequence[str]]) -> set[int]:
 
 
 def is_unicode(text: str) -> bool:
-    """Say whether the text can be written as UTF-8: a lone surrogate cannot."""
+    """Return whether the text can be written as UTF-8: a lone surrogate cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -96,7 +96,7 @@ def is_unicode(text: str) -> bool:
 
 
 def is_sparse(cells: int, filled: int) -> bool:
-    """Tell whether a batch has too many cells for those that say something: rows of ever new keys fill a square."""
+    """Return whether a batch has too many cells for those that say something: rows of ever new keys fill a square."""
     return cells > FEWEST_CELLS + MOST_EMPTY * filled
 
 

@@ -45,5 +45,5 @@ def kind_separator(profile: ColumnProfile, *, fewest: int = REPEATS) -> str | No
 
 
 def _has_gaps(profile: ColumnProfile) -> bool:
-    """Say whether commas are those of a text, with a space behind."""
+    """Return whether commas are those of a text, with a space behind."""
     return any(", " in value for value in profile.counts)

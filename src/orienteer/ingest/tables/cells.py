@@ -17,7 +17,7 @@ _SPACES[[*range(33), 0xC2, 0xE1, 0xE2, 0xE3]] = True
 
 
 def holds(column: Sequence[Any], words: Collection[str]) -> bool:  # Any: whatever a file format can hold
-    """Say whether some cell of a column is one of these words."""
+    """Return whether some cell of a column is one of these words."""
     if isinstance(column, CodedColumn):
         return holds(column.values, words)
     if isinstance(column, Strings):
@@ -28,19 +28,19 @@ def holds(column: Sequence[Any], words: Collection[str]) -> bool:  # Any: whatev
 
 
 def is_text(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
-    """Say whether all cells of a column are texts."""
+    """Return whether all cells of a column are texts."""
     if isinstance(column, CodedColumn):
         return is_text(column.values)
     return isinstance(column, Strings) or set(map(type, column)) <= {str}
 
 
 def is_text_or_nothing(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
-    """Say whether all cells of a column are texts, or None."""
+    """Return whether all cells of a column are texts, or None."""
     return is_text(column) or set(map(type, column)) <= {str, type(None)}
 
 
 def has_objects(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
-    """Say whether some cell of a column may be an object, also one that is written as text."""
+    """Return whether some cell of a column may be an object, also one that is written as text."""
     if isinstance(column, CodedColumn):
         return has_objects(column.values)
     if isinstance(column, Strings):

@@ -31,7 +31,7 @@ def headless(table: Table) -> Table:
 
 
 def is_headless(table: Table) -> bool:
-    """Say whether a first row is data: two numbers or more, not all of them years, above nothing but numbers."""
+    """Return whether a first row is data: two numbers or more, not all of them years, above nothing but numbers."""
     numbers = [place for place, name in enumerate(table.columns) if numeric(name) is not None]
     if not table.format.is_text or len(numbers) < 2 or all(YEAR.fullmatch(table.columns[place]) for place in numbers):
         return False
@@ -40,13 +40,13 @@ def is_headless(table: Table) -> bool:
 
 
 def _names_columns(first: Sequence[str], columns: Columns) -> bool:
-    """Say whether a first row of three holds names of columns; one known word alone may be data."""
+    """Return whether a first row of three holds names of columns; one known word alone may be data."""
     names = [name for name in map(plainly, first) if name in EDGE_RANKS or name in NODE_RANKS or name in _ENDS]
     return len(names) > 1 or bool(set(first) & set(columns.roles.values()))
 
 
 def _has_header(table: Table) -> bool:
-    """Say whether the first row of three differs from all rows below: triples repeat their predicates and ends."""
+    """Return whether the first row of three differs from all rows below: triples repeat their predicates and ends."""
     rows = _first_rows(table)
     if not rows:
         return False  # a header alone would be an empty table

@@ -101,6 +101,6 @@ def keys_of(
 
 
 def _is_worded(profile: ColumnProfile) -> bool:
-    """Say whether ids are names: words in small letters, without digits."""
+    """Return whether ids are names: words in small letters, without digits."""
     worded = sum(1 for value in profile.counts if value != value.upper() and not any(map(str.isdigit, value)))
     return 2 * worded > len(profile.counts)

@@ -107,7 +107,7 @@ def check_columns(table: Table, names: Mapping[str, str] | Sequence[str]) -> Non
 
 
 def is_value(name: str, columns: Columns) -> bool:
-    """Say whether a column of known names holds values, in which null words may stand; ids and ends do not."""
+    """Return whether a column of known names holds values, in which null words may stand; ids and ends do not."""
     if name in columns.roles.values():
         return name in (columns.role("name"), columns.role("text"), columns.role("aliases"), columns.role("weight"))
     node, edge = (ranks.get(plainly(name), ("", 0))[0] for ranks in (NODE_RANKS, EDGE_RANKS))

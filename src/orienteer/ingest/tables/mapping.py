@@ -69,7 +69,7 @@ class FileMapping(Record):
 
     @property
     def is_of_edges(self) -> bool:
-        """Say whether each row is an edge, and not a node."""
+        """Return whether each row is an edge, and not a node."""
         return any(re.match("(source|target)\\b", role) for role in self.columns.values())
 
     @property

@@ -52,12 +52,12 @@ class ColumnProfile:
 
     @cached_property
     def is_key(self) -> bool:
-        """Say whether every row has a value of its own."""
+        """Return whether every row has a value of its own."""
         return self.is_whole and 0 < self.rows == self.filled == len(self.counts) and not self.has_lists
 
     @cached_property
     def is_numeric(self) -> bool:
-        """Say whether all values are numbers."""
+        """Return whether all values are numbers."""
         return self.is_whole and bool(self.counts) and all(numeric(value) is not None for value in self.counts)
 
     @cached_property
@@ -70,19 +70,19 @@ class ColumnProfile:
 
     @cached_property
     def has_words(self) -> bool:
-        """Say whether most values begin with a letter: numbers, dates and paths do not."""
+        """Return whether most values begin with a letter: numbers, dates and paths do not."""
         return 2 * sum(1 for value in self.counts if value[:1].isalpha()) > len(self.counts)
 
     @cached_property
     def is_prose(self) -> bool:
-        """Say whether the values are texts to read."""
+        """Return whether the values are texts to read."""
         if not self.is_whole:
             return True
         return 3 * sum(map(is_prose, self.counts)) > len(self.counts)
 
     @cached_property
     def has_texts(self) -> bool:
-        """Say whether the values are texts, not lists or objects."""
+        """Return whether the values are texts, not lists or objects."""
         return not self.has_lists and not any(value[:1] in "[{" for value in self.counts)
 
     @cached_property

@@ -214,7 +214,7 @@ def resolved(parts: Sequence[str], values: Collection[str]) -> float:
 
 
 def is_in(part: str, values: Collection[str]) -> bool:
-    """Say whether a value is among the values of a key."""
+    """Return whether a value is among the values of a key."""
     return key_value(part, values) is not None
 
 

@@ -117,6 +117,6 @@ def without_key(column: str) -> str:
 
 
 def is_key(column: str) -> bool:
-    """Say whether a column's name says that it holds keys."""
+    """Return whether a column's name says that it holds keys."""
     words = words_of(column)
     return bool({words[0], words[-1]} & KEY_WORDS) if words else False

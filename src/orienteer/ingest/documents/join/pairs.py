@@ -127,7 +127,7 @@ class Touched:
             self._tails.add(base.removesuffix(".md") + ".html")
 
     def may_be(self, link: str) -> bool:
-        """Tell whether a link may lead to one of them."""
+        """Return whether a link may lead to one of them."""
         known = self._known.get(link)
         if known is None:
             path = "" if _SCHEME.match(link) else path_of(link)

@@ -66,14 +66,14 @@ def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Ite
 
 
 def _holds_texts(table: Table, column: str) -> bool:
-    """Say whether a column holds texts, by its first rows: several words in one of ten at the least."""
+    """Return whether a column holds texts, by its first rows: several words in one of ten at the least."""
     batch = next(iter(table.batches(rows=_SAMPLE, drop=lambda reason, line, value: None)), None)
     values = [_text(value) for value in batch.columns.get(column, ())] if batch is not None else []
     return not values or 10 * sum(len(value.split()) >= _LEAST_WORDS for value in values) >= len(values)
 
 
 def is_questions(file: File) -> bool:
-    """Say whether a table holds a benchmark's questions, which are no part of the documents beside it."""
+    """Return whether a table holds a benchmark's questions, which are no part of the documents beside it."""
     return file.kind == "table" and asks(table_of(file.path, is_named=False))
 
 

@@ -112,7 +112,7 @@ _WRAPPERS = frozenset(["PdfminerException"])
 
 
 def _is_of_encryption(error: BaseException) -> bool:
-    """Say whether a library stumbled over a password; pdfplumber wraps what its parser says of one."""
+    """Return whether a library stumbled over a password; pdfplumber wraps what its parser says of one."""
     errors = [error, *error.args, error.__cause__, error.__context__]
     return any("Password" in type(each).__name__ or "Encrypt" in type(each).__name__ for each in errors)
 

@@ -67,7 +67,7 @@ def read_text(path: Path) -> DecodedText:
 
 
 def is_text(head: bytes) -> bool:
-    """Say whether the first bytes of a file are those of a text: no NUL unless it is UTF-16, hardly any controls."""
+    """Return whether the first bytes of a file are those of a text: no NUL unless it is UTF-16, hardly any controls."""
     if any(head.startswith(mark) for mark, _ in _MARKS):
         return True
     if _unmarked_utf16(head) is not None:
@@ -77,7 +77,7 @@ def is_text(head: bytes) -> bool:
 
 
 def is_wide(path: Path) -> bool:
-    """Say whether a file is marked as UTF-16, which readers of tables take for no text."""
+    """Return whether a file is marked as UTF-16, which readers of tables take for no text."""
     with opened(path) as stream:
         return stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -132,6 +132,6 @@ def _spoken_for(content: bytes) -> str:
 
 
 def _is_utf8_for_the_most(sample: bytes) -> bool:
-    """Say whether a sample is UTF-8 that is damaged in places: no other encoding is likely to look like it."""
+    """Return whether a sample is UTF-8 that is damaged in places: no other encoding is likely to look like it."""
     text = sample.decode("utf-8", "replace")
     return sum(letter > "\x7f" for letter in text) > 20 * max(1, text.count("\ufffd"))

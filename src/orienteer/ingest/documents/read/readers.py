@@ -161,7 +161,7 @@ def _wide_grid(path: Path, most: int) -> Grid:
 
 
 def _unpacks_beyond(path: Path, most: int) -> bool:
-    """Say whether a gzip holds more bytes than that, reading no further."""
+    """Return whether a gzip holds more bytes than that, reading no further."""
     with opened(path) as unpacked:
         while most >= 0 and (block := unpacked.read(_MEGABYTE)):
             most -= len(block)

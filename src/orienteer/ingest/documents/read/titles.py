@@ -50,7 +50,7 @@ def without_mark(heading: str) -> str:
 
 
 def is_generic(title: str) -> bool:
-    """Say whether a title is one that many documents have, or the name of a file."""
+    """Return whether a title is one that many documents have, or the name of a file."""
     return not title or _GENERIC.match(title) is not None or _FILE_NAME.match(title) is not None
 
 

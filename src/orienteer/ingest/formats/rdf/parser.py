@@ -68,7 +68,7 @@ class QuadBatch(NamedTuple):
 
 
 def is_rdf(path: Path) -> bool:
-    """Say whether a file is RDF by its name; one called `.xml` by its first bytes as well."""
+    """Return whether a file is RDF by its name; one called `.xml` by its first bytes as well."""
     name = suffix(path)
     if name not in SYNTAXES or not path.is_file():
         return False
@@ -256,7 +256,7 @@ class _CheckedBytes(io.RawIOBase):
 
     @property
     def is_closed(self) -> bool:
-        """Say whether the outermost element of XML was closed: the parser stops at the file's end without a word."""
+        """Return whether the outermost element of XML was closed: the parser stops at the file's end without a word."""
         return self._closing in self._tail
 
     def _follow(self, content: bytes) -> None:

@@ -33,7 +33,7 @@ class Literal(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """Say whether it is words, not a number or a date or a thing of a private datatype."""
+        """Return whether it is words, not a number or a date or a thing of a private datatype."""
         return self.kind[:1] == "@" or self.kind == STRING
 
     @property
