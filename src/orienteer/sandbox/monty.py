@@ -17,10 +17,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from orienteer.errors import BadOption, Error, MissingExtra, UnsafeSandbox
@@ -77,7 +78,7 @@ class MontyInterpreter:
         self._resources = ExitStack()
         self._session: MontySession | None = None
         self._walls: frozenset[str] = frozenset()
-        self._aside: ThreadPoolExecutor | None = None
+        self._aside: _Aside | None = None
         self._calls = 0
         """Of functions, in this run."""
         self._owner = os.getpid()
@@ -161,7 +162,8 @@ class MontyInterpreter:
                 "processes by spawn, or choose the tier cpython"
             )
         if self._session is None:
-            self._aside = self._resources.enter_context(ThreadPoolExecutor(1, "monty"))
+            self._aside = _Aside()
+            self._resources.callback(self._aside.end)
             try:
                 self._session, walls = self._checked_out()
             except (OSError, RuntimeError) as error:
@@ -256,6 +258,41 @@ class MontyInterpreter:
             return {"return_value": serve(self._functions, name, paused.args, paused.kwargs)}
         except Error as error:
             return _refusal(str(error))
+
+
+class _Aside:
+    """A thread that calls what it is given, one thing after the other.
+
+    An executor would lock what all threads share when it ends. The garbage collector may end an interpreter in a thread
+    that holds just those locks: one that is starting, for instance.
+    """
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        threading.Thread(target=_calling, args=(self._calls,), name="monty", daemon=True).start()
+
+    def submit(self, go_on: Callable[[], Snapshot]) -> Future[Snapshot]:
+        """Return what will be the result of the call."""
+        waiting: Future[Snapshot] = Future()
+
+        def call() -> None:
+            try:
+                waiting.set_result(go_on())
+            except BaseException as error:  # raised where the result is waited for
+                waiting.set_exception(error)
+
+        self._calls.put(call)
+        return waiting
+
+    def end(self) -> None:
+        """Let the thread end after the calls that it was given."""
+        self._calls.put(None)
+
+
+def _calling(calls: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (call := calls.get()) is not None:
+        call()
+        del call  # its result holds memory of the worker
 
 
 class _Watch:
