@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         Price,
         Question,
         Ranked,
+        Reading,
+        Refusal,
         Result,
         Schema,
         Step,
@@ -99,6 +101,8 @@ __all__ = [
     "QuestionSet",
     "QuizItem",
     "Ranked",
+    "Reading",
+    "Refusal",
     "RecordedModel",
     "Recording",
     "Result",
@@ -156,8 +160,8 @@ _HOMES = {
     "methods.table": "MethodCard",
     "options": "Options",
     "records": (
-        "Edge, Hit, Neighborhood, Node, Observation, Path, Price, Question, Ranked, Result, Schema, Step, "
-        "ToolboxSpec, ToolCall, ToolSpec, Trajectory, Usage"
+        "Edge, Hit, Neighborhood, Node, Observation, Path, Price, Question, Ranked, Reading, Refusal, Result, Schema, "
+        "Step, ToolboxSpec, ToolCall, ToolSpec, Trajectory, Usage"
     ),
     "retrieval.bases.table": "open_base",
     "retrieval.evidence": "Evidence, Scored",

@@ -24,6 +24,7 @@ Group: TypeAlias = Literal[
     "importers",
     "layouts",
     "readers",
+    "question_readers",
     "tools",
     "measures",
     "datasets",
@@ -111,4 +112,4 @@ def _package(point: EntryPoint) -> str:
 
 def _registration(point: EntryPoint, group: Group) -> str:
     """Return how an error begins that is about an entry point: `the package 'pets' registers the method 'shout'`."""
-    return f"the package {_package(point)!r} registers the {group.removesuffix('s')} {point.name!r}"
+    return f"the package {_package(point)!r} registers the {group.removesuffix('s').replace('_', ' ')} {point.name!r}"

@@ -14,6 +14,8 @@ from orienteer.records import (
     Price,
     Question,
     Ranked,
+    Reading,
+    Refusal,
     Reply,
     Result,
     Sampling,
@@ -207,6 +209,20 @@ class StreamingRun(Protocol):
     @property
     def hears_parts(self) -> bool:
         """Whether the listener wants each `AnswerPart`."""
+
+
+class QuestionReader(Protocol):
+    """Reads questions about one graph as lines, which are then parsed, checked and executed. Used by many threads."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is registered."""
+
+    def read(self, question: str, run: Run) -> Reading | Refusal:
+        """Return the line of a question; or why there is none, for words that are not understood are left out by none.
+
+        A reader that asks a model claims and settles its calls by the run.
+        """
 
 
 class Method(Protocol):

@@ -405,11 +405,27 @@ class ToolboxSpec(Record):
 RefusalKind: TypeAlias = Literal["unknown_name", "not_understood", "not_here", "unsupported"]
 
 
+class Sense(Record):
+    """What a question means if one of its names is of this type."""
+
+    label: str
+    text: str
+    """The query as a line."""
+
+
 class Reading(Record):
-    """The reading of a question: a query over the schema, made without a model."""
+    """The reading of a question: a query over the schema, which a reader made or a person wrote."""
 
     text: str | None = None
     """The query as a line, which `ask(reading=...)` accepts; None if the question was not understood."""
+    by: str = ""
+    """The name of the reader; empty for a line that a person wrote."""
+    rules: tuple[str, ...] = ()
+    """The rules of the grammar that it was read by, the widest first; empty for other readers."""
+    senses: tuple[Sense, ...] = ()
+    """What the question means by each type that a name is of, the first as in `text`; empty if there is one."""
+    notes: tuple[str, ...] = ()
+    """What was read otherwise than it is written."""
     cypher: str | None = None
     """The query in Cypher; None if one statement cannot express it."""
     not_understood: tuple[str, ...] = ()

@@ -259,6 +259,50 @@ LAYOUT = KnownLayout(graph=lambda source, columns, tally: Pairs(source) if sourc
     assert sorted(Graph.open(tmp_path / "graph").node_ids()) == ["cat", "dog"]
 
 
+PARROT = "[orienteer.question_readers]\nparrot = parrots:Parrot\n"
+READER = """
+from orienteer import Reading, Refusal
+
+class Parrot:
+    def __init__(self, graph):
+        self.graph = graph
+
+    def read(self, question, run):
+        return READ
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "answer", "text"),
+    [
+        ("Reading(text='count boat')", "1", "count boat"),
+        ("Reading(text='count ship')", None, "parrot read it as 'count ship', which is no query of this graph"),
+        ("Refusal(kind='not_understood', text='I only repeat')", None, "I only repeat"),
+    ],
+)
+def test_its_question_reader_writes_lines_that_are_checked(install, graph, read, answer, text):
+    install(
+        "parrots", READER.replace("READ", read), "[orienteer.question_readers]\nparrot = parrots:Parrot\n", "parrots"
+    )
+    result = Retriever(graph, settings=Settings(), reader="parrot").ask("How many boats?")
+    assert result.answer == answer
+    assert text in (result.refusal.text if answer is None else result.reading.text)
+    assert result.reading.by == ("" if answer is None else "parrot")
+
+
+@pytest.mark.parametrize(
+    ("read", "told"), [("1 / 0", "it failed .ZeroDivisionError"), ("'count boat'", "it returned a str")]
+)
+def test_a_question_reader_that_fails_is_named(install, graph, read, told):
+    install(
+        "parrots", READER.replace("READ", read), "[orienteer.question_readers]\nparrot = parrots:Parrot\n", "parrots"
+    )
+    with pytest.raises(BadOption, match=f"'parrots' registers the question reader 'parrot', and {told}"):
+        Retriever(graph, settings=Settings(), reader="parrot").ask("How many boats?")
+    with pytest.raises(BadOption, match="no question reader 'carrot': there are rules, parrot"):
+        Retriever(graph, settings=Settings(), reader="carrot").ask("How many boats?")
+
+
 @pytest.mark.parametrize(
     "source", ["bolt://localhost/films", "s3://graphs/films"], ids=["no database connector", "no store"]
 )

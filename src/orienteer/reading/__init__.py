@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = face(
         "linker": "AnchorConfig, PhraseLinker",
         "quantities": "converted as converted_quantity, quantity as quantity_at, Written as WrittenWord",
         "questions": "read_queries",
-        "reader": "QuestionReader",
+        "reader": "RulesReader",
         "rules": "ALL as all_rules, unknown_words",
         "vocabulary": "english_words",
         "words": (

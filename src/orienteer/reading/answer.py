@@ -9,27 +9,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.errors import BadOption, Error
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
+from orienteer.plugins import fault, load, registered
+from orienteer.protocols import QuestionReader, Run
 from orienteer.query import plan
 from orienteer.query.proof import Leg, WalkedStep, Witness
-from orienteer.reading.edge_labels import EdgeLabels
+from orienteer.reading.edge_labels import is_of_kinds
 from orienteer.reading.execution import Executor, QueryOutcome
 from orienteer.reading.line import parse
-from orienteer.reading.linker import LinkedPhrase
 from orienteer.reading.query import ExactQuery, Valued, edges_of, joined_of
-from orienteer.reading.reader import QuestionReader, ReadQuestion, Sense, named_rows
-from orienteer.reading.thesaurus import MOST
 from orienteer.reading.wording import QueryWording
-from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
+from orienteer.reading.words import SchemaWords
+from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, WalkedEdge
 from orienteer.text.sentences import one_line
 
+_RULES = "rules"  # our own reader
 _LISTED = 20  # nodes; more of them are not written out as an answer
 _MOST_GROUPS = 200  # groups that are written out
 _EXAMPLES = 3  # names of what was counted
 _LONGEST_VALUE = 200  # characters of a value in a proof
-_NEAR = 3  # names that are offered for one that is not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,57 +60,48 @@ class _Spoken(NamedTuple):
 class Answerer:
     """Answers the questions about one graph that can be read exactly. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, reader: QuestionReader) -> None:
-        self._graph, self._reader = graph, reader
-        self._wording, self._labels = QueryWording(graph), EdgeLabels(reader.lexicon)
+    def __init__(self, graph: Graph, reader: QuestionReader, vocabulary: SchemaWords) -> None:
+        self._graph, self._reader, self._vocabulary = graph, reader, vocabulary
+        self._wording = QueryWording(graph)
 
-    def answer(self, question: Question, mask: Mask | None) -> tuple[ExactAnswer, Explainer | None]:
+    def answer(self, question: Question, mask: Mask | None, run: Run) -> tuple[ExactAnswer, Explainer | None]:
         """Return the answer of a question over the nodes that a mask marks, and what explains its hits.
 
         Raises `BadOption` where the question's own reading cannot be read.
         """
         if question.reading is not None:
-            read = ReadQuestion(parse(question.reading, self._graph))
+            read: Reading | Refusal = Reading(text=question.reading)
+            queries: list[ExactQuery] | Refusal = [parse(question.reading, self._graph)]
         else:
-            read = self._reader.read(question.text)
-        if read.query is None:
-            return self._refused(read), None
+            read = self._reader.read(question.text, run)
+            queries = read if isinstance(read, Refusal) else self._checked(read)
+        if isinstance(queries, Refusal):
+            return _refused(queries), None
+        assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
-        answer = self._answered(read.query, executor.run(read.query), read.respelled)
-        others = [self._answered(sense.query, executor.run(sense.query), read.respelled) for sense in read.senses]
+        answer, *others = [self._answered(read, query, executor.run(query)) for query in queries]
         outcomes = {(one.answer, None if one.rows is None else one.rows.tobytes()) for one in others}
         if len(outcomes) < 2:
-            return answer, Explainer(self._graph, read.query, executor)
-        return _of_senses(read.senses, others), Explainer(self._graph, read.senses[0].query, executor)
+            plain = answer.reading.model_copy(update={"senses": ()})
+            return replace(answer, reading=plain), Explainer(self._graph, queries[0], executor)
+        return _of_senses(read.senses, others), Explainer(self._graph, queries[1], executor)
 
-    def _refused(self, read: ReadQuestion) -> ExactAnswer:
-        words = (*read.unknown_names, *read.not_understood)
-        near: tuple[str, ...] = ()
-        kind: RefusalKind = "not_understood"
-        if read.unknown_names:
-            kind = "unknown_name"
-            names = (name for word in read.unknown_names for name in self._graph.arrays.near_names(word, most=_NEAR))
-            near = tuple(dict.fromkeys(names))
-            text = f"not in this graph: {_quoted(read.unknown_names)}" + (f" (near: {', '.join(near)})" if near else "")
-        elif read.complaint is not None:
-            kind = "not_here" if read.complaint.startswith("nothing here") else "unsupported"
-            left = tuple(word for word in read.not_understood if word.casefold() not in MOST)
-            text = read.complaint + (f"; not understood: {_quoted(left)}" if left else "")
-        elif read.not_understood:
-            text = f"not understood: {_quoted(read.not_understood)}"
-        elif read.reached is not None:
-            text = f"not understood from {read.reached!r} on"
-        else:
-            text = "not understood as a whole"
-        note = f"no exact answer: {text}; what follows was ranked by names and words"
-        return ExactAnswer(
-            Reading(not_understood=words), Refusal(kind=kind, words=words, near=near, text=text), notes=(note,)
-        )
+    def _checked(self, read: Reading) -> list[ExactQuery] | Refusal:
+        """Return the queries of a reader's lines; a refusal that shows the line where one is none of this graph."""
+        queries: list[ExactQuery] = []
+        for line in (read.text or "", *(sense.text for sense in read.senses)):
+            try:
+                queries.append(parse(line, self._graph))
+            except BadOption as error:
+                why = f"{read.by} read it as {line!r}, which is no query of this graph: {error}"
+                return Refusal(kind="not_understood", text=why)
+        return queries
 
-    def _answered(self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase]) -> ExactAnswer:
+    def _answered(self, read: Reading, query: ExactQuery, outcome: QueryOutcome) -> ExactAnswer:
         line = self._wording.line(query)
-        reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(outcome.rows))
-        notes = (*self._between(query), *self._notes(query, outcome, respelled, line))
+        found = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
+        reading = read.model_copy(update=found)
+        notes = (*read.notes, *self._notes(query, outcome, line))
         if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
             outcome = replace(outcome, value=None)
             notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
@@ -125,24 +117,10 @@ class Answerer:
 
     def _is_of_kinds(self, query: ExactQuery) -> bool:
         """Tell whether edges from kinds to wider ones are asked about: what is no kind by one may be one by several."""
-        return any(self._labels.is_of_kinds(kind >> 1) for kind in edges_of(query))
+        return any(is_of_kinds(self._vocabulary, kind >> 1) for kind in edges_of(query))
 
-    def _between(self, query: ExactQuery) -> Iterator[str]:
-        """Yield over what other kinds nodes were joined that no edge joins."""
-        between = (joined.target for joined in joined_of(query.nodes) if joined.target.is_between)
-        types, schema = self._graph.arrays.types, self._graph.schema
-        labels = dict.fromkeys(schema.label(types.nodes[kind]) for nodes in between for kind in nodes.types)
-        if labels:
-            yield f"no edge joins them: read by way of {', '.join(labels)}"
-
-    def _notes(
-        self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase], line: str
-    ) -> Iterator[str]:
-        """Yield what was read otherwise than it is written, where it is used, and what an answer leaves out."""
-        named = set(named_rows(query.nodes))
-        for phrase in respelled:
-            if any(candidate.row in named for candidate in phrase.candidates):
-                yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
+    def _notes(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> Iterator[str]:
+        """Yield which nodes one name is of, and what an answer leaves out."""
         arrays = self._graph.arrays
         own = () if query.nodes.best is not None else (query.nodes,)  # of "X or Y, which is older" both are named
         sets = (*own, *(joined.target for joined in joined_of(query.nodes)))
@@ -223,6 +201,41 @@ class Answerer:
         texts = list(dict.fromkeys(value for _, value in known))
         is_number = all(isinstance(value, int | float) for value in values if value is not None)
         return _Spoken(", ".join(texts), sentence, "number" if is_number and len(texts) == 1 else "text")
+
+
+class _RegisteredReader:
+    """A package's reader, whose faults name it."""
+
+    def __init__(self, name: str, reader: QuestionReader) -> None:
+        self.name, self._reader = name, reader
+
+    def read(self, question: str, run: Run) -> Reading | Refusal:
+        """Return what the reader returns. Raises `BadOption` where it fails, or returns anything else."""
+        try:
+            read = self._reader.read(question, run)
+        except Error:
+            raise
+        except Exception as error:  # somebody's code may fail in any way, and is named
+            why = f"it failed ({type(error).__name__}: {error})"
+            raise BadOption(fault("question_readers", self.name, why)) from error
+        if not isinstance(read, Reading | Refusal):
+            why = f"it returned a {type(read).__name__}, and neither a Reading nor a Refusal"
+            raise BadOption(fault("question_readers", self.name, why))
+        return read if isinstance(read, Refusal) else read.model_copy(update={"by": self.name})
+
+
+def registered_reader(name: str, graph: Graph) -> QuestionReader:
+    """Return a package's reader over a graph. Raises `BadOption` for a name that none has, and where it fails."""
+    make = load("question_readers", name, (_RULES,))
+    if make is None:
+        names = [_RULES, *registered("question_readers", (_RULES,))]
+        raise BadOption(f"there is no question reader {name!r}: there are {', '.join(names)}")
+    try:
+        return _RegisteredReader(name, make(graph))
+    except Error:
+        raise
+    except Exception as error:  # as above
+        raise BadOption(fault("question_readers", name, f"it failed ({type(error).__name__}: {error})")) from error
 
 
 class ProofWording:
@@ -330,6 +343,11 @@ class Explainer:
         return None if value is None else _text(value)
 
 
+def _refused(refusal: Refusal) -> ExactAnswer:
+    note = f"no exact answer: {refusal.text}; what follows was ranked by names and words"
+    return ExactAnswer(Reading(not_understood=refusal.words), refusal, notes=(note,))
+
+
 def _of_senses(senses: Sequence[Sense], answers: Sequence[ExactAnswer]) -> ExactAnswer:
     """Return the answer by the first sense of a name, which says those by the others."""
     told = [one.answer or f"{0 if one.rows is None else len(one.rows):,} nodes" for one in answers]
@@ -343,10 +361,6 @@ def _of_senses(senses: Sequence[Sense], answers: Sequence[ExactAnswer]) -> Exact
 def _told(node: Witness) -> list[Leg]:
     """Return the legs of a node on the way that say more than that it was named."""
     return [leg for leg in node.legs if not isinstance(leg.nodes, plan.Among)]
-
-
-def _quoted(words: Sequence[str]) -> str:
-    return ", ".join(repr(word) for word in words)
 
 
 def _text(value: JsonValue) -> str:

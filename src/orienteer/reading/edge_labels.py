@@ -8,7 +8,7 @@ from enum import Enum
 from orienteer.reading.edge_words import SYNONYM
 from orienteer.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.reading.synonyms import IRREGULAR_VERBS, IS_A, MAKERS, NO_ROLES, ORGANISATIONS, ROLES, SYMMETRIC
-from orienteer.reading.words import SchemaHop
+from orienteer.reading.words import SchemaHop, SchemaWords
 from orienteer.remembered import cached_method
 from orienteer.text import english
 
@@ -117,7 +117,7 @@ class EdgeLabels:
 
     def is_of_kinds(self, edge: int) -> bool:
         """Return whether edges lead from a kind to the wider one that it is of: `is_a`."""
-        return any(" ".join(label.words) in IS_A for label in self._vocabulary.edge_labels[edge])
+        return is_of_kinds(self._vocabulary, edge)
 
     def says_of(self, edge: int) -> bool:
         """Tell whether edges lead from what is the NOUN of something: `pupil_of`, `assistant_to`, not `next_of_kin`."""
@@ -186,3 +186,8 @@ class EdgeLabels:
             return says_of
         is_active = frame in (Voice.SUBJECT, Voice.PASSIVE_OBJECT)
         return is_active == says_by
+
+
+def is_of_kinds(vocabulary: SchemaWords, edge: int) -> bool:
+    """Return whether edges of a type lead from a kind to the wider one that it is of: `is_a`."""
+    return any(" ".join(label.words) in IS_A for label in vocabulary.edge_labels[edge])

@@ -41,6 +41,8 @@ class _ReadingLine:
 
     def __init__(self, line: str, graph: Graph) -> None:
         self._tokens, self._graph = Tokens(line), graph
+        self._is_claim = False
+        """Whether it is asked if there are such nodes at all: a name may be of none of that kind."""
 
     def query(self) -> ExactQuery:
         """Return the whole line."""
@@ -51,6 +53,7 @@ class _ReadingLine:
 
     def _query(self) -> ExactQuery:
         if self._tokens.takes("whether", "any"):
+            self._is_claim = True
             return ExactQuery("test", self._nodes())
         if self._tokens.takes("whether", "every"):
             return self._every()
@@ -188,8 +191,9 @@ class _ReadingLine:
             kept = [row for row in called if not types or int(arrays.node_types[row]) in types]
             if not kept:
                 arrays.row(name)  # raises with near names where there is none
+            if not kept and not self._is_claim:
                 raise BadOption(f"{name!r} is no node of that kind: it is a {arrays.type_at(called[0])}")
-            rows += kept
+            rows += kept or called
             if self._tokens.peek().text.casefold() != "or" or self._tokens.peek(1).kind != "text":
                 return tuple(dict.fromkeys(rows))
             self._tokens.take()

@@ -293,7 +293,7 @@ rules(
 )
 _ORDER = "groups counts totals values places paths pairs checks totality lists trailers"
 """Of two readings at one cost the first stands: what asks for more than a list comes first."""
-_FORMS = rules("questions", *(Rule(f"a question of {form}", f"{form} => {form}") for form in _ORDER.split()))
+_FORMS = rules("questions", *(Rule("", f"{form} => {form}") for form in _ORDER.split()))
 
 
 # ------------------------------------------------------------------------------------ the sentence before a question

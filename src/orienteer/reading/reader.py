@@ -1,10 +1,10 @@
-"""`QuestionReader`: a question to a query, or why it was not understood."""
+"""`RulesReader`: a question to a line, by the rules of a grammar, or why it was not understood."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -12,12 +12,13 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
+from orienteer.protocols import Run
 from orienteer.reading.clauses import all_said, one_said
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.function_words import DETERMINERS, EMPTY
 from orienteer.reading.kinds import people_of
 from orienteer.reading.lexicon import Lexicon
-from orienteer.reading.linker import LinkedPhrase, PhraseLinker
+from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
 from orienteer.reading.nouns import noun_phrases
 from orienteer.reading.quantities import ORDINALS
 from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, Valued, joined_of, placed
@@ -27,7 +28,9 @@ from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.reading.unanswered import Unanswered
 from orienteer.reading.units import NameUnit, Units, ValueUnit
 from orienteer.reading.vocabulary import english_words
+from orienteer.reading.wording import QueryWording
 from orienteer.reading.words import QuestionWords, SchemaWords
+from orienteer.records import Reading, Refusal, RefusalKind, Sense
 from orienteer.text import english
 
 _SPELLED_OUT = tuple(
@@ -66,6 +69,7 @@ _BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
 _NUMBERS = ("count", "average", "sum", "compare")
+_NEAR = 3  # names that are offered for one that is not there
 _MOST_SENSES = 6  # types that one name is of; each is one more reading
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 
@@ -83,7 +87,7 @@ class _Ambiguous(Exception):
     """A name is of several types, of which no one number is told."""
 
 
-class Sense(NamedTuple):
+class _Sense(NamedTuple):
     """What a question means if one of its names is of a type."""
 
     label: str
@@ -91,8 +95,8 @@ class Sense(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadQuestion:
-    """How a question was read."""
+class _Understood:
+    """What was understood of a question."""
 
     query: ExactQuery | None
     cost: float = 0.0
@@ -102,16 +106,64 @@ class ReadQuestion:
     reached: str | None = None
     """The word from which on it was not understood."""
     respelled: tuple[LinkedPhrase, ...] = ()
-    senses: tuple[Sense, ...] = ()
+    rules: tuple[str, ...] = ()
+    """Examples of the rules that it was read by, the widest first."""
+    senses: tuple[_Sense, ...] = ()
     """What it means by each of several types that a name is of, the most joined first. Empty if there is one."""
 
 
-class QuestionReader:
+class RulesReader:
     """Reads questions about one graph exactly, or not at all. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
-        self.lexicon = Lexicon(graph, vocabulary, linker)
-        self._relations = SchemaRelations(self.lexicon)
+    name = "rules"
+
+    def __init__(self, graph: Graph, vocabulary: SchemaWords | None = None, linker: PhraseLinker | None = None) -> None:
+        """`vocabulary` and `linker` are those of a ranking over the same graph, if it has them."""
+        vocabulary = vocabulary or SchemaWords(graph)
+        self.lexicon = Lexicon(graph, vocabulary, linker or PhraseLinker(graph, vocabulary, AnchorConfig()))
+        self._relations, self._wording = SchemaRelations(self.lexicon), QueryWording(graph)
+
+    def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
+        """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
+        read = self._understood(question)
+        if read.query is None:
+            return self._refused(read)
+        return Reading(
+            text=self._wording.line(read.query),
+            by=self.name,
+            rules=read.rules,
+            senses=tuple(Sense(label=one.label, text=self._wording.line(one.query)) for one in read.senses),
+            notes=(*self._between(read.query), *_respelled(read)),
+        )
+
+    def _between(self, query: ExactQuery) -> Iterator[str]:
+        """Yield over what other kinds nodes were joined that no edge joins."""
+        between = (joined.target for joined in joined_of(query.nodes) if joined.target.is_between)
+        labels = dict.fromkeys(self._label(kind) for nodes in between for kind in nodes.types)
+        if labels:
+            yield f"no edge joins them: read by way of {', '.join(labels)}"
+
+    def _refused(self, read: _Understood) -> Refusal:
+        words = (*read.unknown_names, *read.not_understood)
+        near: tuple[str, ...] = ()
+        kind: RefusalKind = "not_understood"
+        if read.unknown_names:
+            kind = "unknown_name"
+            arrays = self.lexicon.graph.arrays
+            names = (name for word in read.unknown_names for name in arrays.near_names(word, most=_NEAR))
+            near = tuple(dict.fromkeys(names))
+            text = f"not in this graph: {_quoted(read.unknown_names)}" + (f" (near: {', '.join(near)})" if near else "")
+        elif read.complaint is not None:
+            kind = "not_here" if read.complaint.startswith("nothing here") else "unsupported"
+            left = tuple(word for word in read.not_understood if word.casefold() not in MOST)
+            text = read.complaint + (f"; not understood: {_quoted(left)}" if left else "")
+        elif read.not_understood:
+            text = f"not understood: {_quoted(read.not_understood)}"
+        elif read.reached is not None:
+            text = f"not understood from {read.reached!r} on"
+        else:
+            text = "not understood as a whole"
+        return Refusal(kind=kind, words=words, near=near, text=text)
 
     def _denied(self, match: re.Match[str]) -> str:
         """Return `non approved` for `unapproved`, where a property says whether something is approved."""
@@ -121,24 +173,24 @@ class QuestionReader:
 
     def _meant(
         self, context: Context, parse: Parse[ExactQuery], people: frozenset[int], ordinals: list[str]
-    ) -> ReadQuestion:
+    ) -> _Understood:
         """Return the query that was read, with what single words say of all of it; none where one asks for more."""
         unanswered = Unanswered(context, self._relations, people).word(parse.value)
         if unanswered is not None:
-            return ReadQuestion(None, not_understood=(unanswered,))
+            return _Understood(None, not_understood=(unanswered,))
         if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
-            return ReadQuestion(None, not_understood=("both",))
+            return _Understood(None, not_understood=("both",))
         if any(map(self._contradicts, _sets_within(parse.value))):
-            return ReadQuestion(None, complaint="two conditions cannot hold together: say it in two questions")
+            return _Understood(None, complaint="two conditions cannot hold together: say it in two questions")
         if _counts_between(parse.value):
-            return ReadQuestion(None, complaint="no edge joins what is counted to it: name the kinds between them")
+            return _Understood(None, complaint="no edge joins what is counted to it: name the kinds between them")
         query = _but_others(context, parse.value)
         if query is None:
-            return ReadQuestion(None, not_understood=("other",))
+            return _Understood(None, not_understood=("other",))
         behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
         if behind is None:
-            return ReadQuestion(None, not_understood=(ordinals[0],))
-        return ReadQuestion(behind, parse.cost)
+            return _Understood(None, not_understood=(ordinals[0],))
+        return _Understood(behind, parse.cost, rules=_rules_of(context, parse.value))
 
     def _contradicts(self, nodes: NodeSet) -> bool:
         """Return whether conditions of a set rule one another out, or say nothing: "a planting in X but not in Y"."""
@@ -150,7 +202,7 @@ class QuestionReader:
         kinds = {one.kinds for one in edges if one.negated} & {one.kinds for one in edges if not one.negated}
         return is_empty or any(map(self._relations.is_single, kinds))
 
-    def _senses(self, read: ReadQuestion, reading: QuestionWords, units: Units, ordinals: list[str]) -> list[Sense]:
+    def _senses(self, read: _Understood, reading: QuestionWords, units: Units, ordinals: list[str]) -> list[_Sense]:
         """Return what a question means by each type of node, or value, that one of its names is of, if several fit.
 
         A name that is read as nodes of all its types together is left so: then all of them are meant. Raises
@@ -182,31 +234,31 @@ class QuestionReader:
 
     def _by_types(
         self, reading: QuestionWords, units: Units, ordinals: list[str], name: tuple[int, NameUnit, list[ValueUnit]]
-    ) -> list[Sense]:
+    ) -> list[_Sense]:
         """Return what a question means by each type or value of a name, those first whose nodes have most edges."""
         place, unit, values = name
-        arrays, senses = self.lexicon.graph.arrays, list[tuple[int, float, Sense]]()
+        arrays, senses = self.lexicon.graph.arrays, list[tuple[int, float, _Sense]]()
         for kind in {int(arrays.node_types[row]) for row in unit.rows}:
             read = self._read(reading, _of_one_type(units, place, kind, arrays.node_types), ordinals)
             rows = set(unit.rows) & set(named_rows(read.query.nodes)) if read.query is not None else ()
             if read.query is not None and rows:
                 degree = int(arrays.adjacency.degree(np.array(list(rows))).sum())
-                senses.append((-degree, read.cost, Sense(self._label(kind), read.query)))
+                senses.append((-degree, read.cost, _Sense(self._label(kind), read.query)))
         for value in values:
             alone = replace(units, names={**units.names, place: []}, values={**units.values, place: [value]})
             read = self._read(reading, alone, ordinals)
             if read.query is not None:
-                senses.append((0, read.cost, Sense(value.property, read.query)))
+                senses.append((0, read.cost, _Sense(value.property, read.query)))
         return [sense for _, _, sense in sorted(senses, key=lambda one: one[:2])]
 
     def _label(self, kind: int) -> str:
         return self.lexicon.graph.schema.label(self.lexicon.graph.arrays.types.nodes[kind])
 
-    def read(self, text: str) -> ReadQuestion:
+    def _understood(self, text: str) -> _Understood:
         """Return the query that a question means; none where some word of it is not understood."""
         text = " ".join(text.split())
         if len(text) > _MOST_CHARACTERS:
-            return ReadQuestion(None, complaint=_TOO_LONG)
+            return _Understood(None, complaint=_TOO_LONG)
         for pattern, replacement in _SPELLED_OUT:
             text = pattern.sub(replacement, text)
         text = _UN.sub(self._denied, text)
@@ -215,25 +267,25 @@ class QuestionReader:
         vocabulary = self.lexicon.vocabulary
         written = vocabulary.read(text)
         if len(written.words) > _MOST_WORDS:
-            return ReadQuestion(None, complaint=_TOO_LONG)
+            return _Understood(None, complaint=_TOO_LONG)
         reading = vocabulary.corrected(written, right=english_words().opening)
         units, respelled = self.lexicon.units(reading)
         read = self._read(reading, units, ordinals)
         try:
             senses = self._senses(read, reading, units, ordinals)
         except _Ambiguous as error:
-            return ReadQuestion(None, complaint=str(error))
+            return _Understood(None, complaint=str(error))
         if senses:
-            read = ReadQuestion(read.query or senses[0].query, read.cost, senses=tuple(senses))
+            read = _Understood(read.query or senses[0].query, read.cost, senses=tuple(senses))
         return replace(read, respelled=tuple(respelled)) if read.query is not None else read
 
-    def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> ReadQuestion:
+    def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> _Understood:
         """Return what words mean, by what each may be."""
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)
         unsaid = _unanswerable(context)
         if unsaid is not None:
-            return ReadQuestion(None, not_understood=(unsaid,))
+            return _Understood(None, not_understood=(unsaid,))
         context.relations = self._relations
         context.nodes, context.described = partial(noun_phrases, context), partial(all_said, context)
         context.modifiers = partial(one_said, context)
@@ -242,16 +294,47 @@ class QuestionReader:
         finally:
             context.forget_rules()
         if context.is_too_deep:
-            return ReadQuestion(None, complaint=_TOO_LONG)
+            return _Understood(None, complaint=_TOO_LONG)
         if grouped is not None and not (parses and _is_of_each(parses[0].value)):
-            return ReadQuestion(None, not_understood=(grouped,))
+            return _Understood(None, not_understood=(grouped,))
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
         names, words = _left(context)
-        return ReadQuestion(
+        return _Understood(
             None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context)
         )
+
+
+def _rules_of(context: Context, query: ExactQuery) -> tuple[str, ...]:
+    """Return examples of the rules that read a query or a part of it, the widest first."""
+    parts = {id(part): number for number, part in enumerate(_parts_of(query))}
+    parts |= {id(value): 0 for _, value in context.fired if isinstance(value, ExactQuery) and value == query}
+    fired = [(parts[id(value)], rule.example) for rule, value in context.fired if id(value) in parts]
+    return tuple(dict.fromkeys(example for _, example in sorted(fired, key=lambda one: one[0]) if example))
+
+
+def _parts_of(value: object) -> Iterator[object]:
+    """Yield a query and all that it is made of."""
+    yield value
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _parts_of(part)
+    elif is_dataclass(value):
+        for name in fields(value):
+            yield from _parts_of(getattr(value, name.name))
+
+
+def _respelled(read: _Understood) -> Iterator[str]:
+    """Yield what was read otherwise than it is written, where it is used."""
+    named = set() if read.query is None else set(named_rows(read.query.nodes))
+    for phrase in read.respelled:
+        if any(candidate.row in named for candidate in phrase.candidates):
+            yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(repr(word) for word in words)
 
 
 def _shape(query: ExactQuery) -> tuple[object, ...]:

@@ -278,7 +278,7 @@ class _Aside:
         def call() -> None:
             try:
                 waiting.set_result(go_on())
-            except BaseException as error:  # raised where the result is waited for
+            except BaseException as error:  # noqa: BLE001  # raised where the result is waited for
                 waiting.set_exception(error)
 
         self._calls.put(call)

@@ -16,10 +16,10 @@ from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
 from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meaning, NodeScorer, Scores, with_first
 from orienteer.protocols import Run
-from orienteer.reading.answer import Answerer, Explainer
+from orienteer.reading.answer import Answerer, Explainer, registered_reader
 from orienteer.reading.answer_type import Understanding, understand
 from orienteer.reading.linker import AnchorConfig, PhraseLinker
-from orienteer.reading.reader import QuestionReader
+from orienteer.reading.reader import RulesReader
 from orienteer.reading.words import LONGEST, SchemaWords
 from orienteer.records import (
     JsonValue,
@@ -64,12 +64,14 @@ class Anchor:
 
     @cached_property
     def _answerer(self) -> Answerer:
-        return Answerer(self._graph, QuestionReader(self._graph, self._vocabulary, self._linker))
+        own = RulesReader(self._graph, self._vocabulary, self._linker)
+        reader = own if self.config.reader == own.name else registered_reader(self.config.reader, self._graph)
+        return Answerer(self._graph, reader, self._vocabulary)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that the anchors, the type of answer and the words support, best first."""
         started = time.perf_counter()
-        exact, explainer = self._answerer.answer(question, self._mask(question))
+        exact, explainer = self._answerer.answer(question, self._mask(question), run)
         payment = self._meaning.pay(question.text, run) if exact.rows is None else EmbeddingPayment()
         ranking = self.find(question, by_meaning=exact.rows is None and payment.lack is None)
         notes = [*exact.notes]

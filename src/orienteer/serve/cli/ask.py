@@ -50,6 +50,7 @@ def ask(
         str | None,
         typer.Option(metavar="LINE", help="Use this reading instead of interpreting the question."),
     ] = None,
+    why: Annotated[bool, typer.Option("--why", help="Print which rules of the grammar read the question.")] = False,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Rank only, do not answer.")] = False,
     trajectories: Annotated[bool, typer.Option("--trajectories", help="Include the trajectories in the JSON.")] = False,
     set_options: arguments.MethodOptions = None,
