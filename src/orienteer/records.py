@@ -444,6 +444,8 @@ class Refusal(Record):
     near: tuple[str, ...] = ()
     """Names of the graph with a similar spelling."""
     text: str = ""
+    questions: tuple[str, ...] = ()
+    """The nearest questions that are understood, made of the words that were."""
 
 
 class Trajectory(Record):
@@ -624,6 +626,11 @@ class Result(Record):
         return frame(rows, ["rank", *fields])
 
     @property
+    def is_unread(self) -> bool:
+        """Whether the question could not be read exactly: the hits are the nearest nodes by names and words."""
+        return self.refusal is not None and self.reading is not None and self.reading.text is None
+
+    @property
     def meeting(self) -> str | None:
         """A note on the number of nodes that meet all of a question, if they are too many for an answer, or None."""
         total = self.reading.total if self.reading is not None and self.answer is None else None
@@ -682,8 +689,8 @@ class Result(Record):
 
     @property
     def _picture_hits(self) -> tuple[Ranked, ...]:
-        """Return the hits that meet all of the question, which nearby ones would hide, or else all hits."""
-        return tuple(hit for hit in self.hits if hit.complete) or self.hits
+        """Return the hits that meet all of the question, which nearby ones would hide, or else all; none unread."""
+        return () if self.is_unread else tuple(hit for hit in self.hits if hit.complete) or self.hits
 
     @property
     def _ends(self) -> tuple[EdgeEnd, ...]:
@@ -702,6 +709,7 @@ class Result(Record):
             answer.insert(0, f"read as: {self.reading.text}")
         elif self.refusal is not None:
             answer.insert(0, f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}")
+            answer += [f"understood would be: {question}" for question in self.refusal.questions]
         answer += [f"quoted from {citation.source.place}" for citation in self.citations if citation.source is not None]
         return [*answer, self.meeting] if self.meeting is not None else answer
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,6 @@ from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
 from orienteer.reading.clauses import all_said, one_said
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import DETERMINERS, EMPTY
 from orienteer.reading.kinds import people_of
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
@@ -23,6 +23,7 @@ from orienteer.reading.nouns import noun_phrases
 from orienteer.reading.quantities import ORDINALS
 from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, Valued, joined_of, placed
 from orienteer.reading.questions import read_queries
+from orienteer.reading.refusals import nearest_questions, not_understood, refusal_of, unsupported
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.reading.unanswered import Unanswered
@@ -30,8 +31,7 @@ from orienteer.reading.units import NameUnit, Units, ValueUnit
 from orienteer.reading.vocabulary import english_words
 from orienteer.reading.wording import QueryWording
 from orienteer.reading.words import QuestionWords, SchemaWords
-from orienteer.records import Reading, Refusal, RefusalKind, Sense
-from orienteer.text import english
+from orienteer.records import Reading, Refusal, Sense
 
 _SPELLED_OUT = tuple(
     (re.compile(pattern), words)
@@ -69,7 +69,8 @@ _BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
 _NUMBERS = ("count", "average", "sum", "compare")
-_NEAR = 3  # names that are offered for one that is not there
+_NEAREST = 3  # questions that are offered
+_MOST_TRIED = 5  # each is read once more
 _MOST_SENSES = 6  # types that one name is of; each is one more reading
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 
@@ -100,16 +101,19 @@ class _Understood:
 
     query: ExactQuery | None
     cost: float = 0.0
-    not_understood: tuple[str, ...] = ()
-    unknown_names: tuple[str, ...] = ()
-    complaint: str | None = None
-    reached: str | None = None
-    """The word from which on it was not understood."""
+    refusal: Refusal | None = None
+    """Why there is no query."""
+    context: Context | None = None
+    """The words that were not understood together, for the nearest questions."""
     respelled: tuple[LinkedPhrase, ...] = ()
     rules: tuple[str, ...] = ()
     """Examples of the rules that it was read by, the widest first."""
     senses: tuple[_Sense, ...] = ()
     """What it means by each of several types that a name is of, the most joined first. Empty if there is one."""
+
+
+def _unread(context: Context, refusal: Refusal) -> _Understood:
+    return _Understood(None, refusal=refusal, context=context)
 
 
 class RulesReader:
@@ -127,7 +131,9 @@ class RulesReader:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
         read = self._understood(question)
         if read.query is None:
-            return self._refused(read)
+            assert read.refusal is not None
+            nearest = () if read.context is None else self._nearest(read.context)
+            return read.refusal.model_copy(update={"questions": nearest})
         return Reading(
             text=self._wording.line(read.query),
             by=self.name,
@@ -136,34 +142,23 @@ class RulesReader:
             notes=(*self._between(read.query), *_respelled(read)),
         )
 
+    def _nearest(self, context: Context) -> tuple[str, ...]:
+        """Return the nearest questions that are understood, made of the words that are."""
+        lines = dict[str, str]()
+        for question in islice(nearest_questions(context), _MOST_TRIED):
+            read = self._understood(question)
+            if read.query is not None:
+                lines.setdefault(self._wording.line(read.query), question)
+            if len(lines) == _NEAREST:
+                break
+        return tuple(lines.values())
+
     def _between(self, query: ExactQuery) -> Iterator[str]:
         """Yield over what other kinds nodes were joined that no edge joins."""
         between = (joined.target for joined in joined_of(query.nodes) if joined.target.is_between)
         labels = dict.fromkeys(self._label(kind) for nodes in between for kind in nodes.types)
         if labels:
             yield f"no edge joins them: read by way of {', '.join(labels)}"
-
-    def _refused(self, read: _Understood) -> Refusal:
-        words = (*read.unknown_names, *read.not_understood)
-        near: tuple[str, ...] = ()
-        kind: RefusalKind = "not_understood"
-        if read.unknown_names:
-            kind = "unknown_name"
-            arrays = self.lexicon.graph.arrays
-            names = (name for word in read.unknown_names for name in arrays.near_names(word, most=_NEAR))
-            near = tuple(dict.fromkeys(names))
-            text = f"not in this graph: {_quoted(read.unknown_names)}" + (f" (near: {', '.join(near)})" if near else "")
-        elif read.complaint is not None:
-            kind = "not_here" if read.complaint.startswith("nothing here") else "unsupported"
-            left = tuple(word for word in read.not_understood if word.casefold() not in MOST)
-            text = read.complaint + (f"; not understood: {_quoted(left)}" if left else "")
-        elif read.not_understood:
-            text = f"not understood: {_quoted(read.not_understood)}"
-        elif read.reached is not None:
-            text = f"not understood from {read.reached!r} on"
-        else:
-            text = "not understood as a whole"
-        return Refusal(kind=kind, words=words, near=near, text=text)
 
     def _denied(self, match: re.Match[str]) -> str:
         """Return `non approved` for `unapproved`, where a property says whether something is approved."""
@@ -177,19 +172,19 @@ class RulesReader:
         """Return the query that was read, with what single words say of all of it; none where one asks for more."""
         unanswered = Unanswered(context, self._relations, people).word(parse.value)
         if unanswered is not None:
-            return _Understood(None, not_understood=(unanswered,))
+            return _unread(context, not_understood(unanswered))
         if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
-            return _Understood(None, not_understood=("both",))
+            return _unread(context, not_understood("both"))
         if any(map(self._contradicts, _sets_within(parse.value))):
-            return _Understood(None, complaint="two conditions cannot hold together: say it in two questions")
+            return _unread(context, unsupported("two conditions cannot hold together: say it in two questions"))
         if _counts_between(parse.value):
-            return _Understood(None, complaint="no edge joins what is counted to it: name the kinds between them")
+            return _unread(context, unsupported("no edge joins what is counted to it: name the kinds between them"))
         query = _but_others(context, parse.value)
         if query is None:
-            return _Understood(None, not_understood=("other",))
+            return _unread(context, not_understood("other"))
         behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
         if behind is None:
-            return _Understood(None, not_understood=(ordinals[0],))
+            return _unread(context, not_understood(ordinals[0]))
         return _Understood(behind, parse.cost, rules=_rules_of(context, parse.value))
 
     def _contradicts(self, nodes: NodeSet) -> bool:
@@ -258,7 +253,7 @@ class RulesReader:
         """Return the query that a question means; none where some word of it is not understood."""
         text = " ".join(text.split())
         if len(text) > _MOST_CHARACTERS:
-            return _Understood(None, complaint=_TOO_LONG)
+            return _Understood(None, refusal=unsupported(_TOO_LONG))
         for pattern, replacement in _SPELLED_OUT:
             text = pattern.sub(replacement, text)
         text = _UN.sub(self._denied, text)
@@ -267,14 +262,14 @@ class RulesReader:
         vocabulary = self.lexicon.vocabulary
         written = vocabulary.read(text)
         if len(written.words) > _MOST_WORDS:
-            return _Understood(None, complaint=_TOO_LONG)
+            return _Understood(None, refusal=unsupported(_TOO_LONG))
         reading = vocabulary.corrected(written, right=english_words().opening)
         units, respelled = self.lexicon.units(reading)
         read = self._read(reading, units, ordinals)
         try:
             senses = self._senses(read, reading, units, ordinals)
         except _Ambiguous as error:
-            return _Understood(None, complaint=str(error))
+            return _Understood(None, refusal=unsupported(str(error)))
         if senses:
             read = _Understood(read.query or senses[0].query, read.cost, senses=tuple(senses))
         return replace(read, respelled=tuple(respelled)) if read.query is not None else read
@@ -285,7 +280,7 @@ class RulesReader:
         grouped = _grouped(context)
         unsaid = _unanswerable(context)
         if unsaid is not None:
-            return _Understood(None, not_understood=(unsaid,))
+            return _unread(context, not_understood(unsaid))
         context.relations = self._relations
         context.nodes, context.described = partial(noun_phrases, context), partial(all_said, context)
         context.modifiers = partial(one_said, context)
@@ -294,16 +289,12 @@ class RulesReader:
         finally:
             context.forget_rules()
         if context.is_too_deep:
-            return _Understood(None, complaint=_TOO_LONG)
+            return _Understood(None, refusal=unsupported(_TOO_LONG))
         if grouped is not None and not (parses and _is_of_each(parses[0].value)):
-            return _Understood(None, not_understood=(grouped,))
+            return _unread(context, not_understood(grouped))
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
-        complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
-        names, words = _left(context)
-        return _Understood(
-            None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context)
-        )
+        return _unread(context, refusal_of(context))
 
 
 def _rules_of(context: Context, query: ExactQuery) -> tuple[str, ...]:
@@ -331,10 +322,6 @@ def _respelled(read: _Understood) -> Iterator[str]:
     for phrase in read.respelled:
         if any(candidate.row in named for candidate in phrase.candidates):
             yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
-
-
-def _quoted(words: Sequence[str]) -> str:
-    return ", ".join(repr(word) for word in words)
 
 
 def _shape(query: ExactQuery) -> tuple[object, ...]:
@@ -402,11 +389,6 @@ def _is_of_every(query: ExactQuery) -> bool:
     return is_plain and any(condition.extent == "every" for condition in joined_of(query.nodes))
 
 
-def _reached(context: Context) -> str | None:
-    place = context.reached
-    return context.reading.surface(place, place + 1) if 0 < place < context.end else None
-
-
 def _unanswerable(context: Context) -> str | None:
     """Return a word that no query answers: what ties two parts together, `most` as a majority, a letter `a`."""
     for place, word in enumerate(context.words):
@@ -466,33 +448,3 @@ def _named_together(nodes: NodeSet) -> Iterator[tuple[int, ...]]:
         elif isinstance(condition, Either):
             for option in condition.options:
                 yield from _named_together(NodeSet(conditions=option))
-
-
-def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names that no node has, and the other words that say something and are nothing of the graph."""
-    reading, covered = context.reading, context.units.covered()
-    names: list[str] = []
-    words: list[str] = []
-    place = 0
-    while place < context.end:
-        last = place + 1
-        if _says_something(context, place) and place not in covered:
-            while _goes_on(context, place, last):
-                last += 1
-            is_name = reading.is_written_as_name(place) or reading.words[place].is_quoted
-            (names if is_name else words).append(reading.surface(place, last))
-        place = last
-    return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(words))
-
-
-def _says_something(context: Context, place: int) -> bool:
-    word = context.reading.words[place]
-    return not word.is_stop and word.text not in EMPTY | DETERMINERS | english.ASKING | english.NO_NAMES
-
-
-def _goes_on(context: Context, first: int, place: int) -> bool:
-    """Return whether a quoted name that begins at a place goes on with a word: `"Zork Nine"`."""
-    if place >= context.end or not context.reading.words[first].is_quoted:
-        return False
-    between = context.reading.text[context.reading.words[place - 1].end : context.reading.words[place].start]
-    return context.reading.words[place].is_quoted and between.isspace()

@@ -55,7 +55,10 @@ class Rule:
     """A line of the grammar."""
 
     def __init__(self, example: str, line: str, gives: Callable[..., Any] | None = None) -> None:
-        """Read a line; a rule of other rules has no example of its own. `gives` takes values of its parts by their names, and None says that the rule does not hold."""
+        """Read a line; a rule of other rules has no example.
+
+        `gives` takes values of its parts by their names, and None says that the rule does not hold.
+        """
         self.example, self.line = example, line
         line, _, cost = line.partition("~")
         line, _, result = line.partition("=>")

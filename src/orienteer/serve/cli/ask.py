@@ -14,7 +14,7 @@ from orienteer.files import cache_folder, make_cache_folder
 from orienteer.serve.cli import answering, arguments, background
 from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
 from orienteer.serve.cli.output import Output
-from orienteer.serve.views.records import SentWords
+from orienteer.serve.views.records import MOST_NEAREST, SentWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Stream
@@ -61,7 +61,7 @@ def ask(
         Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
     ] = None,
     watch: arguments.Watch = False,
-) -> None:
+) -> int:
     """Answer a question, with the path or quotation that proves it."""
     from orienteer.options import pairs_of
     from orienteer.retriever import Retriever
@@ -78,7 +78,7 @@ def ask(
     options = {**pairs_of(set_options or ()), **{name: value for name, value in flags.items() if value is not None}}
     configured = model.settings(options=options)
 
-    def answer() -> Graph:
+    def answer() -> tuple[Graph, Result]:
         """Answer from the current graph, rebuilt if its sources have changed."""
         graph = arguments.open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
@@ -99,29 +99,42 @@ def ask(
             _write_trace(out, result, trace)
         try:
             print_outcome(out, graph, _readable(out, graph, result) if k is None else result, words)
+            if why:
+                _print_rules(out, result)
         finally:
             # The result is shown before the trace is written, for a disk may be full.
             if trace not in (None, arguments.STANDARD):
                 _write_trace(out, result, trace)
         if (note := background.start_vectors(graph, configured)) is not None:
             out.note(f"note: {note}")
-        return graph
+        return graph, result
 
-    graph = answer()
+    graph, result = answer()
     if watch:
         _watch(out, graph, answer)
+    return 1 if result.is_unread else 0
 
 
 def _readable(out: Output, graph: Graph, result: Result) -> Result:
-    """Return a result with as many passages as a person reads; a note has the number of the rest."""
-    more = len(result.hits) - _PASSAGES
-    if out.as_json or more <= 0 or not graph.arrays.is_made_of_documents:
+    """Return a result with as many hits as a person reads; a note has the number of the rest."""
+    most = len(result.hits)
+    if result.reading is not None:  # what meets the question only in part, or was not asked for at all
+        most = sum(hit.complete for hit in result.hits) + MOST_NEAREST
+    elif graph.arrays.is_made_of_documents:
+        most = _PASSAGES
+    more = len(result.hits) - most
+    if out.as_json or more <= 0:
         return result
     out.note(f"{more} more: -k {len(result.hits)} prints them")
-    return result.model_copy(update={"hits": result.hits[:_PASSAGES]})
+    return result.model_copy(update={"hits": result.hits[:most]})
 
 
-def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
+def _print_rules(out: Output, result: Result) -> None:
+    if result.reading is not None and result.reading.text is not None and not out.as_json:
+        out.print(f"\nread by: {'; '.join(result.reading.rules) or result.reading.by or 'a line of yours'}")
+
+
+def _watch(out: Output, graph: Graph, answer: Callable[[], tuple[Graph, Result]]) -> None:
     """Answer again whenever a source of the graph has changed. Errors are printed, and do not end it."""
     if not graph.arrays.manifest.provenance.get("sources"):
         raise UsageError(f"{graph.path} was made of no files: there is nothing to watch")

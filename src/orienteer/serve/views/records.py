@@ -286,13 +286,18 @@ class Facets(View):
 # The words around a result in every interface that prints lines: its answers, and the headings between its hits.
 
 
+MOST_NEAREST = 3
+"""How many hits a person sees that do not meet all of a question: none of them is an answer."""
+
+
 def read_as(result: Result) -> str | None:
-    """Return the reading line of a result, or why it has no exact answer; None if the question was not read."""
+    """Return the reading line of a result, or why it has no exact answer and what has; None for methods without."""
     reading, refusal = result.reading, result.refusal
     if reading is not None and reading.text is not None:
         return f"read as: {reading.text}"
     if refusal is not None:
-        return f"no exact answer: {refusal.text}" if reading is not None else refusal.text
+        why = f"no exact answer: {refusal.text}" if reading is not None else refusal.text
+        return "\n".join([why, *(f"understood would be: {question}" for question in refusal.questions)])
     return None
 
 
@@ -319,7 +324,8 @@ def lines_between(result: Result) -> dict[int, str]:
     is_read = result.reading is not None and result.reading.complete
     if is_read or (first > 1 and result.reading is None):
         return {first: "-- nearby: these meet some of it --"}
-    return {1: "-- nearest --"} if result.reading is None and result.refusal is not None else {}
+    is_refused = result.refusal is not None and (result.reading is None or result.is_unread)
+    return {1: "-- nearest --"} if is_refused else {}
 
 
 # The words of an answer that an interface shows while a model writes them.
