@@ -100,6 +100,17 @@ export class Answer {
       );
     } else if (!refusal && reading?.not_understood.length)
       parts.push(el("p", { class: "refusal" }, say("unknownWords", { words: reading.not_understood.join(", ") })));
+    if (refusal?.questions.length)
+      parts.push(
+        el(
+          "p",
+          { class: "near" },
+          `${say("understoodWouldBe")} `,
+          ...refusal.questions.map((instead) =>
+            el("button", { class: "chip", onclick: () => this.uses.askInstead("", instead) }, instead),
+          ),
+        ),
+      );
     this.reading.replaceChildren(...parts);
     this.reading.hidden = !parts.length;
   }

@@ -12,7 +12,7 @@ import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
-import type { Facets, Happening, Hit, Result } from "./records";
+import { isUnread, type Facets, type Happening, type Hit, type Result } from "./records";
 import {
   askForKey,
   NO_GRAPH,
@@ -381,10 +381,11 @@ export class App {
   }
 
   /** Add what the graph says of the hits: the picture and the facets. */
-  private async addBeside({ asked, hits }: Turn, signal: AbortSignal): Promise<void> {
+  private async addBeside({ asked, hits: found, result }: Turn, signal: AbortSignal): Promise<void> {
+    const hits = isUnread(result) ? [] : found;
     const nodes = hits.map((hit) => hit.id),
       counted = nodes.length ? post<Facets>("api/facets", { graph: asked.graph, nodes }, signal) : null;
-    const [, facets] = await Promise.all([this.picture.draw(hits, this.steps.named, signal), counted]);
+    const [, facets] = await Promise.all([this.picture.draw(hits, hits.length ? this.steps.named : [], signal), counted]);
     if (this.asked !== asked) return;
     if (facets) this.facets.show(facets, this.filters);
   }
@@ -417,8 +418,9 @@ export class App {
     if (result.reading?.complete) this.cards.divide(!hits.some((hit) => hit.complete));
     this.cards.stopWaiting();
     if (!hits.length) this.cards.clear();
+    else if (isUnread(result)) this.cards.fold();
     byId("found").textContent = say("found", { n: hits.length });
-    byId("found").hidden = !hits.length;
+    byId("found").hidden = !hits.length || isUnread(result);
     byId("nothing").textContent = say(isWhole(this.graph) ? "nothing" : "nothingSoFar");
     byId("nothing").hidden = hits.length > 0 || result.answer !== null;
     this.acts.show(turn);

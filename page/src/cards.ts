@@ -7,7 +7,8 @@ import { number, say } from "./texts";
 
 const EDGES_SHOWN = 4,
   EDGES_OPENED = 40,
-  SNIPPET = 420;
+  SNIPPET = 420,
+  NEAREST = 3;
 
 /** What the rest of the page does when a card is used. */
 export type Uses = {
@@ -59,6 +60,16 @@ export class Cards {
     if (first < 0) return;
     const text = nothingMeets ? `${say("nothingMeets")} ${say("nearby")}` : say("nearby");
     this.list.insertBefore(el("li", { class: "divide" }, text), this.list.children[first] ?? null);
+  }
+
+  /** Leave a few cards, under a fold, where none is an answer. */
+  fold(): void {
+    this.hits = this.hits.slice(0, NEAREST);
+    const cards = [...this.list.children].slice(0, NEAREST);
+    const inside = el("ol", {}, ...cards);
+    this.list.replaceChildren(
+      el("li", {}, el("details", {}, el("summary", {}, say("nearest", { n: cards.length })), inside)),
+    );
   }
 
   /** Bring the card of a node into sight. */

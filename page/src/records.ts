@@ -38,7 +38,7 @@ export type Reading = {
   complete: boolean;
   total: number | null;
 };
-export type Refusal = { kind: string; words: string[]; near: string[]; text: string };
+export type Refusal = { kind: string; words: string[]; near: string[]; text: string; questions: string[] };
 export type Citation = {
   begin: number;
   end: number;
@@ -116,4 +116,9 @@ export function place(source: Source, words: { page: string; rows: string }): st
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+/** Tell whether a question could not be read exactly: its hits are the nearest nodes, and none is an answer. */
+export function isUnread({ reading, refusal }: Result): boolean {
+  return refusal !== null && reading !== null && reading.text === null;
 }

@@ -112,7 +112,7 @@ def ask(
     graph, result = answer()
     if watch:
         _watch(out, graph, answer)
-    return 1 if result.is_unread else 0
+    return int(result.is_unread)
 
 
 def _readable(out: Output, graph: Graph, result: Result) -> Result:
