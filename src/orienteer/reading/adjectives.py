@@ -9,7 +9,7 @@ from typing import NamedTuple
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.query import Best, Measure, NodeSet
-from orienteer.reading.thesaurus import ADJECTIVES, NO_AGES, SUPERLATIVES, VERBS, Adjective
+from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective
 
 
 class Superlative(NamedTuple):
@@ -32,7 +32,7 @@ def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: i
     own = [facts for facts in properties_of(context, nodes) if facts.kind in ("number", "year", "date")]
     fitting = [facts for facts in own if words.intersection(facts.stems)]
     if adjective.is_age:
-        others = _stems(context, NO_AGES)
+        others = _stems(context, WORDS["no ages"])
         fitting = [facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)]
         fitting = [facts for facts in fitting if words.intersection(facts.stems)] or fitting
     if len(fitting) > 1:  # `price` is more the price of a thing than `purchase_price` is
@@ -50,7 +50,7 @@ def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: i
 
 def stated_by(context: Context, verb: str, nodes: NodeSet) -> PropertyFacts | None:
     """Return the property that `weigh` or `cost` states; None where no property or several are stated so."""
-    stems = _stems(context, VERBS[verb])
+    stems = _stems(context, ENGLISH.stating[verb])
     fitting = [facts for facts in properties_of(context, nodes) if stems.intersection(facts.stems)]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -62,10 +62,10 @@ def _stems(context: Context, words: frozenset[str]) -> set[str]:
 def superlatives_at(context: Context, place: int) -> Iterator[Parse[Superlative]]:
     """Yield `tallest`, `most expensive`, `least expensive`."""
     word, after = context.at(place), context.at(place + 1)
-    if word in SUPERLATIVES:
-        yield Parse(place + 1, Superlative(SUPERLATIVES[word], is_more=True), 0.0)
-    if word in ("most", "least") and after in ADJECTIVES:
-        yield Parse(place + 2, Superlative(ADJECTIVES[after], word == "most"), 0.0)
+    if word in ENGLISH.superlatives:
+        yield Parse(place + 1, Superlative(ENGLISH.superlatives[word], is_more=True), 0.0)
+    if word in ("most", "least") and after in ENGLISH.adjectives:
+        yield Parse(place + 2, Superlative(ENGLISH.adjectives[after], word == "most"), 0.0)
 
 
 def best_of(context: Context, nodes: NodeSet, superlative: Superlative, first: int, place: int) -> NodeSet | None:

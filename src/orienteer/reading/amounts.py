@@ -6,20 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.reading.adjectives import compared_by, properties_of
-from orienteer.reading.comparisons import behind, compared, compared_twice, sign
+from orienteer.reading.comparisons import AT_LEAST_OR_MOST, behind, compared, compared_twice, sign
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import words_of
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.properties import properties_named
 from orienteer.reading.quantities import Quantity
 from orienteer.reading.query import Comparison, Condition, NodeSet, Valued
-from orienteer.reading.signs import OF_SIZES
-from orienteer.reading.thesaurus import ADJECTIVES
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.units import UNITS
-
-_BEHIND: tuple[Comparison, ...] = (">=", "<=")
-_SHARES = words_of("percent percentag pct share rate ratio abv")
-"""Stems of properties that are told in percent."""
 
 
 def amount_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -31,7 +25,7 @@ def amount_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
         for comparison in sign(context, start, of_dates=True):
             amount = context.units.quantities.get(context.skip(comparison.last, ("the", "year")))
             if amount is not None:
-                if amount.is_year and amount.unit is None and context.at(start) in OF_SIZES:
+                if amount.is_year and amount.unit is None and context.at(start) in WORDS["of sizes"]:
                     context.complain(start, f"{context.at(start)!r} compares what? name the property")
                 is_own = context.at(place) in ("from", "dating") and (start > place or context.at(amount.last) == "or")
                 yield from _unnamed(context, start, nodes, amount, is_own=is_own)
@@ -46,7 +40,7 @@ def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
     if amount is None:
         return
     named = [(facts, last, cost) for facts, last, cost in properties_named(context, amount.last, nodes)]
-    adjective = ADJECTIVES.get(context.at(amount.last))
+    adjective = ENGLISH.adjectives.get(context.at(amount.last))
     facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
     if facts is not None and amount.unit is not None:
         named.append((facts, amount.last + 1, 0.0))
@@ -57,7 +51,7 @@ def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
                 continue
             if facts.kind == "number":
                 yield Parse(last, nodes.that(valued), cost + 0.1)
-            for comparison in _BEHIND:
+            for comparison in AT_LEAST_OR_MOST:
                 end = behind(context, last, comparison)
                 if end is not None:
                     yield Parse(end, nodes.that(replace(valued, comparison=comparison)), cost)
@@ -90,9 +84,11 @@ def _told_in(context: Context, place: int, amount: Quantity, nodes: NodeSet) -> 
     own = properties_of(context, nodes)
     if amount.unit is not None:
         dimension, _ = UNITS[amount.unit]
-        shares = [facts for facts in own if dimension == "share" and not _SHARES.isdisjoint(facts.stems)]
+        shares = [
+            facts for facts in own if dimension == "share" and not WORDS["told in percent"].isdisjoint(facts.stems)
+        ]
         return shares or [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
-    if context.at(place) in OF_SIZES:
+    if context.at(place) in WORDS["of sizes"]:
         return []  # "under 1000" is no time
     if (amount.is_year or amount.span is not None) and not nodes.conditions:
         return [facts for facts in own if facts.kind in ("year", "date")]
@@ -101,7 +97,7 @@ def _told_in(context: Context, place: int, amount: Quantity, nodes: NodeSet) -> 
 
 def _with_adjective(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
     """Yield `over 300 metres long`, `between 5 and 8 m tall`: an adjective is behind the last amount."""
-    adjective = ADJECTIVES.get(context.at(amount.last))
+    adjective = ENGLISH.adjectives.get(context.at(amount.last))
     facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
     for parse in compared(context, place, facts) if facts is not None else ():
         if parse.last == amount.last:

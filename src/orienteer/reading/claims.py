@@ -13,7 +13,7 @@ from orienteer.reading.likenesses import likeness_of_pair
 from orienteer.reading.names import names_at
 from orienteer.reading.query import Among, ExactQuery, Measure, NodeSet
 from orienteer.reading.rules import Found, Rule, part, rules
-from orienteer.reading.thesaurus import MORE
+from orienteer.reading.vocabulary import ENGLISH
 
 
 def _test(nodes: NodeSet) -> ExactQuery:
@@ -125,7 +125,7 @@ def _exists(context: Context, nodes: NodeSet, found: Found) -> ExactQuery | None
 def greater(context: Context, place: int, facts: PropertyFacts) -> Parse[bool] | None:
     """Read `bigger than`, `over`, `below`: that a property is more than another's, or less."""
     meant = next(iter(adjective(context, place)), None)
-    is_more = MORE.get(context.at(place), None if meant is None else meant.value[0].ascending == meant.value[1])
+    is_more = ENGLISH.more.get(context.at(place), None if meant is None else meant.value[0].ascending == meant.value[1])
     than = context.end_of(place + 1 if meant is None else meant.last, "than")
     if is_more is None or than is None or not facts.is_measured:
         return None

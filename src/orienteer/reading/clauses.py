@@ -9,19 +9,6 @@ from typing import NamedTuple
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
 from orienteer.reading.extents import extent_said
-from orienteer.reading.function_words import (
-    ADVERBIAL,
-    AUXILIARIES,
-    BEING,
-    DENIALS,
-    FINDING,
-    HAVING,
-    PREPOSITIONS,
-    PRONOUNS,
-    RELATIVE,
-    phrases_of,
-    words_of,
-)
 from orienteer.reading.joints import contrary, denied
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.likenesses import likeness_said, likeness_whose
@@ -35,23 +22,14 @@ from orienteer.reading.rankings import most_bare, most_in
 from orienteer.reading.subjects import subject_said
 from orienteer.reading.traits import trait_said
 from orienteer.reading.verbs import neither_verb, verb_said
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.whose import whose_said
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
-_CLAUSE_WORDS = RELATIVE | AUXILIARIES | PREPOSITIONS | DENIALS
+_CLAUSE_WORDS = WORDS["relative"] | WORDS["auxiliaries"] | WORDS["all prepositions"] | WORDS["denials"]
 """What begins another clause, as a noun does not."""
 _FAR = 0.05  # cost
-_OF_NEAREST = RELATIVE | words_of("in at on from inside within with")
-"""Words behind a kind of things that say something of it, and of nothing further away."""
-_FINITE = words_of("is are was were do does did has have had")
-_AND = phrases_of("and also, and, but also, but, as well as, while also, while, plus, yet, all")
-_OR = phrases_of("or are, or, or that, or which, or who")
-_ASIDES = phrases_of("""are there, is there, there are, in all, in total, altogether, are the ones, are those,
-    have they got, have we got, have you got, do we have, do you have, we have, we ve got, you have""")
-"""What may stand between a noun and what is said of it: `how many ships are there that`."""
-_USED = ("against", "for", "with")
-_ARTICLES = phrases_of("a, an, one of the, the, a kind of, among the, to the")
 
 
 class Described(NamedTuple):
@@ -91,17 +69,19 @@ def all_said(context: Context, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
 def _and_more(context: Context, described: Described) -> Iterator[Described]:
     """Yield a set with one more thing said of it: `that treat X` and `and cause Y`."""
     last, nodes, cost = described.parse
-    begin = context.starts(last, *(_AND if _has_said(described) else _ASIDES))
+    begin = context.starts(
+        last, *(ENGLISH.phrases["and of clauses"] if _has_said(described) else ENGLISH.phrases["asides"])
+    )
     if begin is not None and _is_bare_behind_denial(context, begin, described):
         return  # "neither games nor fonts and libs" may mean either
     # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
-    far = _FAR if begin is None and nodes.conditions and context.at(last) in PREPOSITIONS else 0.0
+    far = _FAR if begin is None and nodes.conditions and context.at(last) in WORDS["all prepositions"] else 0.0
     if begin is None and nodes.conditions and not _is_behind_comma(context, last):
         far = _FAR  # "students enrolled in courses taught by X": the courses are
-    if begin is None and context.depth > 1 and context.at(last) in _FINITE:
+    if begin is None and context.depth > 1 and context.at(last) in WORDS["finite"]:
         far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
     is_far = begin is None and _has_said(described) and _leads_to_kind(nodes)
-    is_far = is_far and context.at(last) in _OF_NEAREST
+    is_far = is_far and context.at(last) in WORDS["of the nearest"]
     for modified in _further(context, last if begin is None else begin, nodes, nodes):
         if is_far and _says_where(modified.value, nodes):
             continue  # "climbed peaks in X": the peaks are there, and nobody is born there
@@ -137,7 +117,7 @@ def _is_bare_behind_denial(context: Context, place: int, described: Described) -
 
 def _further(context: Context, place: int, nodes: NodeSet, spoken_of: NodeSet) -> list[Parse[NodeSet]]:
     """Return a set with one more thing said of it, in which `it` and `there` stand for what was named last."""
-    if PRONOUNS.isdisjoint(context.words[place:]):
+    if WORDS["spoken of"].isdisjoint(context.words[place:]):
         return one_said(context, place, nodes)
     before = context.antecedent
     targets = [condition.target for condition in spoken_of.conditions if isinstance(condition, Joined)]
@@ -150,13 +130,13 @@ def _further(context: Context, place: int, nodes: NodeSet, spoken_of: NodeSet) -
 def _or_else(context: Context, described: Described) -> Iterator[Described]:
     """Yield a set with another thing that may be so instead of the last: `that treat X` and `or cause Y`."""
     (last, nodes, cost), before = described
-    begin = context.starts(last, *_OR)
+    begin = context.end_of(last, "or of clauses")
     said = nodes.conditions[before:]
     if begin is None or nodes.best is not None or not said:
         return
     base = replace(nodes, conditions=nodes.conditions[:before])
     is_denied = all(condition.negated for condition in said)
-    goes_on = context.at(last + 1) not in AUXILIARIES | RELATIVE | DENIALS
+    goes_on = context.at(last + 1) not in WORDS["auxiliaries"] | WORDS["relative"] | WORDS["denials"]
     for modified in _further(context, begin, base, nodes):
         other = modified.value.conditions[before:]
         if not other or modified.value.best is not None:
@@ -207,9 +187,9 @@ def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Iterator[Par
     if context.at(place) == "whose":
         yield from likeness_whose(context, place + 1, nodes)
     begin = place
-    if context.at(begin) in PREPOSITIONS and context.at(begin + 1) in ("which", "whom", "whose"):
+    if context.at(begin) in WORDS["all prepositions"] and context.at(begin + 1) in ("which", "whom", "whose"):
         begin += 1
-    begin = context.skip(begin, RELATIVE)
+    begin = context.skip(begin, WORDS["relative"])
     if context.at(begin - 2) == "by" and begin - 2 >= place:  # "by which X is suggested"
         yield from subject_said(context, begin, nodes, Voice.PASSIVE_OBJECT)
         return
@@ -222,7 +202,7 @@ def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Iterator[Par
 
 def _neither(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[are] neither lent by X nor sold to Y`, `neither treated nor palliated by any X`."""
-    begin = context.starts(context.skip(context.skip(place, RELATIVE), AUXILIARIES), "neither")
+    begin = context.starts(context.skip(context.skip(place, WORDS["relative"]), WORDS["auxiliaries"]), "neither")
     if begin is None:
         return
     for first in context.modifiers(begin, nodes):
@@ -240,38 +220,38 @@ def _cores(context: Context, place: int) -> Iterator[Core]:
     """Yield what may be left out: auxiliaries with a denial, phrases between them and a verb, an article."""
     begin, is_denied = place, False
     having: list[Core] = []
-    while context.at(begin) in AUXILIARIES | DENIALS:
-        if context.at(begin) in HAVING or context.at(begin) == "without":
+    while context.at(begin) in WORDS["auxiliaries"] | WORDS["denials"]:
+        if context.at(begin) in WORDS["having"] or context.at(begin) == "without":
             having.append(Core(begin, is_denied))
-            if context.at(begin) not in AUXILIARIES:
+            if context.at(begin) not in WORDS["auxiliaries"]:
                 break
-        if context.at(begin) in DENIALS:
+        if context.at(begin) in WORDS["denials"]:
             is_denied = not is_denied
         begin += 1
     if context.at(begin - 1) not in ("have", "has", "had") or not context.at(begin).endswith("s"):
         yield Core(begin, is_denied)  # who "has mentors" mentors nobody
     yield from having
-    finding = context.starts(place, *FINDING)
+    finding = context.end_of(place, "finding")
     if finding is not None:
         yield Core(finding, False)
-    if context.at(begin) == "there" and context.at(begin - 1) in BEING:  # "which beers are there in X"
+    if context.at(begin) == "there" and context.at(begin - 1) in WORDS["be"]:  # "which beers are there in X"
         yield Core(begin + 1, is_denied)
     adverb = _adverb(context, place, begin)
     if adverb is not None:
         yield Core(adverb, is_denied)
-    article = context.starts(begin, *_ARTICLES)
+    article = context.end_of(begin, "articles of nouns")
     nouns = context.units.edges.get(article, ()) if article is not None else ()
-    if article is not None and any(context.at(noun.last) in PREPOSITIONS for noun in nouns):
+    if article is not None and any(context.at(noun.last) in WORDS["all prepositions"] for noun in nouns):
         yield Core(article, is_denied)  # "the owner of X"; "the home port of X" is a port
 
 
 def _adverb(context: Context, place: int, begin: int) -> int | None:
     """Return where words end that stand between an auxiliary and its verb; None where there are none."""
-    adverb = context.starts(begin, *ADVERBIAL)
-    if adverb is None and (begin == place or context.at(begin - 1) in BEING | {"be", "been"}):
+    adverb = context.end_of(begin, "adverbial")
+    if adverb is None and (begin == place or context.at(begin - 1) in WORDS["be"] | {"be", "been"}):
         # who "used to work" somewhere does so no longer; what is "used to treat" something does it
-        adverb = context.starts(begin, "used to") if context.at(begin - 1) not in RELATIVE else None
-    if adverb is None and context.at(begin) == "used" and context.at(begin + 1) in _USED:
+        adverb = context.starts(begin, "used to") if context.at(begin - 1) not in WORDS["relative"] else None
+    if adverb is None and context.at(begin) == "used" and context.at(begin + 1) in WORDS["behind used"]:
         return begin + 1
     return adverb
 

@@ -9,26 +9,28 @@ from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.others import another, but_not, valued_as
 from orienteer.reading.quantities import Quantity, converted
 from orienteer.reading.query import Comparison, Condition, NodeSet, Valued
-from orienteer.reading.signs import BEHIND, BY_FIRST, OF_COUNTS, OF_DATES, OF_OTHERS, OR_SO, SAME_YEAR
-from orienteer.reading.thesaurus import ADJECTIVES, COMPARATIVES, FACTORS, Adjective
+from orienteer.reading.vocabulary import ENGLISH, Adjective
 from orienteer.text.units import UNITS
+
+AT_LEAST_OR_MOST: tuple[Comparison, ...] = (">=", "<=")
+"""Comparisons that stand behind an amount: `5 or more`."""
 
 
 def sign(context: Context, place: int, *, of_dates: bool = False) -> Iterator[Parse[Comparison]]:
     """Yield the comparisons that begin here: `over`, `at least`; `before` only where they are `of_dates`."""
-    for comparison, phrase in BY_FIRST.get(context.at(place), ()):
+    for comparison, phrase in ENGLISH.signs.get(context.at(place), ()):
         last = context.starts(place, phrase)
-        if last is not None and (of_dates or phrase not in OF_DATES):
+        if last is not None and (of_dates or phrase not in ENGLISH.phrases["of dates"]):
             yield Parse(last, comparison, 0.0)
 
 
 def adjective(context: Context, place: int) -> Iterator[Parse[tuple[Adjective, bool]]]:
     """Yield the adjective of `taller`, `more expensive`, `less dear`, with whether more of it is meant."""
     word = context.at(place)
-    if word in COMPARATIVES:
-        yield Parse(place + 1, (COMPARATIVES[word], True), 0.0)
-    if word in ("more", "less") and context.at(place + 1) in ADJECTIVES:
-        yield Parse(place + 2, (ADJECTIVES[context.at(place + 1)], word == "more"), 0.0)
+    if word in ENGLISH.comparatives:
+        yield Parse(place + 1, (ENGLISH.comparatives[word], True), 0.0)
+    if word in ("more", "less") and context.at(place + 1) in ENGLISH.adjectives:
+        yield Parse(place + 2, (ENGLISH.adjectives[context.at(place + 1)], word == "more"), 0.0)
 
 
 # ------------------------------------------------------------------------------------------------- numbers of things
@@ -36,8 +38,8 @@ def adjective(context: Context, place: int) -> Iterator[Parse[tuple[Adjective, b
 
 def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, float]]]:
     """Yield how many of something are asked for: `more than 8`, `exactly two`, `3`, `5 or more`."""
-    for comparison, phrase in BY_FIRST.get(context.at(place), ()):
-        after = context.starts(place, phrase) if phrase in OF_COUNTS else None
+    for comparison, phrase in ENGLISH.signs.get(context.at(place), ()):
+        after = context.starts(place, phrase) if phrase in ENGLISH.phrases["of counts"] else None
         amount = _bare_number(context, after) if after is not None else None
         if amount is not None:
             yield Parse(amount.last, (comparison, amount.value), 0.0)
@@ -54,8 +56,8 @@ def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, floa
 
 def or_so(context: Context, parse: Parse[NodeSet], amount: tuple[Comparison, float]) -> Parse[tuple[Comparison, float]]:
     """Return how many are asked for by an amount, and where that ends: `5 ships or more`, where it is `5 ships`."""
-    for comparison, phrases in OR_SO.items():
-        last = context.starts(parse.last, *phrases)
+    for comparison in AT_LEAST_OR_MOST:
+        last = context.end_of(parse.last, f"or so {comparison}")
         if last is not None and amount[0] == "=":
             return Parse(last, (comparison, amount[1]), 0.0)
     return Parse(parse.last, amount, 0.0)
@@ -69,8 +71,8 @@ def _bare_number(context: Context, place: int) -> Quantity | None:
 
 def _number_of_things(context: Context, amount: Quantity) -> Parse[tuple[Comparison, float]]:
     """Return what a number says that nothing stands before: `5`, `5 or more`, `5 or fewer`."""
-    for comparison, phrases in OR_SO.items():
-        last = context.starts(amount.last, *phrases)
+    for comparison in AT_LEAST_OR_MOST:
+        last = context.end_of(amount.last, f"or so {comparison}")
         if last is not None:
             return Parse(last, (comparison, amount.value), 0.0)
     if context.reading.text[context.reading.words[amount.last - 1].end :][:1] == "+":
@@ -108,7 +110,7 @@ def compared(
 
 def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None, Quantity]:
     """Return the comparison that is said behind an amount, and where that ends: `1990 or later`."""
-    for comparison in BEHIND:
+    for comparison in AT_LEAST_OR_MOST:
         last = behind(context, amount.last, comparison)
         if last is not None:
             return comparison, amount._replace(last=last)
@@ -117,7 +119,7 @@ def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None,
 
 def behind(context: Context, place: int, comparison: Comparison) -> int | None:
     """Return where `or more`, `or earlier` and their like end that begin here; None where none does."""
-    return context.starts(place, *BEHIND.get(comparison, ()))
+    return context.end_of(place, f"behind {comparison}") if comparison in AT_LEAST_OR_MOST else None
 
 
 def compared_twice(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
@@ -189,7 +191,7 @@ def _compared_with_another(
     context: Context, place: int, facts: PropertyFacts
 ) -> Iterator[Parse[tuple[Condition, ...]]]:
     """Yield `before X was`, `above that of X`, `in the same year as X`: a comparison with the value of a node."""
-    year = context.starts(place, *SAME_YEAR) if facts.kind in ("year", "date") else None
+    year = context.end_of(place, "same year") if facts.kind in ("year", "date") else None
     for other in another(context, year, facts.types) if year is not None else ():
         if conditions := of_same_year(context, facts, other.value):
             yield Parse(other.last, conditions, other.cost)
@@ -200,7 +202,7 @@ def _compared_with_another(
     if facts.kind not in ("number", "year", "date"):
         return
     for parse in sign(context, place, of_dates=facts.kind != "number"):
-        if " ".join(context.words[place : parse.last]) in OF_OTHERS:
+        if " ".join(context.words[place : parse.last]) in ENGLISH.phrases["of others"]:
             for other in another(context, parse.last, facts.types):
                 moment = context.lexicon.number(facts, other.value)
                 if moment is not None:
@@ -214,7 +216,7 @@ def factor(context: Context, place: int) -> Parse[tuple[Comparison, float]] | No
     for parse in sign(context, place):
         if parse.last > begin:
             comparison, begin = parse.value, parse.last
-    times = FACTORS.get(context.at(begin))
+    times = ENGLISH.factors.get(context.at(begin))
     if times is not None:
         return Parse(begin + 1, (comparison, times), 0.0)
     amount = _bare_number(context, begin)
@@ -241,7 +243,7 @@ def _times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[
     if of is not None:
         yield of
     stem = context.lexicon.vocabulary.stem
-    meant = ADJECTIVES.get(context.at(place + 1)) if context.at(place) == "as" else None
+    meant = ENGLISH.adjectives.get(context.at(place + 1)) if context.at(place) == "as" else None
     if meant is not None and context.at(place + 2) == "as" and {stem(word) for word in meant.words} & set(facts.stems):
         yield place + 3
     for unit in context.units.properties.get(context.skip(place, ("the",)), ()):

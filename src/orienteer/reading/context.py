@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from orienteer.reading.function_words import DETERMINERS, EMPTY, ENDINGS, HERE, HERE_FIRST
 from orienteer.reading.lexicon import Lexicon, Units
 from orienteer.reading.query import ExactQuery, NodeSet
-from orienteer.reading.thesaurus import MOST, SUPERLATIVES
-from orienteer.reading.vocabulary import Language, english_words
+from orienteer.reading.vocabulary import ENGLISH, WORDS, Language, english_words
 from orienteer.reading.words import QuestionWords
 
 if TYPE_CHECKING:
@@ -109,13 +107,13 @@ class Context:
         """Return where the first phrase of a key ends that begins here; None where none does."""
         return next(self.ends_of(place, key), None)
 
-    def skip(self, place: int, words: Iterable[str] = DETERMINERS) -> int:
+    def skip(self, place: int, words: Iterable[str] = WORDS["determiners"]) -> int:
         """Return the first place from here on that is none of these words."""
         while place < len(self.words) and self.words[place] in words:
             place += 1
         return place
 
-    def skips(self, place: int, words: Iterable[str] = DETERMINERS) -> range:
+    def skips(self, place: int, words: Iterable[str] = WORDS["determiners"]) -> range:
         """Return the places that may follow: with none of these words left out, up to all of them."""
         return range(place, self.skip(place, words) + 1)
 
@@ -124,7 +122,7 @@ class Context:
         rest = tuple(self.words[place:])
         if any(unit.cost == 0 for at in range(place, self.end) for unit in self.units.properties.get(at, ())):
             return False  # "listed" says something where a property is called so
-        return _is_empty(rest) or (rest[0] in HERE_FIRST and HERE.issuperset(rest))
+        return _is_empty(rest) or (rest[0] in WORDS["here first"] and WORDS["here"].issuperset(rest))
 
     def complain(self, place: int, why: str) -> None:
         """Note why a phrase could not be read."""
@@ -160,16 +158,16 @@ def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[list[str]]]:
 @lru_cache(maxsize=1024)
 def _is_empty(words: tuple[str, ...]) -> bool:
     """Return whether words say nothing: `please`, or `in total, please`."""
-    if len(words) > 1 and words[-1] == "first" and (words[-2] in SUPERLATIVES or words[-2] in MOST):
+    if len(words) > 1 and words[-1] == "first" and (words[-2] in ENGLISH.superlatives or words[-2] in ENGLISH.most):
         return _is_empty(words[:-2])  # "the 5 fastest ships, fastest first"
-    return EMPTY.issuperset(words) or any(_is_empty(before) for before in _before_endings(words))
+    return WORDS["empty"].issuperset(words) or any(_is_empty(before) for before in _before_endings(words))
 
 
 def _before_endings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield what stands before each of the empty endings that words have."""
-    if words[-1] in EMPTY:
+    if words[-1] in WORDS["empty"]:
         yield words[:-1]
-    for ending in ENDINGS:
+    for ending in ENGLISH.endings:
         if words[-len(ending) :] == ending:
             yield words[: -len(ending)]
 

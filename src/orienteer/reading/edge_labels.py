@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import Enum
 
 from orienteer.reading.edge_words import SYNONYM
 from orienteer.reading.lexicon import EdgeUnit, Lexicon
-from orienteer.reading.synonyms import IRREGULAR_VERBS, IS_A, MAKERS, NO_ROLES, ORGANISATIONS, ROLES, SYMMETRIC
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.words import SchemaHop, SchemaWords
 from orienteer.remembered import cached_method
 from orienteer.text import english
@@ -17,30 +17,6 @@ SAME_WORD = 0.65
 _LONGEST_ENDING = 5  # letters of the ending of a noun for a doer: `direct-ors`
 _MOST_KINDS = 1_024  # of edges, of which is remembered what their labels say
 _FOR = frozenset(["treat", "associate", "use"])
-_PREPOSITIONS: Mapping[str, frozenset[str]] = {
-    "for": _FOR,
-    "against": _FOR,
-    "in": frozenset(["in", "locate", "situate", "base", "part", "section", "contain", "include", "member"]),
-    "at": frozenset(["at", "locate", "base", "station", "work"]),
-    "on": frozenset(["on", "locate"]),
-    "from": frozenset(["from", "locate", "base", "make", "produce", "brew", "come", "origin", "built", "born"]),
-    "by": frozenset(["by", "make", "design", "write", "create", "build", "maintain", "produce", "found", "own", "run"]),
-    "of": frozenset(["of", "part", "member"]),
-    "under": frozenset(["supervise", "belong", "under", "register", "flag"]),
-}
-"""What a bare preposition may say, as beginnings of words of edge types."""
-_OF_ROLES = ("by",)
-"""Prepositions before whoever plays a part: orders *by* a customer."""
-_NEUTRAL = frozenset(["has", "have", "belongs", "is", "of", "in"])
-_VERBS_BARE = frozenset(["treat", "cause", "bind", "depict", "show", "regulate", "cover", "associate", "resemble"])
-"""Labels that are verbs without an ending of one."""
-_AGENTS = (
-    *("er", "ers", "or", "ors", "ent", "ents", "ant", "ants", "ist", "ists"),
-    *("alumni", "alumnus", "graduates", "graduate", "pupil", "pupils", "apprentice", "apprentices", "disciples"),
-)
-"""Endings of nouns for whoever does something."""
-_ROLE_ENDINGS = ("er", "or", "ist", "ant", "ent", "eer", "ian")
-"""Endings of nouns for the part that somebody plays."""
 
 
 class Voice(Enum):
@@ -59,7 +35,7 @@ class EdgeLabels:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon, self._vocabulary = lexicon, lexicon.vocabulary
-        self._symmetric = frozenset(map(self._vocabulary.stem, SYMMETRIC))
+        self._symmetric = frozenset(map(self._vocabulary.stem, WORDS["symmetric"]))
 
     def words(self, edges: Iterable[int]) -> set[str]:
         """Return the words that edge types are called by."""
@@ -84,9 +60,11 @@ class EdgeLabels:
         """Return whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""
         for label in self._vocabulary.edge_labels[edge]:
             first, last = label.words[0], label.words[-1]
-            is_verb = first.endswith(("ed", "en", "ing")) or first in IRREGULAR_VERBS
+            is_verb = first.endswith(("ed", "en", "ing")) or first in ENGLISH.verb_of
             is_third = first.endswith("s") and not first.endswith(("ss", "ments", "tions", "ships", "us"))
-            if first in _NEUTRAL or not (is_verb or is_third or last in english.STOP or first in _VERBS_BARE):
+            if first in WORDS["neutral"] or not (
+                is_verb or is_third or last in english.STOP or first in WORDS["bare verbs"]
+            ):
                 return True
         return False
 
@@ -100,18 +78,22 @@ class EdgeLabels:
         ends = {source for source, hops in enumerate(self._vocabulary.hops) for hop in hops if hop.kind == kind}
         called = {word for end in ends for label in self._vocabulary.node_labels[end] for word in label.words}
         is_active = not kind & 1 and self.words([kind >> 1]).isdisjoint(english.STOP)
-        return is_active and not called.isdisjoint(ORGANISATIONS)
+        return is_active and not called.isdisjoint(WORDS["organisations"])
 
     def are_makers(self, kinds: Iterable[int]) -> bool:
         """Return whether edges lead to or from whoever made things: an `artist` need not have them."""
-        return not self.words(kind >> 1 for kind in kinds).isdisjoint(MAKERS)
+        return not self.words(kind >> 1 for kind in kinds).isdisjoint(WORDS["makers"])
 
     @cached_method(_MOST_KINDS)
     def is_role(self, edge: int) -> bool:
         """Return whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
         for label in self._vocabulary.edge_labels[edge]:
             word = label.words[-1] if label.words else ""
-            if word in ROLES or (word.endswith(_ROLE_ENDINGS) and not word.endswith("ment") and word not in NO_ROLES):
+            if word in WORDS["roles"] or (
+                word.endswith(ENGLISH.phrases["endings of roles"])
+                and not word.endswith("ment")
+                and word not in WORDS["no roles"]
+            ):
                 return True
         return False
 
@@ -137,7 +119,7 @@ class EdgeLabels:
 
     def is_agent(self, unit: EdgeUnit, word: str) -> bool:
         """Return whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
-        if not word.endswith(_AGENTS) or word in IRREGULAR_VERBS:  # who went is no agent
+        if not word.endswith(ENGLISH.phrases["endings of agents"]) or word in ENGLISH.verb_of:  # who went is no agent
             return False
         stem = self._vocabulary.stem(word)
         labels = [label for edge in unit.edges for label in self._vocabulary.edge_labels[edge]]
@@ -147,7 +129,9 @@ class EdgeLabels:
         """Return whether a noun is of whoever does what edges say, and not what they are called by."""
         label_words = self.words(unit.edges)
         is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
-        return not is_own and word.endswith(_AGENTS) and not word.endswith(("ment", "ments"))
+        return (
+            not is_own and word.endswith(ENGLISH.phrases["endings of agents"]) and not word.endswith(("ment", "ments"))
+        )
 
     def is_own_noun(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether a noun is made of a label's word, or says the same: a goalkeeper is nobody who scores goals."""
@@ -158,8 +142,8 @@ class EdgeLabels:
 
     def is_hinted(self, edge: int, preposition: str) -> bool:
         """Return whether a preposition may say an edge type: `in` may say `located_in`, and `from` `brewed_by`."""
-        words, hints = self.words([edge]), _PREPOSITIONS.get(preposition, frozenset())
-        if preposition in words or (preposition in _OF_ROLES and self.is_role(edge)):
+        words, hints = self.words([edge]), ENGLISH.hints.get(preposition, frozenset())
+        if preposition in words or (preposition in WORDS["before roles"] and self.is_role(edge)):
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 
@@ -190,4 +174,4 @@ class EdgeLabels:
 
 def is_of_kinds(vocabulary: SchemaWords, edge: int) -> bool:
     """Return whether edges of a type lead from a kind to the wider one that it is of: `is_a`."""
-    return any(" ".join(label.words) in IS_A for label in vocabulary.edge_labels[edge])
+    return any(" ".join(label.words) in ENGLISH.phrases["is a kind of"] for label in vocabulary.edge_labels[edge])

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from orienteer.reading.synonyms import CONVERSES, DEEDS, IRREGULAR_VERBS, IS_A, LIGHT_VERBS, RELATIONS
 from orienteer.reading.units import LIGHT_FIT, ConverseEdges, EdgeUnit, KindVerb
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.words import Label, QuestionWords, SchemaWords, alike
 from orienteer.remembered import cached_method
 
 SYNONYM = 0.6  # likeness, below every likeness of the same word
-_OF_ASKING = ("give", "gave", "show")
-"""Verbs that ask for something at the beginning of a question, and say something within it."""
-_ASKING = ("did", "does", "do", "has", "have", "had")
-"""Words behind which the bare form of a verb stands: `what did X order`."""
 _LEAST_FIT = 0.3  # the share of a label that words must be like
 
 
@@ -34,13 +30,14 @@ class EdgeWords:
 
     def __init__(self, vocabulary: SchemaWords) -> None:
         self._vocabulary = vocabulary
-        self._groups = [self._stems(group) for group in RELATIONS]
-        self._converses = [tuple(map(self._stems, pair)) for pair in CONVERSES]
-        self._light = self._stems(LIGHT_VERBS)
-        self._deeds = [self._stems(group) for group in DEEDS]
+        self._groups = [self._stems(group) for group in ENGLISH.groups["relations"]]
+        self._converses = [tuple(map(self._stems, pair)) for pair in ENGLISH.converses]
+        self._light = self._stems(WORDS["light verbs"])
+        self._deeds = [self._stems(group) for group in ENGLISH.groups["deeds"]]
         kind = Label(("kind",), (vocabulary.stem("kind"),))
         self._labels = [
-            [kind if " ".join(label.words) in IS_A else label for label in labels] for labels in vocabulary.edge_labels
+            [kind if " ".join(label.words) in ENGLISH.phrases["is a kind of"] else label for label in labels]
+            for labels in vocabulary.edge_labels
         ]
         self._any = dict.fromkeys(range(len(vocabulary.edge_labels)), LIGHT_FIT)
 
@@ -63,15 +60,15 @@ class EdgeWords:
         word = reading.words[place]
         if (verb := self._kind_verb(reading, place)) is not None:
             yield EdgeUnit(place + 1, verb, place)
-        if word.stem in self._light or IRREGULAR_VERBS.get(word.text) in LIGHT_VERBS:
+        if word.stem in self._light or ENGLISH.verb_of.get(word.text) in WORDS["light verbs"]:
             yield EdgeUnit(place + 1, self._any, place)
 
     def _kind_verb(self, reading: QuestionWords, place: int) -> KindVerb | None:
         """Return a verb by the kinds that stand for what it does, or for who does it: `order`, `supplier`."""
         word = reading.words[place]
-        is_asked = any(before.text in _ASKING for before in reading.words[:place])
-        is_verb = word.text.endswith(("ed", "ing")) or word.text in IRREGULAR_VERBS
-        stem = self._vocabulary.stem(IRREGULAR_VERBS.get(word.text, word.text))
+        is_asked = any(before.text in WORDS["before bare verbs"] for before in reading.words[:place])
+        is_verb = word.text.endswith(("ed", "ing")) or word.text in ENGLISH.verb_of
+        stem = self._vocabulary.stem(ENGLISH.verb_of.get(word.text, word.text))
         if not is_verb and (not is_asked or word.text.endswith("s")):
             return None
         nouns = {stem}.union(*(group for group in self._deeds if stem in group))
@@ -92,11 +89,11 @@ class EdgeWords:
         word = reading.words[place]
         if word.text.endswith("ly"):  # "formerly" is no `former_club`
             return
-        verb = IRREGULAR_VERBS.get(word.text) or self._verb_of_agent(word.text)
+        verb = ENGLISH.verb_of.get(word.text) or self._verb_of_agent(word.text)
         places = self._like(word.stem) or self._like(word.text)
         before = reading.text[reading.words[place - 1].end : word.start] if place else ","
         # in "pictures that show a horse" it does not ask
-        is_said = before.isspace() and word.text.startswith(_OF_ASKING)
+        is_said = before.isspace() and word.text.startswith(ENGLISH.phrases["asking verbs"])
         for like in (*places, *(self._like(self._vocabulary.stem(verb)) if verb is not None else ())):
             if is_said or not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
                 yield like
@@ -104,7 +101,7 @@ class EdgeWords:
     def _verb_of_agent(self, word: str) -> str | None:
         """Return the irregular verb whose agent a noun is: `lend` of `lender`, which edges called `lent_by` say."""
         verb = word.removesuffix("s").removesuffix("er")
-        return verb if verb != word and verb in IRREGULAR_VERBS.values() else None
+        return verb if verb != word and verb in ENGLISH.verb_of.values() else None
 
     def _fit(self, reading: QuestionWords, place: int, like: _LabelPlace) -> tuple[int, float]:
         """Return where the words end that are a label from one of its words on, and the share of it that they are."""
@@ -122,7 +119,7 @@ class EdgeWords:
     def _like(self, stem: str) -> tuple[_LabelPlace, ...]:
         """Return the words of labels that a stem may be."""
         groups = [group for group in self._groups if stem in group]
-        forms = frozenset(form for form, verb in IRREGULAR_VERBS.items() if verb == stem)
+        forms = frozenset(form for form, verb in ENGLISH.verb_of.items() if verb == stem)
         others = [other for pair in self._converses for one, other in (pair, pair[::-1]) if stem in one]
         places = []
         for edge, labels in enumerate(self._labels):

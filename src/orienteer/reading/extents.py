@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import HAVING, PREPOSITIONS, phrases_of
 from orienteer.reading.query import Extent, Joined, NodeSet
 from orienteer.reading.relations import Relation
 from orienteer.reading.verbs import actions_at
+from orienteer.reading.vocabulary import WORDS
 
 Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
 
-_EXTENTS: tuple[tuple[tuple[Extent, ...], tuple[str, ...]], ...] = (
-    (("every",), phrases_of("every one of the, every, each of the, all of the, all the, all")),
-    (("only",), phrases_of("only, nothing but, solely, exclusively, no more than just")),
-    (("every", "only"), phrases_of("exactly, precisely, all and only, exactly those, precisely those")),
-)
+_EXTENTS: Mapping[str, tuple[Extent, ...]] = {
+    "every one": ("every",),
+    "only those": ("only",),
+    "exactly those": ("every", "only"),
+}
+"""By keys of phrases, how much of a set is meant."""
 
 
 def extent_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -25,21 +26,21 @@ def extent_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
     for action in actions_at(context, place):
         verb, frame = action.verbs.units[0], action.frame
         for extents, begin in _openings(context, action.begin):
-            for target in context.nodes(context.skip(begin, PREPOSITIONS)):
+            for target in context.nodes(context.skip(begin, WORDS["all prepositions"])):
                 relations = context.relations.named(nodes, verb.edges, frame, target.value, is_strict=action.is_strict)
                 yield from _covering(context, relations, target, extents)
     word = context.at(place)
-    if word in HAVING or word in PREPOSITIONS:
+    if word in WORDS["having"] or word in WORDS["all prepositions"]:
         for extents, begin in _openings(context, place + 1):
             for target in context.nodes(begin):
-                relations = context.relations.unnamed(nodes, "with" if word in HAVING else word, target.value)
+                relations = context.relations.unnamed(nodes, "with" if word in WORDS["having"] else word, target.value)
                 yield from _covering(context, relations, target, extents)
 
 
 def _openings(context: Context, place: int) -> Iterator[tuple[tuple[Extent, ...], int]]:
     """Yield where words end that say how much of a set is meant."""
-    for extents, phrases in _EXTENTS:
-        begin = context.starts(place, *phrases)
+    for key, extents in _EXTENTS.items():
+        begin = context.end_of(place, key)
         if begin is not None and begin not in context.units.quantities:
             yield extents, begin
 

@@ -17,9 +17,8 @@ from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Best, ExactQuery, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.rankings import measures_at
 from orienteer.reading.rules import Found, Rule, part, rules
-from orienteer.reading.synonyms import IRREGULAR_VERBS, PLACES, PROPERTIES
-from orienteer.reading.thesaurus import ADJECTIVES, MOST, VERBS, Adjective
 from orienteer.reading.units import KindVerb
+from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective
 from orienteer.text.units import UNITS
 
 _Total: TypeAlias = Literal["average", "sum"]
@@ -376,14 +375,14 @@ def exact(found: Found) -> bool:
 @part
 def adjective_asked(context: Context, place: int) -> int | None:
     """Read `tall` of `how tall`."""
-    return place + 1 if context.at(place) in ADJECTIVES else None
+    return place + 1 if context.at(place) in ENGLISH.adjectives else None
 
 
 @part
 def by_adjective(context: Context, place: int, found: Found, scope: NodeSet) -> Parse[PropertyFacts] | None:
     """Read nothing: the property of the scope that the adjective compares."""
     at = found["adjective_asked"].last - 1
-    meant = ADJECTIVES[context.at(at)]
+    meant = ENGLISH.adjectives[context.at(at)]
     facts = compared_by(context, meant, scope, at)
     return None if facts is None or (meant.is_age and facts.kind != "number") else Parse(place, facts, 0.0)
 
@@ -391,8 +390,8 @@ def by_adjective(context: Context, place: int, found: Found, scope: NodeSet) -> 
 @part
 def stating(context: Context, place: int, found: Found, nodes: NodeSet) -> Parse[PropertyFacts] | None:
     """Read `weigh`, `cost`: the property that a verb states."""
-    verb = IRREGULAR_VERBS.get(context.at(place), context.at(place))
-    is_stated = verb in VERBS and (verb != "last" or context.at(found["0"].last + 1) == "long")
+    verb = ENGLISH.verb_of.get(context.at(place), context.at(place))
+    is_stated = verb in ENGLISH.stating and (verb != "last" or context.at(found["0"].last + 1) == "long")
     facts = stated_by(context, verb, nodes) if is_stated else None
     return None if facts is None else Parse(place + 1, facts, 0.0)
 
@@ -410,7 +409,7 @@ def beginning(context: Context, place: int, nodes: NodeSet) -> Parse[PropertyFac
     if set(dated[0].stems) <= {stem(word) for word in ("year", "date")}:  # `year` is that of anything
         may_tell = verb not in ("opened", "closed", "ended")
     else:
-        alike = {stem(word) for group in PROPERTIES if verb in group for word in group}
+        alike = {stem(word) for group in ENGLISH.groups["properties"] if verb in group for word in group}
         may_tell = not ({stem(verb)} | alike).isdisjoint(dated[0].stems)
     return Parse(place + 1, dated[0], 0.2) if may_tell else None
 
@@ -482,7 +481,7 @@ def superlative(context: Context, place: int) -> Iterator[Parse[Grade]]:
 @part
 def most(context: Context, place: int) -> Parse[bool] | None:
     """Read `most`, `fewest`, `highest`."""
-    return Parse(place + 1, MOST[context.at(place)], 0.0) if context.at(place) in MOST else None
+    return Parse(place + 1, ENGLISH.most[context.at(place)], 0.0) if context.at(place) in ENGLISH.most else None
 
 
 @part
@@ -558,7 +557,7 @@ rules(
 def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[ExactQuery]]:
     """Read nothing, or `located`: the only thing of a kind of places that an edge joins a name to, or a property."""
     vocabulary, last = context.lexicon.vocabulary, context.end_of(place, "located") or place
-    places = {vocabulary.stem(word) for word in PLACES}
+    places = {vocabulary.stem(word) for word in WORDS["places"]}
     kinds = frozenset(
         kind for kind, labels in enumerate(vocabulary.node_labels) if any(label.stems[-1] in places for label in labels)
     )

@@ -8,19 +8,11 @@ from dataclasses import replace
 from orienteer.reading.adjectives import best_of, superlatives_at
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import phrases_of, words_of
 from orienteer.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
 from orienteer.reading.names import names_at
 from orienteer.reading.query import Among, Best, Either, Joined, Measure, NodeSet, Valued
-from orienteer.reading.synonyms import NO_ROLES, PEOPLE
-from orienteer.reading.thesaurus import MOST
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
-_SOMEBODY = words_of("who whoever people person anyone someone everyone somebody everybody anybody")
-_PRONOUNS = _SOMEBODY | words_of("anything things those ones one what something everything whichever which whatever")
-_ASKING = words_of("which what whichever whatever")
-_ANYBODY = words_of("anyone someone everyone anybody somebody everybody")
-_AMONG = phrases_of("of all, of any, of, among all, among, in")
-_PARTICIPLES = ("ed", "en", "n", "t", "d")
 _MOST_RATED = {"best": True, "top": True, "worst": False}
 """Superlatives before a word for a property: `best rated`, `best paid`."""
 _MOST_ASKED = 1_000  # nodes of a superlative
@@ -29,13 +21,13 @@ _MOST_ASKED = 1_000  # nodes of a superlative
 def people_of(context: Context) -> frozenset[int]:
     """Return the node types of people, by what they are called; none where no type is called so."""
     vocabulary = context.lexicon.vocabulary
-    stems = set(map(vocabulary.stem, PEOPLE))
+    stems = set(map(vocabulary.stem, WORDS["people"]))
     labels = vocabulary.node_labels
     return frozenset(
         number
         for number, own in enumerate(labels)
         for label in own
-        if stems & set(label.stems) or (label.words[-1].endswith("er") and label.words[-1] not in NO_ROLES)
+        if stems & set(label.stems) or (label.words[-1].endswith("er") and label.words[-1] not in WORDS["no roles"])
     )
 
 
@@ -69,12 +61,13 @@ def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
 def _bare(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
     """Yield `beers`, `anybody`, `those`."""
     word, kinds = context.at(begin), context.units.types.get(begin, ())
-    asks_for_kind = word in _ASKING and any(  # "which ships" are ships, and "which professors" are professors
+    # "which ships" are ships, and "which professors" are professors
+    asks_for_kind = word in WORDS["which or whichever"] and any(
         head.value.types and not head.value.named for head in heads_at(context, begin + 1)
     )
-    if word in _PRONOUNS and not kinds and not asks_for_kind:
-        yield Parse(begin + 1, NodeSet(people_of(context) if word in _SOMEBODY else frozenset()), 0.1)
-        if word in _ANYBODY and people_of(context):  # "funded by nobody" is funded by no foundation either
+    if word in WORDS["something"] and not kinds and not asks_for_kind:
+        yield Parse(begin + 1, NodeSet(people_of(context) if word in WORDS["somebody"] else frozenset()), 0.1)
+        if word in WORDS["anybody"] and people_of(context):  # "funded by nobody" is funded by no foundation either
             yield Parse(begin + 1, NodeSet(), 0.25)
     for kind in kinds:
         yield Parse(kind.last, NodeSet(types=kind.types), kind.cost)
@@ -211,7 +204,7 @@ def _most_of_property(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Yield `highest abv`, `highest abv of all beers`, `highest abv beer`, `three highest abv beers`."""
     first, at = _number(context, context.skip(place, ("top", "first")))
     recently = context.starts(at, "most recently", "least recently")
-    descending = _MOST_RATED.get(context.at(at), MOST.get(context.at(at)))
+    descending = _MOST_RATED.get(context.at(at), ENGLISH.most.get(context.at(at)))
     if descending is None:
         return
     for unit in context.units.properties.get(at + 1 if recently is None else recently, ()):
@@ -221,7 +214,7 @@ def _most_of_property(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
         best_by = Best(Measure(property=facts.name), descending, first)
         if context.depth <= 1:  # exhibitions with "the most visitors" are not in the museum that has them
             yield Parse(unit.last, NodeSet(facts.types, best=best_by), unit.cost + 0.2)
-        scope = context.starts(unit.last, *_AMONG)
+        scope = context.end_of(unit.last, "among kinds")
         for head in _having(context, facts, scope) if scope is not None else ():
             if not head.value.named:
                 yield Parse(head.last, replace(head.value, best=best_by), head.cost + unit.cost)
@@ -259,7 +252,7 @@ def _most_done(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
 def _is_participle(context: Context, unit: EdgeUnit) -> bool:
     """Return whether words for edges are a participle: "most influential" is not "most influenced"."""
     word = context.at(unit.last - 1)
-    return word.endswith(_PARTICIPLES) and not word.endswith("ent")
+    return word.endswith(ENGLISH.phrases["endings of participles"]) and not word.endswith("ent")
 
 
 def _number(context: Context, place: int) -> tuple[int, int]:

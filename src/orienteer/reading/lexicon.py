@@ -15,8 +15,8 @@ from orienteer.reading.partial_names import MOST_NAMESAKES, PartialNames
 from orienteer.reading.property_words import PropertyWords
 from orienteer.reading.quantities import Written, quantity
 from orienteer.reading.query import Measure
-from orienteer.reading.synonyms import TYPES
 from orienteer.reading.units import EdgeUnit, NameUnit, PropertyFacts, PropertyUnit, TypeUnit, Units, ValueUnit
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.words import QuestionWords, SchemaWords
 from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text.tokenizer import plural
@@ -26,14 +26,6 @@ __all__ = ["EdgeUnit", "Lexicon", "NameUnit", "PropertyFacts", "PropertyUnit", "
 _SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is another one
 _BY_STEM = 0.86  # quality; names of which the stems alone agree are below
 _TYPE_LIKENESS = 0.6
-_ORIGINS = ("ian", "ean", "ish", "ese", "can")
-"""Endings of adjectives of where something is from."""
-_GROUPS = frozenset(["staff", "crew", "team", "board", "jury", "cast", "faculty", "personnel", "committee"])
-"""Words for people together, of whom one is a member."""
-_DATA_WORDS = frozenset(
-    ["node", "nodes", "thing", "things", "item", "items", "entity", "entities", "one", "ones", "entry", "entries"]
-)
-"""Words for nodes of any type."""
 
 
 class Lexicon:
@@ -43,7 +35,7 @@ class Lexicon:
         self.graph, self.vocabulary, self._linker = graph, vocabulary, linker
         self._partial_names, self._edge_words = PartialNames(graph, vocabulary), EdgeWords(vocabulary)
         self._property_words = PropertyWords(graph, vocabulary)
-        self._type_groups = [frozenset(map(vocabulary.stem, group)) for group in TYPES]
+        self._type_groups = [frozenset(map(vocabulary.stem, group)) for group in ENGLISH.groups["types"]]
 
     @property
     def properties(self) -> dict[str, PropertyFacts]:
@@ -141,7 +133,7 @@ class Lexicon:
         """Yield the words from a place on that name node types: by label, else by another word of the same group."""
         by_span: dict[int, dict[int, float]] = {}
         free = [True] * len(reading.words)
-        if reading.words[place].text in _DATA_WORDS:
+        if reading.words[place].text in WORDS["of any kind"]:
             yield TypeUnit(place + 1, frozenset(), 0.05)
         for number, labels in enumerate(self.vocabulary.node_labels):
             for label in labels:
@@ -157,7 +149,7 @@ class Lexicon:
             said = frozenset(filter(lambda number: self._is_called(number, reading, last), likeliest))
             likeliest = said or likeliest  # "plants" are no plantings
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
-            is_group = reading.words[last - 1].text in _GROUPS and last < len(reading.words)
+            is_group = reading.words[last - 1].text in WORDS["people together"] and last < len(reading.words)
             if is_group and reading.words[last].text in ("member", "members"):
                 yield TypeUnit(last + 1, likeliest, 0.3 * (1 - best))
         like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
@@ -201,7 +193,11 @@ class Lexicon:
             rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))
             word = reading.words[name.first].text
             # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
-            is_origin = name.last == name.first + 1 and word.endswith(_ORIGINS) and bool(units.types.get(name.last))
+            is_origin = (
+                name.last == name.first + 1
+                and word.endswith(ENGLISH.phrases["endings of origins"])
+                and bool(units.types.get(name.last))
+            )
             if not rows or is_origin or whole:
                 continue
             units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.reading.comparisons import of_same_year
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import HAVING, PREPOSITIONS, phrases_of, words_of
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.others import another, but_not, measured_as, openings, valued_as
 from orienteer.reading.phrases import noun_had
@@ -17,35 +16,20 @@ from orienteer.reading.query import Among, Condition, Extent, Joined, NodeSet
 from orienteer.reading.rankings import measures_at
 from orienteer.reading.relations import Relation
 from orienteer.reading.verbs import Action, actions_at
+from orienteer.reading.vocabulary import WORDS
 
 Sameness: TypeAlias = Literal["plain", "whole", "every", "some"]
 """How much is the same: all of it and nothing else where it is `whole`; `plain` is told by singular and plural."""
 _Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
 
-_SAME: tuple[tuple[Sameness, tuple[str, ...]], ...] = (
-    (
-        "whole",
-        phrases_of(
-            """exactly the same, precisely the same, the very same, the exact same, an identical set of, identical,
-            the identical set of, the same set of, exactly the same set of, the exact same set of, an identical"""
-        ),
-    ),
-    ("every", phrases_of("all the same, all of the same")),
-    ("some", phrases_of("some of the same, any of the same, at least one of the same, one of the same")),
-    ("plain", phrases_of("the same, same")),
-)
-_SHARED: tuple[tuple[Sameness, tuple[str, ...]], ...] = (
-    *_SAME,
-    ("some", phrases_of("at least one, a common, a, an, any, some, one, their, its, the")),
-)
-_SHARING = words_of("share shares shared sharing")
-_AS = phrases_of("as, to")
-_WITH = phrases_of("in common with, with, as, of")
-_EQUAL = phrases_of("the same as, identical to, exactly the same as, precisely the same as")
-_BEING = words_of("is are was were")
-_BOTH = words_of("both all each also being")
-_PLURALS = words_of("people men women children staff")
-_SOME_PLACE = words_of("place places thing things one ones")
+_SAME: Mapping[str, Sameness] = {
+    "same whole": "whole",
+    "same every": "every",
+    "same some": "some",
+    "same plain": "plain",
+}
+"""By keys of phrases, how much is the same."""
+_SHARED: Mapping[str, Sameness] = {**_SAME, "one of it": "some"}
 
 
 class Partner(NamedTuple):
@@ -65,17 +49,17 @@ def likeness_said(
             yield from _as_many(context, action.begin, by_verb)
             yield from _where_another(context, action, by_verb)
     word = context.at(place)
-    if word in HAVING or word in _SHARING:
-        yield from _had(context, place, nodes, partner, is_shared=word in _SHARING)
+    if word in WORDS["having"] or word in WORDS["sharing"]:
+        yield from _had(context, place, nodes, partner, is_shared=word in WORDS["sharing"])
     elif word == "same" and nodes.types:  # "customers same town as X"
         yield from _had(context, place - 1, nodes, partner, is_shared=False)
-    elif word in PREPOSITIONS:
+    elif word in WORDS["all prepositions"]:
 
         def by_place(target: NodeSet) -> Iterator[Relation]:
             return context.relations.unnamed(nodes, word, target)
 
         yield from _same(context, place + 1, nodes, by_place, partner)
-        yield from _same_value(context, place + 1, nodes, partner, _SAME, _AS)
+        yield from _same_value(context, place + 1, nodes, partner, _SAME, "same as")
 
 
 def _by_verb(context: Context, action: Action, nodes: NodeSet) -> _Relate:
@@ -92,7 +76,7 @@ def _had(
     context: Context, place: int, nodes: NodeSet, partner: Partner | None, *, is_shared: bool
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `has the same brewery as X`, `shares a brewery with X`, `has more beers than X`."""
-    sames, joints = (_SHARED, _WITH) if is_shared else (_SAME, _AS)
+    sames, joints = (_SHARED, "shared with") if is_shared else (_SAME, "same as")
 
     def by_having(target: NodeSet) -> Iterator[Relation]:
         return context.relations.unnamed(nodes, "with", target)
@@ -138,8 +122,8 @@ def likeness_whose(context: Context, place: int, nodes: NodeSet) -> Iterator[Par
         for relation in noun_had(context, nodes, unit, NodeSet())
     ]
     for last, relation in heads:
-        begin = context.skip(last, _BEING)
-        same = context.starts(begin, *_EQUAL) if begin > last else None
+        begin = context.skip(last, WORDS["be"])
+        same = context.end_of(begin, "equal") if begin > last else None
         if same is not None:
             sameness: Sameness = "whole" if _is_plural(context, last - 1) else "some"
             for other in another(context, same, context.relations.types_of(relation.nodes)):
@@ -155,9 +139,9 @@ def likeness_of_pair(
     kinds = {int(node_types[row]) for row in first.value.named}
     rows = [row for row in second.value.named if int(node_types[row]) in kinds]
     if len(rows) == 1:
-        begin = context.skip(place, _BOTH)
+        begin = context.skip(place, WORDS["both or all"])
         for start in range(begin, min(begin + 2, context.end)):
-            if start == begin or context.at(begin) in _BEING:
+            if start == begin or context.at(begin) in WORDS["be"]:
                 yield from likeness_said(context, start, first.value, Partner(rows[0]))
                 yield from _in_common(context, start, first.value, Partner(rows[0]))
                 yield from _in_same_year(context, start, first.value, rows[0])
@@ -165,7 +149,7 @@ def likeness_of_pair(
 
 def _in_common(context: Context, place: int, nodes: NodeSet, partner: Partner) -> Iterator[Parse[NodeSet]]:
     """Yield `[do X and Y] have any Z in common`."""
-    for had in _had(context, place, nodes, partner, is_shared=True) if context.at(place) in HAVING else ():
+    for had in _had(context, place, nodes, partner, is_shared=True) if context.at(place) in WORDS["having"] else ():
         last = context.starts(had.last, "in common")
         if last is not None:
             yield had._replace(last=last)
@@ -187,13 +171,13 @@ def _same(
     nodes: NodeSet,
     relate: _Relate,
     partner: Partner | None,
-    sames: tuple[tuple[Sameness, tuple[str, ...]], ...] = _SAME,
-    joints: tuple[str, ...] = _AS,
+    sames: Mapping[str, Sameness] = _SAME,
+    joints: str = "same as",
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `the same brewery as X`, `exactly the same paradigms as X`."""
     for begin, sameness in _openings(context, place, sames):
         heads = list(heads_at(context, begin)) if begin < context.end else []
-        if context.at(begin) in _SOME_PLACE and not heads:
+        if context.at(begin) in WORDS["some place"] and not heads:
             heads.append(Parse(begin + 1, NodeSet(), 0.1))
         for head in heads:
             for relation in relate(head.value) if not head.value.named else ():
@@ -205,8 +189,8 @@ def _same_noun(
     place: int,
     nodes: NodeSet,
     partner: Partner | None,
-    sames: tuple[tuple[Sameness, tuple[str, ...]], ...],
-    joints: tuple[str, ...],
+    sames: Mapping[str, Sameness],
+    joints: str,
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `the same supervisor as X`: a noun that names edges."""
     for begin, sameness in _openings(context, place, sames):
@@ -221,7 +205,7 @@ def _alike(
     relation: Relation,
     sameness: Sameness,
     partner: Partner | None,
-    joints: tuple[str, ...],
+    joints: str,
 ) -> Iterator[Parse[NodeSet]]:
     """Yield the nodes of a relation with those things that another one has, behind the word for the things."""
     if sameness == "plain":
@@ -236,8 +220,8 @@ def _same_value(
     place: int,
     nodes: NodeSet,
     partner: Partner | None,
-    sames: tuple[tuple[Sameness, tuple[str, ...]], ...],
-    joints: tuple[str, ...],
+    sames: Mapping[str, Sameness],
+    joints: str,
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `the same colour as X`: the value of a property."""
     for begin, _ in _openings(context, place, sames):
@@ -248,38 +232,27 @@ def _same_value(
                     yield Parse(other.last, nodes.that(*conditions), named.cost + other.cost)
 
 
-def _openings(
-    context: Context, place: int, sames: tuple[tuple[Sameness, tuple[str, ...]], ...]
-) -> Iterator[tuple[int, Sameness]]:
+def _openings(context: Context, place: int, sames: Mapping[str, Sameness]) -> Iterator[tuple[int, Sameness]]:
     """Yield where words end that say how much is the same; of those that begin alike, the longest."""
-    ends = [
-        (end, sameness)
-        for sameness, phrases in sames
-        for phrase in phrases
-        if (end := context.starts(place, phrase)) is not None
-    ]
+    ends = [(end, sameness) for key, sameness in sames.items() for end in context.ends_of(place, key)]
     if ends:
         yield max(ends, key=lambda item: item[0])
     elif sames is _SHARED:
         yield place, "some"
 
 
-def _others(
-    context: Context, last: int, nodes: NodeSet, partner: Partner | None, joints: tuple[str, ...]
-) -> Iterator[Parse[int]]:
+def _others(context: Context, last: int, nodes: NodeSet, partner: Partner | None, joints: str) -> Iterator[Parse[int]]:
     """Yield the node that others are compared with: `as X`; the partner where it was named before."""
     if partner is not None:
         yield Parse(last, partner.row, 0.0)
         return
-    for joint in joints:
-        begin = context.starts(last, joint)
-        if begin is not None:
-            yield from another(context, begin, context.relations.types_of(nodes))
+    for begin in context.ends_of(last, joints):
+        yield from another(context, begin, context.relations.types_of(nodes))
 
 
 def _is_plural(context: Context, place: int) -> bool:
     word = context.at(place)
-    return word in _PLURALS or (word.endswith("s") and not word.endswith(("ss", "us", "is")))
+    return word in WORDS["plurals"] or (word.endswith("s") and not word.endswith(("ss", "us", "is")))
 
 
 def _where_another(context: Context, action: Action, relate: _Relate) -> Iterator[Parse[NodeSet]]:
@@ -294,7 +267,7 @@ def _where_another(context: Context, action: Action, relate: _Relate) -> Iterato
             for unit in context.units.edges.get(other.last, ()):
                 if not edges & set(unit.edges):
                     continue
-                last = unit.last + (context.at(unit.last) in PREPOSITIONS)
+                last = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
                 closed = context.starts(last, "and nowhere else", "but nowhere else", "only")
                 extents: tuple[Extent, ...] = ("only",) if only is not None else ("some",)
                 whole = ("every", "only") if closed is not None else extents

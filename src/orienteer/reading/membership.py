@@ -6,21 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import ANY_OF, BEING, DETERMINERS, EXCEPTING, phrases_of, words_of
 from orienteer.reading.joints import contrary
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.names import names_at
 from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.query import Among, Condition, Either, Joined, NodeSet
+from orienteer.reading.vocabulary import WORDS
 
-_OTHERS = words_of("for the those ones them that any")
-
-_CALLED = phrases_of(
-    """called, named, by the name of, with the name of, with the name, go by the name of, goes by the name of,
-    going by the name of, bearing the name, bear the name, bears the name, titled"""
-)
-_BESIDE_BEING = words_of("not neither both either all")
-_JOINTS = ("and", "or", "nor")
 _MOST_CLASSES = 3
 _PER_WORD = 0.03  # the longer name is the likelier
 
@@ -28,15 +20,15 @@ _PER_WORD = 0.03  # the longer name is the likelier
 # ------------------------------------------------------------------------------------------------------ those of
 def membership_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[is] a brewery`, `[are] Belgian breweries`, `among those that X`: of a kind, or of a description."""
-    among = context.starts(place, *ANY_OF)
+    among = context.end_of(place, "any of")
     if among is not None:
         yield from _among(context, among, nodes)
     yield from _called(context, place, nodes)
-    before = place - 1 - (context.at(place - 1) in _BESIDE_BEING)
-    if nodes.types and not nodes.named and context.at(before) in BEING:
+    before = place - 1 - (context.at(place - 1) in WORDS["beside being"])
+    if nodes.types and not nodes.named and context.at(before) in WORDS["be"]:
         yield from _classes(context, place, nodes)
     is_unknown = not nodes.named and not nodes.types
-    if is_unknown or (nodes.named and context.at(place) in DETERMINERS):
+    if is_unknown or (nodes.named and context.at(place) in WORDS["determiners"]):
         yield from _kind(context, place, nodes, is_unknown=is_unknown)
 
 
@@ -49,7 +41,9 @@ def _classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
         rows = [
             Parse(one.last, (*row.value, *one.value), row.cost + one.cost)
             for row in rows
-            for one in _class(context, row.last if not row.value else context.starts(row.last, *_JOINTS), nodes)
+            for one in _class(
+                context, row.last if not row.value else context.end_of(row.last, "joints of classes"), nodes
+            )
         ]
         for row in rows:
             words = set(context.words[place : row.last])
@@ -76,7 +70,7 @@ def _class(context: Context, place: int | None, nodes: NodeSet) -> Iterator[Pars
 
 def _called(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[are] called X`, `who go by the name of X`."""
-    begin = context.starts(place, *_CALLED)
+    begin = context.end_of(place, "called")
     for unit in context.units.names.get(begin, ()) if begin is not None and not nodes.named else ():
         types = context.relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
         if types & context.relations.types_of(nodes):
@@ -109,12 +103,12 @@ def _kind(context: Context, place: int, nodes: NodeSet, *, is_unknown: bool) -> 
 # ---------------------------------------------------------------------------------------------------- exceptions
 def excepted(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `other than X`, `except those that treat Y`, `but not Z`."""
-    begin = context.starts(place, *EXCEPTING)
+    begin = context.end_of(place, "except")
     if begin is None:
         return
     for objects in objects_at(context, begin):
         if all(member.nodes.named for member in objects.value.members):
-            are_those = context.skip(begin, ("for", "the")) != context.skip(begin, _OTHERS)
+            are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
             if not are_those:  # "except X" leaves out X itself, where it can
                 yield from _but_these(context, objects, nodes)
             far = 0.0 if are_those or context.at(place) == "but" else 0.1
@@ -153,7 +147,7 @@ def _is_plural(context: Context, place: int) -> bool:
 
 def _but_those(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[except] those that treat Y`."""
-    those = context.skip(begin, _OTHERS)
+    those = context.skip(begin, WORDS["other members"])
     units = context.units
     if nodes.conditions and units.names.get(those) and not units.edges.get(those):
         return  # "drugs for migraine but not X": nothing says that X is joined by other edges

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import phrases_of
 from orienteer.reading.lexicon import NameUnit, PropertyFacts
 from orienteer.reading.query import Among, NodeSet
+from orienteer.reading.vocabulary import ENGLISH
 
-_PRONOUNS = phrases_of(
-    """those, these, them, they, it, that, each of them, any of them, all of them, him, her, he, she, there, their,
-    its, the ones, ones, each, the two, both"""
-)
-_CALLED = phrases_of("by the name of, with the name, of the name, known as")
 _PER_WORD = 0.03  # of two ways to read words, the longer name
 
 
@@ -58,7 +53,7 @@ def _behind_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
                 yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
     is_verb = context.at(begin).endswith(("ed", "ing")) or context.at(begin - 1) in ("who", "whom", "which", "that")
     for kind in context.units.types.get(begin, ()) if not is_verb else ():
-        named = context.starts(kind.last, *_CALLED) or kind.last
+        named = context.end_of(kind.last, "by the name of") or kind.last
         starts = context.skips(named, ("named", "called", "the", "titled"))
         for unit in (unit for start in starts for unit in context.units.names.get(start, ())):
             cost = unit.cost - _PER_WORD * (unit.last - begin)
@@ -79,7 +74,7 @@ def _of_types(
 
 def _referents(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Yield what a pronoun stands for: `them`, `it`, `those harbours`, `these`."""
-    for pronoun in _PRONOUNS if context.referents else ():
+    for pronoun in ENGLISH.phrases["pronouns"] if context.referents else ():
         last = context.starts(place, pronoun)
         if last is None:
             continue

@@ -14,9 +14,8 @@ from orienteer.reading.objects import objects_at
 from orienteer.reading.phrases import noun_of_owner, owned_by, relational_nouns
 from orienteer.reading.query import Condition, Either, Joined, NodeSet
 from orienteer.reading.shared_things import sharing_owners
+from orienteer.reading.vocabulary import WORDS
 
-_DOING = ("do", "does", "did")
-_COMMON = ("common", "shared", "mutual", "joint")
 _DEEPEST = 30  # noun phrases within one another; a question that needs more is refused
 
 
@@ -55,7 +54,7 @@ def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Iterator[
     yield named
     if not named.value.named or _are_namesakes(context, named.value):
         yield from all_said(context, named)
-    asks_what_it_does = context.at(place - 1) in _DOING  # "who did X mentor"
+    asks_what_it_does = context.at(place - 1) in WORDS["do"]  # "who did X mentor"
     for noun in noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ():
         yield from all_said(context, noun)
     for owned in owned_by(context, named):
@@ -84,7 +83,7 @@ def _nouns_of_many(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
 def _common(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Yield `common symptoms of X and Y`, `shared paradigms of X and Y`: those that all of several have."""
     begin = context.skip(place)
-    if context.at(begin) not in _COMMON:
+    if context.at(begin) not in WORDS["common"]:
         return
     for nodes in noun_phrases(context, begin + 1):
         if len({condition for condition in nodes.value.conditions if _is_of_name(condition)}) > 1:

@@ -7,18 +7,12 @@ from typing import NamedTuple
 
 from orienteer.reading.comparisons import count, or_so
 from orienteer.reading.context import Context, Parse, best
-from orienteer.reading.function_words import PREPOSITIONS, PRONOUNS, phrases_of, words_of
 from orienteer.reading.query import Comparison, NodeSet
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 _LONGEST = 8  # things in a row
+
 _MOST = 24  # lists of one length that are followed
-_OPENING = words_of("the a an all of any")
-_BOTH = phrases_of("both of, both, each of")
-_EITHER = phrases_of(
-    """either of, either, any of, at least one of, one of, any one of, one or both of, one or the other of"""
-)
-_NONE = phrases_of("no, none of, not")
-_ANY_OF_THEM = phrases_of("or both, or either, or any of them, or all of them")
 
 
 class Object(NamedTuple):
@@ -61,13 +55,10 @@ class Conjunction(NamedTuple):
 
 
 _CONJUNCTIONS = (
-    *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("but not, and not, though not, not")),
-    *(Conjunction(phrase, is_denied=True, denies_verb=True) for phrase in phrases_of("and neither, nor")),
-    *(Conjunction(phrase, is_any=True) for phrase in phrases_of("or else, or otherwise, or")),
-    *(Conjunction(phrase) for phrase in phrases_of("and also, and, as well as, but also, together with")),
-    *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("without, but never")),
-    *(Conjunction(phrase) for phrase in phrases_of("plus, &")),
-    *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("but no, rather than")),
+    *(Conjunction(phrase, is_denied=True) for phrase in ENGLISH.phrases["but not"]),
+    *(Conjunction(phrase, is_denied=True, denies_verb=True) for phrase in ENGLISH.phrases["nor of things"]),
+    *(Conjunction(phrase, is_any=True) for phrase in ENGLISH.phrases["or of things"]),
+    *(Conjunction(phrase) for phrase in ENGLISH.phrases["and of things"]),
 )
 _BY_FIRST: dict[str, list[Conjunction]] = {}
 """The conjunctions by their first words, in the order above."""
@@ -83,7 +74,7 @@ def objects_at(context: Context, place: int) -> list[Parse[Objects]]:
 
 def _counted(context: Context, place: int) -> Iterator[Parse[Objects]]:
     """Yield `more than 8 genes`, `all of the 3 genes`."""
-    for begin in context.skips(place, _OPENING):
+    for begin in context.skips(place, WORDS["before both"]):
         for amount in count(context, begin):
             for head in context.nodes(amount.last):
                 if not head.value.named:
@@ -95,11 +86,15 @@ def _counted(context: Context, place: int) -> Iterator[Parse[Objects]]:
 def _listed(context: Context, place: int) -> Iterator[Parse[Objects]]:
     """Yield lists of every length, with what is said before them of all: `both`, `neither`, `any of`."""
     starts = context.starts
-    neither, both, either = starts(place, "neither"), starts(place, *_BOTH), starts(place, *_EITHER)
-    none = starts(place, *_NONE)
+    neither, both, either = (
+        starts(place, "neither"),
+        starts(place, *ENGLISH.phrases["both of"]),
+        starts(place, *ENGLISH.phrases["one of them"]),
+    )
+    none = starts(place, *ENGLISH.phrases["none of"])
     begin = next((start for start in (neither, both, either, none) if start is not None), place)
     if begin > place:  # "neither in X nor in Y"
-        begin = context.skip(begin, PREPOSITIONS - {"between"})
+        begin = context.skip(begin, WORDS["all prepositions"] - {"between"})
     is_denied = neither is not None or none is not None
     for parse in _rows(context, begin, is_neither=neither is not None, is_denied=is_denied):
         objects = parse.value._replace(both=both is not None)
@@ -117,7 +112,7 @@ def _rows(context: Context, begin: int, *, is_neither: bool, is_denied: bool) ->
         if head.value.named or context.at(begin) not in ("all", "every", "each", "everything")
     ]
     antecedent = context.antecedent
-    if antecedent is not None and context.at(begin) in PRONOUNS:
+    if antecedent is not None and context.at(begin) in WORDS["spoken of"]:
         front.append(Parse(begin + 1, Objects((Object(antecedent, is_denied),)), 0.05))
     for _ in range(_LONGEST):
         yield from front
@@ -129,7 +124,7 @@ def _rows(context: Context, begin: int, *, is_neither: bool, is_denied: bool) ->
 
 def _with_one_more(context: Context, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
     """Yield a list with the thing behind it: `, Y`, `and Y`, `or Y`, `but not Y`; `or both` closes it."""
-    any_of_them = context.starts(parse.last, *_ANY_OF_THEM)
+    any_of_them = context.end_of(parse.last, "or any of them")
     if any_of_them is not None:
         if len(parse.value.members) > 1:
             yield Parse(any_of_them, parse.value._replace(any=True), parse.cost - 0.05)
@@ -156,7 +151,7 @@ def _joined(
     if conjunction.denies_verb and not (objects.is_denied or is_neither):
         is_denied = False
     is_any = objects.any or (conjunction.is_any and not objects.is_denied)
-    for head in context.nodes(context.skip(begin, PREPOSITIONS - {"between"})):
+    for head in context.nodes(context.skip(begin, WORDS["all prepositions"] - {"between"})):
         members = (*objects.members, Object(head.value, is_denied))
         yield Parse(head.last, Objects(members, is_any), parse.cost + head.cost)
 

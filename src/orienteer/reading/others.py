@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import phrases_of, words_of
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.query import Among, Comparison, Condition, Joined, Measure, Valued
-
-_OF = phrases_of("that of, those of, the one of, the ones of, the number of")
-_BEHIND = words_of("does do did has have had is are was were")
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
 class Opening(NamedTuple):
@@ -24,23 +21,7 @@ class Opening(NamedTuple):
     """How many times as many as of the other node are asked for."""
 
 
-_PHRASES: tuple[tuple[Comparison, str, str], ...] = (
-    (">=", "as", "at least as many, at least as much, at least as high a, at least as large a"),
-    ("<=", "as", "at most as many, at most as much, no more than as many"),
-    (
-        "=",
-        "as",
-        """exactly as many, exactly as much, just as many, as many, as much, the same number of,
-            exactly the same number of, the same amount of, an equal number of, precisely as many, the same count of""",
-    ),
-    ("<=", "than", "no more, not more"),
-    (">=", "than", "no fewer, no less, not fewer, not less"),
-    (">", "than", "more, a greater, a larger, a higher, a bigger, greater, larger, higher, bigger"),
-    ("<", "than", "fewer, less, a smaller, a lower, smaller, lower"),
-    (">", "than", "a greater number of, a larger number of, a higher number of"),
-    ("<", "than", "a smaller number of, a lower number of"),
-)
-_TIMES = {2.0: "twice", 3.0: "three times", 4.0: "four times", 5.0: "five times", 10.0: "ten times", 0.5: "half"}
+_COMPARISONS: tuple[Comparison, ...] = (">=", "<=", "=", ">", "<")
 _BEFORE_TIMES: tuple[tuple[Comparison, str], ...] = (
     ("=", ""),
     ("=", "exactly"),
@@ -53,15 +34,15 @@ _BEFORE_TIMES: tuple[tuple[Comparison, str], ...] = (
 )
 _BY_FIRST: dict[str, list[tuple[list[str], Opening]]] = {}
 """The words of openings by their first, in their order."""
-for _times, _words in _TIMES.items():
+for _words, _times in ENGLISH.times.items():
     for _comparison, _before in _BEFORE_TIMES:
-        for _many in ("as many", "as much"):
+        for _many in ENGLISH.phrases["as many"]:
             _all = f"{_before} {_words} {_many}".split()
             _BY_FIRST.setdefault(_all[0], []).append((_all, Opening(_comparison, _words, "as", _times)))
-for _comparison, _joint, _phrases in _PHRASES:
-    for _words in phrases_of(_phrases):
-        _BY_FIRST.setdefault(_words.split()[0], []).append((_words.split(), Opening(_comparison, _words, _joint)))
-_DENYING = words_of("not never no")
+for _joint in ("as", "than"):
+    for _comparison in _COMPARISONS:
+        for _words in ENGLISH.phrases.get(f"{_comparison} {_joint}", ()):
+            _BY_FIRST.setdefault(_words.split()[0], []).append((_words.split(), Opening(_comparison, _words, _joint)))
 _DENIED_BEFORE = 4  # words: "do not own as many ships as X"
 
 
@@ -74,8 +55,8 @@ def openings(context: Context, place: int) -> Iterator[Parse[Opening]]:
         if context.words[place : place + len(words)] != words:
             continue
         last = place + len(words)
-        is_denied = not _DENYING.isdisjoint(context.words[max(0, place - _DENIED_BEFORE) : place])
-        if opening.words in ("as many", "as much") and is_denied:
+        is_denied = not WORDS["not or never"].isdisjoint(context.words[max(0, place - _DENIED_BEFORE) : place])
+        if opening.words in context.language.phrases["as many"] and is_denied:
             opening = opening._replace(comparison=">=")
         yield Parse(last, opening, 0.0)
 
@@ -85,7 +66,7 @@ def another(context: Context, place: int, types: frozenset[int]) -> Iterator[Par
 
     Nothing where several nodes of these types have the name.
     """
-    begin = context.starts(place, *_OF)
+    begin = context.end_of(place, "that of another")
     node_types = context.lexicon.graph.arrays.node_types
     for named in context.nodes(place if begin is None else begin):
         rows = [row for row in named.value.named if int(node_types[row]) in types]
@@ -93,7 +74,7 @@ def another(context: Context, place: int, types: frozenset[int]) -> Iterator[Par
             end = context.possessive(named.last)
             last = named.last if end is None else end
             yield Parse(last, rows[0], named.cost)
-            if context.at(last) in _BEHIND:
+            if context.at(last) in WORDS["behind another"]:
                 yield Parse(last + 1, rows[0], named.cost)
 
 

@@ -14,7 +14,7 @@ from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet
 from orienteer.reading.rules import Found, Rule, part, rules
-from orienteer.reading.thesaurus import COMPARATIVES, MORE, MOST, VERBS
+from orienteer.reading.vocabulary import ENGLISH
 
 _FAR = 0.3  # what a part of a name costs more than a whole name of the same words
 _ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}
@@ -41,15 +41,15 @@ def graded(context: Context, place: int, grade: Grade, nodes: NodeSet) -> Parse[
 @part
 def more(context: Context, place: int) -> Parse[bool] | None:
     """Read `more`, `fewer`."""
-    return Parse(place + 1, MORE[context.at(place)], 0.0) if context.at(place) in MORE else None
+    return Parse(place + 1, ENGLISH.more[context.at(place)], 0.0) if context.at(place) in ENGLISH.more else None
 
 
 @part
 def longer(context: Context, place: int) -> Parse[bool] | None:
     """Read `longer` before the name of a property."""
     word = context.at(place)
-    is_said = word in COMPARATIVES and word not in MORE
-    return Parse(place + 1, COMPARATIVES[word].ascending, 0.0) if is_said else None
+    is_said = word in ENGLISH.comparatives and word not in ENGLISH.more
+    return Parse(place + 1, ENGLISH.comparatives[word].ascending, 0.0) if is_said else None
 
 
 @part
@@ -165,9 +165,9 @@ def ends(context: Context, place: int, found: Found) -> bool:
 @part
 def stated_more(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Contrast]]:
     """Read `earns more`, `weighs the most`."""
-    is_more = {**MORE, **MOST}.get(context.at(place + 1))
+    is_more = {**ENGLISH.more, **ENGLISH.most}.get(context.at(place + 1))
     if is_more is not None:
-        for verb in VERBS:
+        for verb in ENGLISH.stating:
             facts = stated_by(context, verb, nodes) if context.at(place) in (verb, f"{verb}s") else None
             if facts is not None:
                 yield Parse(place + 2, Contrast(Measure(property=facts.name), is_more), 0.0)

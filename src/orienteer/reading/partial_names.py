@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.reading.function_words import words_of
-from orienteer.reading.property_words import GENERAL
-from orienteer.reading.thesaurus import ADJECTIVES, COMPARATIVES, MOST, SUPERLATIVES
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.words import QuestionWords, SchemaWords
 
 MOST_NAMESAKES = 8  # nodes; words in the names of more name none of them
@@ -18,16 +16,12 @@ _MOST_SEARCHED = 2_000  # nodes that have all the words somewhere
 
 
 _NO_NAMES = (
-    GENERAL
-    | words_of(
-        """nothing everything anything none nobody everybody fraction percentage percent proportion share rate ratio
-        half work store part help use need time way amount size fair true false open free full empty people person man
-        woman thing place"""
-    )
-    | ADJECTIVES.keys()
-    | SUPERLATIVES.keys()
-    | COMPARATIVES.keys()
-    | MOST.keys()
+    WORDS["general"]
+    | WORDS["no names"]
+    | ENGLISH.adjectives.keys()
+    | ENGLISH.superlatives.keys()
+    | ENGLISH.comparatives.keys()
+    | ENGLISH.most.keys()
 )
 """Words of English that name nothing, though a name may have one of them: a "fair referee" is no Anna Fair."""
 

@@ -11,9 +11,9 @@ from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.names import names_at
 from orienteer.reading.query import NodeSet
 from orienteer.reading.relations import Relation
-from orienteer.reading.synonyms import IRREGULAR_VERBS
+from orienteer.reading.vocabulary import ENGLISH
 
-_VERBS = frozenset(IRREGULAR_VERBS.values())
+_VERBS = frozenset(ENGLISH.verb_of.values())
 _LONGEST_CHAIN = 3  # possessives in a row
 
 
@@ -106,7 +106,7 @@ def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float
 
 def _is_verb_form(context: Context, unit: EdgeUnit) -> bool:
     word = context.at(unit.last - 1)
-    return word.endswith(("ing", "ed")) or word in IRREGULAR_VERBS or word.removesuffix("s") in _VERBS
+    return word.endswith(("ing", "ed")) or word in ENGLISH.verb_of or word.removesuffix("s") in _VERBS
 
 
 def _is_verb(context: Context, unit: EdgeUnit, begin: int) -> bool:

@@ -8,7 +8,6 @@ from functools import partial
 from orienteer.reading.comparisons import compared, compared_twice
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import DETERMINERS, PREPOSITIONS, words_of
 from orienteer.reading.joints import all_joined, denied, joined
 from orienteer.reading.names import names_at
 from orienteer.reading.objects import objects_at
@@ -21,33 +20,26 @@ from orienteer.reading.properties import (
 )
 from orienteer.reading.query import NodeSet
 from orienteer.reading.relations import Relation
-from orienteer.reading.signs import OF_SIZES
-
-_SAYING_MORE = words_of("behind about around because up off out near than alongside over above below")
-"""Prepositions that no edge says by itself."""
-_COUNTED = words_of("in on at with from for")
-"""Prepositions before a number of things: `in three or more orchestras`."""
-_LYING = words_of("lie lies lying located situated found based sit sits sitting stand stands standing")
-"""Verbs that say no more than the preposition behind them."""
+from orienteer.reading.vocabulary import WORDS
 
 
 def place_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `in Belgium`, `for asthma or migraine`, `from Rodenbach`, `of colour X`, `in 1990`."""
-    lying = context.skip(place, _LYING)
+    lying = context.skip(place, WORDS["lying"])
     if context.at(lying) in ("outside", "in", "within"):
         yield from _valued_place(context, lying, nodes, is_denied=context.at(lying) == "outside")
     word = context.at(place)
     is_behind_participle = word == "by" and context.at(place - 1).endswith("ed")  # of which it is the doer
-    if word not in PREPOSITIONS or word in _SAYING_MORE or is_behind_participle:
+    if word not in WORDS["all prepositions"] or word in WORDS["saying more"] or is_behind_participle:
         return
-    begin = context.skip(place, PREPOSITIONS)
+    begin = context.skip(place, WORDS["all prepositions"])
     yield from _things(context, begin, nodes, word)
     for named in properties_named(context, begin, nodes):  # "in the country X", "of colour X"
         yield from property_said(context, named, nodes)
     for unit, owners in values_at(context, context.skip(begin), nodes):
         yield from any_value(context, unit, owners, unit.cost + 0.1)
     dated = dated_property(context, nodes)
-    if dated is not None and not nodes.conditions and word not in OF_SIZES:
+    if dated is not None and not nodes.conditions and word not in WORDS["of sizes"]:
         for parse in (*compared(context, place, dated, default=None), *compared_twice(context, place, dated)):
             yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
 
@@ -78,7 +70,7 @@ def _things(context: Context, place: int, nodes: NodeSet, preposition: str) -> I
         return next(context.relations.unnamed(nodes, preposition, target, frame), None)
 
     for objects in objects_at(context, place):
-        if objects.value.amount is not None and preposition not in _COUNTED:
+        if objects.value.amount is not None and preposition not in WORDS["before counted"]:
             continue
         parse = all_joined(context, nodes, objects, related)
         if parse is not None:
@@ -90,12 +82,11 @@ def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
     is_denied = context.at(place) == "not" and context.reading.words[place].after_comma
     if place == 0 or not nodes.types or (nodes.conditions and not is_denied):
         return
-    if context.at(place) in DETERMINERS | PREPOSITIONS or context.at(place - 1) in PREPOSITIONS | {
-        "has",
-        "have",
-        "had",
-    }:
+    before = context.at(place - 1)
+    if before in WORDS["all prepositions"] or before in ("has", "have", "had"):
         return  # "drugs for X": the preposition says by which edges
+    if context.at(place) in WORDS["determiners"] or context.at(place) in WORDS["all prepositions"]:
+        return
     for named in names_at(context, place + is_denied):
         if not context.relations.types_of(named.value) & nodes.types:
             for relation in context.relations.unnamed(nodes, "", named.value):

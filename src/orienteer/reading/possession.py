@@ -9,17 +9,6 @@ from orienteer.reading.adjectives import properties_of
 from orienteer.reading.comparisons import compared, compared_with, count, or_so, sign
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import (
-    AUXILIARIES,
-    CONTAINING,
-    DETERMINERS,
-    HAVING,
-    LACKING,
-    PREPOSITIONS,
-    RELATIVE,
-    phrases_of,
-    words_of,
-)
 from orienteer.reading.joints import all_joined, contrary, denied, joined
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.objects import Objects, objects_at
@@ -30,21 +19,17 @@ from orienteer.reading.rankings import most_had
 from orienteer.reading.relations import Relation
 from orienteer.reading.units import LIGHT_FIT
 from orienteer.reading.verbs import Verbs, verb_joined
+from orienteer.reading.vocabulary import WORDS
 
-_AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
-_RECORDED = words_of("recorded known given listed stated available")
-_OF_MANY = words_of("are were have do")
-_AS_NOUN = phrases_of("as a, as an, as its, as their, as, as one of its, among its, for a, for")
-_UNKNOWN = phrases_of("missing, unknown, unrecorded, unspecified, an unknown, undefined, no known, no recorded")
 _LIMITS: Mapping[str, Comparison] = {"minimum": ">=", "maximum": "<="}
 
 
 def had_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield what is said behind `with`, `has`, `without` and their like."""
     word = context.at(place)
-    is_denied = word in LACKING
-    contains = word in CONTAINING and not context.units.edges.get(place)
-    if word not in HAVING and not is_denied and not contains:
+    is_denied = word in WORDS["lacking"]
+    contains = word in WORDS["containing"] and not context.units.edges.get(place)
+    if word not in WORDS["having"] and not is_denied and not contains:
         return
     begin = place + 1
     if context.at(begin) in ("no", "not", "neither"):
@@ -71,7 +56,7 @@ def had_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
 # -------------------------------------------------------------------------------------------------- properties
 def _property(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
     """Yield `a website`, `a capacity over 50`."""
-    begin = context.skip(place, DETERMINERS | _RECORDED)
+    begin = context.skip(place, WORDS["determiners"] | WORDS["recorded"])
     for named in properties_named(context, begin, nodes):
         if named.facts.kind == "boolean":  # "with a scholarship" of `has_scholarship`
             is_so = Valued(named.facts.name, "=", named.facts.true, is_denied)
@@ -126,7 +111,7 @@ def _limit(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> 
 def _value(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
     """Yield `an aluminium hull`."""
     for unit in context.units.values.get(context.skip(place), ()):
-        behind = context.starts(unit.last, *_AS_KIND) or unit.last
+        behind = context.end_of(unit.last, "as a kind") or unit.last
         for facts, last, cost in properties_named(context, behind, nodes):
             if facts.name == unit.property:
                 valued = Valued(facts.name, "=", unit.value, is_denied)
@@ -135,7 +120,7 @@ def _value(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> 
 
 def _unknown_property(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
     """Yield `an unknown capacity`, `no known website`."""
-    unknown = context.starts(place, *_UNKNOWN)
+    unknown = context.end_of(place, "an unknown")
     if unknown is not None:
         for facts, last, cost in properties_named(context, unknown, nodes):
             yield Parse(last, nodes.that(Filled(facts.name, not is_denied)), cost)
@@ -148,7 +133,7 @@ def things_had(
     """Yield `X`, `more than 5 X`, `nausea as a side effect`."""
     parse = all_joined(context, nodes, objects, partial(_related, context), is_denied=is_denied)
     if parse is not None:
-        begin = context.starts(parse.last, *_AS_KIND)
+        begin = context.end_of(parse.last, "as a kind")
         kinds = context.units.types.get(begin, ()) if begin is not None else ()
         yield Parse(max((kind.last for kind in kinds), default=parse.last), parse.value, parse.cost - 0.1)
 
@@ -162,7 +147,7 @@ def _related(context: Context, nodes: NodeSet, target: NodeSet) -> Relation | No
 def _things_as_noun(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
     """Yield `X as a part meronym`, `X and Y among its hypernyms`."""
     for objects in objects_at(context, place):
-        noun = context.starts(objects.last, *_AS_NOUN)
+        noun = context.end_of(objects.last, "as a noun")
         nouns = (noun, *(kind.last for kind in context.units.types.get(noun, ()))) if noun is not None else ()
         for unit in (unit for start in nouns for unit in context.units.edges.get(start, ())):
             verbs = Verbs((unit,), unit.last)
@@ -225,7 +210,7 @@ def _edge_noun(
                 cut = next(noun_had(context, nodes, unit, target.value), None)
                 if cut is not None and target.last > unit.last and not _is_of_many(context, place, target):
                     yield joined(cut, target.last, target.cost, is_denied=is_denied, amount=amount)
-        for target in context.nodes(context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
+        for target in context.nodes(context.skip(unit.last, WORDS["all prepositions"] | {"is", "are"})):
             relation = next(noun_had(context, nodes, unit, target.value), None)
             if relation is not None:
                 yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
@@ -235,7 +220,7 @@ def _is_of_many(context: Context, place: int, target: Parse[NodeSet]) -> bool:
     """Return whether words for one thing run on into what is said of several: `a mentor in X and are tall`."""
     words = context.words[place : target.last]
     is_one = context.at(place - 1) in ("a", "an", "one")
-    runs_on = any(words[at] == "and" and words[at + 1] in _OF_MANY for at in range(len(words) - 1))
+    runs_on = any(words[at] == "and" and words[at + 1] in WORDS["of many"] for at in range(len(words) - 1))
     return target.value.best is not None or (is_one and runs_on)
 
 
@@ -245,9 +230,9 @@ def _things_done(context: Context, place: int, nodes: NodeSet, *, is_denied: boo
     amounts += [(amount.last, amount.value) for amount in count(context, place)]
     for begin_of_kind, amount in amounts:
         for head in heads_at(context, begin_of_kind):
-            begin = context.skip(head.last, AUXILIARIES | RELATIVE)
+            begin = context.skip(head.last, WORDS["auxiliaries"] | WORDS["relative"])
             for unit in context.units.edges.get(begin, ()):
-                last = context.skip(context.skip(unit.last, PREPOSITIONS), ("it", "them", "there"))
+                last = context.skip(context.skip(unit.last, WORDS["all prepositions"]), ("it", "them", "there"))
                 frame = Voice.PASSIVE_OBJECT if context.at(unit.last) == "by" else Voice.OBJECT
                 for relation in context.relations.named(nodes, unit.edges, frame, head.value):
                     yield joined(relation, last, head.cost, is_denied=is_denied, amount=amount)

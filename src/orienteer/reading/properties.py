@@ -9,26 +9,12 @@ from typing import NamedTuple
 from orienteer.reading.adjectives import properties_of
 from orienteer.reading.comparisons import compared, compared_twice
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import ANYONE_ELSE, phrases_of, words_of
 from orienteer.reading.joints import contrary
 from orienteer.reading.lexicon import PropertyFacts, ValueUnit
 from orienteer.reading.query import Best, Either, Filled, Measure, NodeSet, Valued
+from orienteer.reading.vocabulary import WORDS
 
 _MOST_VALUES = 5  # in a row: `green, red or blue`
-_STATING = words_of(
-    """is are was were of being that equals as value set to listed made out a an lies falls comes came stands reaches
-    has had been"""
-)
-"""Words between a property and its value."""
-_UNKNOWN = phrases_of("missing, unknown, empty, not known, absent, blank, null, unrecorded, not recorded")
-_KNOWN = phrases_of("known, recorded, available, given, present, filled, there")
-_MORE_THAN = phrases_of("later than, after, higher than, greater than, larger than, longer than")
-_LESS_THAN = phrases_of("earlier than, before, lower than, less than, smaller than, shorter than")
-_ORDERS = {
-    True: phrases_of("most recently, latest, last of all, last"),
-    False: phrases_of("first of all, first, earliest, least recently, longest ago"),
-}
-"""By whether later is meant, what says that something was so before or after all others."""
 
 
 class NamedProperty(NamedTuple):
@@ -60,7 +46,7 @@ def property_said(
     context: Context, named: NamedProperty, nodes: NodeSet, *, is_denied: bool = False
 ) -> Iterator[Parse[NodeSet]]:
     """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
-    begin = context.skip(named.last, _STATING)
+    begin = context.skip(named.last, WORDS["before values"])
     yield from _beyond_others(context, named, begin, nodes)
     yield from property_ordered(context, named, begin, nodes)
     if context.at(begin) == "not":
@@ -71,10 +57,10 @@ def property_said(
             valued = Valued(facts.name, "=", unit.value, is_denied)
             yield Parse(unit.last, nodes.that(valued), cost + unit.cost - 0.05)
     yield from _compared(context, named, begin, nodes, is_denied=is_denied)
-    unknown = context.starts(begin, *_UNKNOWN)
+    unknown = context.end_of(begin, "unknown")
     if unknown is not None:
         yield Parse(unknown, nodes.that(Filled(facts.name, negated=not is_denied)), cost)
-    known = context.starts(begin, *_KNOWN)
+    known = context.end_of(begin, "known")
     if known is not None:
         yield Parse(known, nodes.that(Filled(facts.name, negated=is_denied)), cost)
 
@@ -93,8 +79,8 @@ def _compared(
 
 def property_ordered(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[launched] first`, `[founded] most recently`: a superlative."""
-    for is_later, words in _ORDERS.items():
-        last = context.starts(context.skip(place, ("the",)), *words)
+    for is_later, key in ((True, "later than all"), (False, "earlier than all")):
+        last = context.end_of(context.skip(place, ("the",)), key)
         if last is not None and nodes.best is None and named.facts.kind in ("year", "date"):
             best = Best(Measure(property=named.facts.name), is_later)
             yield Parse(context.skip(last, ("of", "all")), replace(nodes, best=best), named.cost)
@@ -102,10 +88,10 @@ def property_ordered(context: Context, named: NamedProperty, place: int, nodes: 
 
 def _beyond_others(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `born later than all others`, `first light before any other`: a superlative."""
-    is_more = context.starts(place, *_MORE_THAN) is not None
-    if nodes.best is not None or not (is_more or context.starts(place, *_LESS_THAN)):
+    is_more = context.end_of(place, "more than others") is not None
+    if nodes.best is not None or not (is_more or context.end_of(place, "less than others")):
         return
-    others = context.starts(place + 1 + (context.at(place + 1) == "than"), *ANYONE_ELSE)
+    others = context.end_of(place + 1 + (context.at(place + 1) == "than"), "anyone else")
     if others is not None:
         best = Best(Measure(property=named.facts.name), is_more)
         yield Parse(kind_behind(context, others), replace(nodes, best=best), named.cost)

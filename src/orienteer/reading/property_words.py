@@ -8,32 +8,22 @@ import numpy as np
 
 from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
-from orienteer.reading.synonyms import PROPERTIES
-from orienteer.reading.thesaurus import ADJECTIVES, AGES
 from orienteer.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.words import QuestionWords, SchemaWords, alike, split_label
 from orienteer.remembered import cached_method
 from orienteer.text.units import UNITS
 
 _SAMPLE = 200  # values of a property that tell what it holds
 _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
-_YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
-_BOOLEANS = ("true", "false", "yes", "no")
+_YEAR_WORDS = WORDS["ages"] | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
 _NO_UNITS = frozenset(unit for unit in UNITS if len(unit) < 4) | {"year", "years", "pound", "mile"}
 """Units that are other words, too: a property that is called so alone is not told in them."""
 _LONGEST_ACRONYM = 5  # letters
 _LONGEST_VALUE = 6  # words
-_NO_PROPERTIES = frozenset(["only", "every", "other", "different", *ADJECTIVES])
-_DOERS = ("er", "ers", "or", "ors")
+_NO_PROPERTIES = WORDS["no properties"] | ENGLISH.adjectives.keys()
 _LONGER = 3  # letters that one of two stems of one word has more
 _ALIKE = 0.7  # likeness of stems that are one word
-GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
-"""Words that stand beside a property's name and are no part of it: `year of birth`, `launch date`."""
-_LIGHT = frozenset(
-    ["year", "date", "time", "day", "number", "no", "count", "name"]
-    + ["value", "total", "is", "has", "in", "at", "of", "on", "the"]
-)
-"""Words of properties that a question leaves out: `founded_year`."""
 
 
 class PropertyWords:
@@ -41,7 +31,7 @@ class PropertyWords:
 
     def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._arrays, self._vocabulary = graph.arrays, vocabulary
-        self._groups = [frozenset(map(vocabulary.stem, group)) for group in PROPERTIES]
+        self._groups = [frozenset(map(vocabulary.stem, group)) for group in ENGLISH.groups["properties"]]
         samples = {name: self._sample(name) for name in graph.arrays.properties.names}
         facts = {name: self._facts(name, sample) for name, sample in samples.items()}
         self.facts = {
@@ -66,7 +56,7 @@ class PropertyWords:
         is_unit = bool(words) and words[-1] in UNITS and (len(words) > 1 or words[-1] not in _NO_UNITS)
         unit = words[-1] if is_unit else None
         content = [word for word in words if word != unit] or words
-        content = [word for word in content if word not in _LIGHT] or content
+        content = [word for word in content if word not in WORDS["light"]] or content
         types = frozenset(
             np.flatnonzero(np.bincount(self._arrays.node_types[self._arrays.properties.rows(name)])).tolist()
         )
@@ -79,7 +69,7 @@ class PropertyWords:
         units = [list(self._named(reading, place)) for place in range(len(reading.words))]
         texts = [word.text for word in reading.words]
         for place in range(len(texts) - 2):  # "year of birth", "date of launch"
-            if texts[place] in GENERAL and texts[place + 1] == "of":
+            if texts[place] in WORDS["general"] and texts[place + 1] == "of":
                 units[place] += units[place + 2]
         return units
 
@@ -95,7 +85,10 @@ class PropertyWords:
                 text = reading.words[last].text
                 if text in _NO_PROPERTIES and text not in facts.name.casefold():  # "only" is not `online`
                     break
-                is_doer = text.endswith(_DOERS) and text.removesuffix("s") not in facts.name.casefold()
+                is_doer = (
+                    text.endswith(ENGLISH.phrases["endings of doers"])
+                    and text.removesuffix("s") not in facts.name.casefold()
+                )
                 if is_doer and facts.kind in ("year", "date"):
                     break  # a "founder" is no `founded_year`
                 stem = reading.words[last].stem
@@ -109,7 +102,7 @@ class PropertyWords:
             if last > place and (is_sure or not own):  # "drugs" are no part of `drugbank_type`
                 cost = 0.3 * len(own) / len(facts.stems)
                 yield PropertyUnit(last, facts.name, cost)
-                if last < len(reading.words) and reading.words[last].text in GENERAL:
+                if last < len(reading.words) and reading.words[last].text in WORDS["general"]:
                     yield PropertyUnit(last + 1, facts.name, cost)
 
     @cached_method(8_192)
@@ -155,7 +148,7 @@ def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
     """Return what a property holds, by some of its values and the words of its name."""
     if not sample:
         return "text"
-    if all(isinstance(value, bool) or str(value).casefold() in _BOOLEANS for value in sample):
+    if all(isinstance(value, bool) or str(value).casefold() in WORDS["true or false"] for value in sample):
         return "boolean"
     numbers = [value for value in sample if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == len(sample):

@@ -8,57 +8,16 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from orienteer.reading.vocabulary import ENGLISH
 from orienteer.text.units import CURRENCIES, SIGNS, UNITS
 
 _LAST_YEAR = 2199
-_COUNTED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty"""
-NUMERALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTED.split())} | {
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "hundred": 100,
-    "thousand": 1000,
-    "dozen": 12,
-}
-_COUNTING = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
-fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
-ORDINALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTING.split(), 1)}
-_DECADES: Mapping[str, float] = {
-    word: 1900.0 + 10 * number
-    for number, word in enumerate(
-        ["twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"], 2
-    )
-}
 _MOST_CENTURIES = 21
-_SCALES: Mapping[str, float] = {
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "million": 1e6,
-    "mio": 1e6,
-    "billion": 1e9,
-    "bn": 1e9,
-}
-"""Words that multiply the number before them."""
 _GLUED_SCALES: Mapping[str, float] = {"k": 1e3, "bn": 1e9}
 """Letters that multiply the digits that they are glued to: `20k`. An `m` is metres, except behind a currency."""
-_MONTH_NAMES = """january jan, february feb, march mar, april apr, may, june jun, july jul, august aug,
-september sep sept, october oct, november nov, december dec"""
-_MONTHS: Mapping[str, int] = {
-    name: month for month, names in enumerate(_MONTH_NAMES.split(","), 1) for name in names.split()
-}
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _DAY = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 _GLUED = re.compile(r"([A-Za-z%€$£]+)")
-_SQUARES: Mapping[str, str] = {
-    "km": "sqkm",
-    "kilometres": "sqkm",
-    "kilometers": "sqkm",
-    "m": "sqm",
-    "metres": "sqm",
-    "meters": "sqm",
-}
-"""Units of area behind `square`."""
 
 
 class Quantity(NamedTuple):
@@ -94,7 +53,7 @@ def quantity(text: str, words: Sequence[Written], first: int) -> Quantity | None
 
 def _decade(words: Sequence[Written], first: int) -> Quantity | None:
     """Return `nineties`, `the eighties`: those of the twentieth century."""
-    begin = _DECADES.get(words[first].text)
+    begin = ENGLISH.decades.get(words[first].text)
     return Quantity(first + 1, begin, span=(begin, begin + 10)) if begin is not None else None
 
 
@@ -104,7 +63,7 @@ def _century(words: Sequence[Written], first: int) -> Quantity | None:
         return None
     word = words[first].text
     digits = word.rstrip("stndrh")
-    number = int(digits) if digits.isdecimal() and word != digits else ORDINALS.get(word, 0)
+    number = int(digits) if digits.isdecimal() and word != digits else ENGLISH.ordinals.get(word, 0)
     if not 1 <= number <= _MOST_CENTURIES:
         return None
     begin = 100.0 * (number - 1) + 1
@@ -118,7 +77,9 @@ def _date(text: str, words: Sequence[Written], first: int) -> Quantity | None:
         last = next((at for at in range(first, len(words)) if words[at].start >= match.end()), len(words))
         return _day(last, year, month, int(day) if day else None)
     months = [
-        (at, _MONTHS[words[at].text]) for at in (first, first + 1) if at < len(words) and words[at].text in _MONTHS
+        (at, ENGLISH.months[words[at].text])
+        for at in (first, first + 1)
+        if at < len(words) and words[at].text in ENGLISH.months
     ]
     if not months:
         return None
@@ -181,7 +142,7 @@ def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
     sign = text[digits.end :].lstrip()[:1]
     if sign in SIGNS:
         return _with_unit(words, Quantity(digits.last, digits.value, SIGNS[sign]))
-    scale = _SCALES.get(words[digits.last].text, 1.0) if digits.last < len(words) else 1.0
+    scale = ENGLISH.scales.get(words[digits.last].text, 1.0) if digits.last < len(words) else 1.0
     if scale == 1:
         return _with_unit(words, Quantity(digits.last, digits.value, currency, is_year=is_year and currency is None))
     return _with_unit(words, Quantity(digits.last + 1, digits.value * scale, currency, scale=scale))
@@ -190,8 +151,8 @@ def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
 def _digits(text: str, words: Sequence[Written], first: int) -> _Digits | None:
     """Return the number that begins with a word, in digits or as a numeral."""
     word = words[first]
-    if word.text in NUMERALS:
-        return _Digits(first + 1, float(NUMERALS[word.text]), word.end)
+    if word.text in ENGLISH.numerals:
+        return _Digits(first + 1, float(ENGLISH.numerals[word.text]), word.end)
     match = _NUMBER.match(text, word.start)
     if match is None or not word.text[0].isdigit():
         return None
@@ -229,8 +190,8 @@ def _with_unit(words: Sequence[Written], amount: Quantity) -> Quantity:
         if unit == "km" and after in ("h", "hour"):
             return amount._replace(last=amount.last + 2, unit="kmh", is_year=False)
         return amount._replace(last=amount.last + 1, unit=unit, is_year=False)
-    if unit in ("square", "sq") and after in _SQUARES:
-        return amount._replace(last=amount.last + 2, unit=_SQUARES[after], is_year=False)
+    if unit in ("square", "sq") and after in ENGLISH.squares:
+        return amount._replace(last=amount.last + 2, unit=ENGLISH.squares[after], is_year=False)
     return amount
 
 

@@ -9,15 +9,14 @@ from typing import NamedTuple
 from orienteer.reading import claims, forms, pairs  # noqa: F401 (their rules)
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import EMPTY
 from orienteer.reading.kinds import heads_at, people_of
 from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.objects import objects_at
 from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
 from orienteer.reading.rankings import measures_at
 from orienteer.reading.rules import Found, Rule, part, rules
-from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.reading.units import KindVerb
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 _LONGEST_PLACE = 7  # words
 _MOST_SPOKEN_OF = 3  # meanings of a sentence that are tried
@@ -82,11 +81,11 @@ def top(context: Context, place: int) -> Parse[_Top]:
     amount, first = context.units.quantities.get(at), 1
     if amount is not None and amount.unit is None:
         first, at = max(1, int(amount.value)), amount.last
-    superlative = SUPERLATIVES.get(context.at(at))
+    superlative = ENGLISH.superlatives.get(context.at(at))
     if not is_top and superlative is not None:  # "oldest department by founding year"
         is_top, descending, at = True, superlative.ascending, at + 1
-    elif not is_top and context.at(at) in MOST:  # "5 largest packages by size"
-        is_top, descending, at = True, MOST[context.at(at)], at + 1
+    elif not is_top and context.at(at) in ENGLISH.most:  # "5 largest packages by size"
+        is_top, descending, at = True, ENGLISH.most[context.at(at)], at + 1
     return Parse(at, _Top(is_top, descending, first, amount is not None), 0.0)
 
 
@@ -314,7 +313,7 @@ def ships_there(context: Context, place: int, name: NodeSet, nodes: NodeSet) -> 
 @part
 def nothing(context: Context, place: int) -> list[Parse[None]]:
     """Read none, some or all words that say nothing."""
-    return [Parse(at, None, 0.0) for at in context.skips(place, EMPTY)]
+    return [Parse(at, None, 0.0) for at in context.skips(place, WORDS["empty"])]
 
 
 _SENTENCES = rules(

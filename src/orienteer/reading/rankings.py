@@ -8,7 +8,6 @@ from dataclasses import replace
 from orienteer.reading.adjectives import superlatives_at
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import ANYONE_ELSE, AUXILIARIES, OTHERS, PREPOSITIONS, RELATIVE, words_of
 from orienteer.reading.joints import complain_of_many, measured, most
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.lexicon import EdgeUnit
@@ -16,20 +15,13 @@ from orienteer.reading.phrases import noun_had
 from orienteer.reading.properties import kind_behind, properties_named
 from orienteer.reading.query import Best, Measure, NodeSet
 from orienteer.reading.relations import Relation
-from orienteer.reading.thesaurus import MORE, MOST
-
-_COUNTED = words_of("most least fewest more fewer less")
-"""Words that count the things behind them; others need `number of`."""
-_ARTICLES = words_of("the their its highest largest total a an")
-_BEHIND_VERBS = words_of("on to with in for by")
-_THERE = words_of("there it them")
-_THEM = words_of("it them him her")
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
 # ---------------------------------------------------------------------------------------------------- measures
 def measures_at(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
     """Yield what nodes are ranked by: a property, or a number of things."""
-    begin = context.skip(place, _ARTICLES)
+    begin = context.skip(place, WORDS["articles of numbers"])
     for facts, last, cost in properties_named(context, begin, nodes):
         if facts.is_measured:
             yield Parse(last, Measure(property=facts.name), cost)
@@ -66,12 +58,12 @@ def _counting(context: Context, nodes: NodeSet, counted: NodeSet) -> Iterator[Re
 
 def _things_done(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
     """Yield `diseases they treat`, `packages it depends on`."""
-    behind = context.skip(head.last, AUXILIARIES | RELATIVE | {"they", "it"})
+    behind = context.skip(head.last, WORDS["auxiliaries"] | WORDS["relative"] | {"they", "it"})
     for unit in context.units.edges.get(behind, ()):
         for relation in context.relations.named(nodes, unit.edges, Voice.SUBJECT, head.value):
-            yield measured(relation, unit.last + (context.at(unit.last) in _BEHIND_VERBS), head.cost)
-        there = context.skip(unit.last, PREPOSITIONS)
-        if context.at(there) in _THERE:  # "ships that call there"
+            yield measured(relation, unit.last + (context.at(unit.last) in WORDS["behind verbs"]), head.cost)
+        there = context.skip(unit.last, WORDS["all prepositions"])
+        if context.at(there) in WORDS["there"]:  # "ships that call there"
             for relation in context.relations.named(nodes, unit.edges, Voice.OBJECT, head.value):
                 yield measured(relation, there + 1, head.cost)
 
@@ -81,17 +73,17 @@ def most_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, fram
     """Yield `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
     begin = context.skip(place)
     word = context.at(begin)
-    is_more = MOST.get(word, MORE.get(word))
+    is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
     if is_more is None or nodes.best is not None:
         return
     number = context.starts(begin + 1, "number of", "count of")
-    if number is None and word not in _COUNTED:
+    if number is None and word not in WORDS["counting things"]:
         return  # "the largest ship" is one, and no number of ships
     begin = number or begin + 1
     heads = heads_at(context, begin)
     counted = [further for head in heads for further in context.described(head)]
     for head in counted if heads else [Parse(begin, NodeSet(), 0.2)]:
-        last = head.last if word in MOST else _than_others(context, head.last)
+        last = head.last if word in ENGLISH.most else _than_others(context, head.last)
         relation = next(context.relations.named(nodes, verb.edges, frame, head.value), None)
         if relation is not None and last is not None:
             yield most(relation, last, head.cost, descending=is_more)
@@ -100,7 +92,11 @@ def most_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, fram
 def _than_others(context: Context, place: int) -> int | None:
     """Return where `than any other company` ends; None where nothing is compared with all others."""
     than = context.starts(place, "than")
-    others = context.starts(than, *OTHERS, *ANYONE_ELSE) if than is not None else None
+    others = (
+        context.starts(than, *ENGLISH.phrases["all others"], *ENGLISH.phrases["anyone else"])
+        if than is not None
+        else None
+    )
     last = kind_behind(context, others) if others is not None else None
     return None if last is None else context.skip(last, ("does", "has", "did", "do", "is"))
 
@@ -108,14 +104,14 @@ def _than_others(context: Context, place: int) -> int | None:
 def most_doers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `do the most packages depend on`, `do most genes that X binds participate in`."""
     begin = context.skip(place)
-    is_more = MOST.get(context.at(begin))
+    is_more = ENGLISH.most.get(context.at(begin))
     number = context.starts(begin + 1, "number of", "count of")
-    if is_more is None or (number is None and context.at(begin) not in _COUNTED):
+    if is_more is None or (number is None and context.at(begin) not in WORDS["counting things"]):
         return
     heads = heads_at(context, number or begin + 1)
     for counted in [further for head in heads for further in context.described(head)]:
-        for unit in context.units.edges.get(context.skip(counted.last, AUXILIARIES), ()):
-            last = unit.last + (context.at(unit.last) in PREPOSITIONS)
+        for unit in context.units.edges.get(context.skip(counted.last, WORDS["auxiliaries"]), ()):
+            last = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
             relation = next(context.relations.named(nodes, unit.edges, Voice.OBJECT, counted.value), None)
             if relation is not None and nodes.best is None:
                 yield most(relation, last, counted.cost, descending=is_more)
@@ -125,17 +121,17 @@ def most_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
     """Yield `[with] the most X`, `[has] the highest PROPERTY`, `[with] the largest number of X`."""
     begin = context.skip(place)
     word = context.at(begin)
-    is_more = MOST.get(word, MORE.get(word))
+    is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
     if nodes.best is not None:
         return
     yield from _property_had(context, begin, nodes)
     if is_more is None:
         return
-    if word not in MOST:
+    if word not in ENGLISH.most:
         yield from _more_had(context, begin + 1, nodes, descending=is_more)
         return
     number = context.starts(begin + 1, "number of", "count of", "amount of")
-    if number is None and word not in _COUNTED:
+    if number is None and word not in WORDS["counting things"]:
         return
     begin = number or begin + 1
     for measure in _related_kinds(context, begin, nodes):
@@ -153,8 +149,8 @@ def most_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
 def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `in the most orders`, `part of the most teams`: the only edge between them is meant."""
     begin = context.skip(context.end_of(place, "part of") or place)
-    is_more = MOST.get(context.at(begin))
-    if begin == place or is_more is None or nodes.best is not None or context.at(begin) not in _COUNTED:
+    is_more = ENGLISH.most.get(context.at(begin))
+    if begin == place or is_more is None or nodes.best is not None or context.at(begin) not in WORDS["counting things"]:
         return
     for head in heads_at(context, begin + 1):
         yield from _most_things_had(context, head, nodes, descending=is_more)
@@ -162,7 +158,7 @@ def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
 
 def most_bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[department] most vehicles`: words for a search, without a verb, at the end."""
-    if context.at(place) in MOST and nodes.types:
+    if context.at(place) in ENGLISH.most and nodes.types:
         for parse in most_had(context, place, nodes):
             if context.is_over(parse.last):  # "pathway most genes that are ... participate in" counts those
                 yield parse._replace(cost=parse.cost + 0.2)
@@ -179,7 +175,7 @@ def _more_had(context: Context, place: int, nodes: NodeSet, *, descending: bool)
 
 def _property_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
-    is_more = MOST.get(context.at(place))
+    is_more = ENGLISH.most.get(context.at(place))
     if is_more is None:
         adjective = next((parse.value[0] for parse in superlatives_at(context, place)), None)
         if adjective is None:
@@ -207,9 +203,9 @@ def _most_things_behind(
     context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `the most genes participating in it`, `the most diseases associated with them`, `the most X brewed`."""
-    begin = context.skip(head.last, AUXILIARIES | RELATIVE)
+    begin = context.skip(head.last, WORDS["auxiliaries"] | WORDS["relative"])
     for unit in context.units.edges.get(begin, ()):
-        last = context.skip(context.skip(unit.last, PREPOSITIONS), _THEM)
+        last = context.skip(context.skip(unit.last, WORDS["all prepositions"]), WORDS["them"])
         frame = Voice.PASSIVE_OBJECT if context.at(unit.last) == "by" else Voice.OBJECT
         relation = next(context.relations.named(nodes, unit.edges, frame, head.value), None)
         if relation is not None:

@@ -20,15 +20,13 @@ from orienteer.reading.kinds import people_of
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
 from orienteer.reading.nouns import noun_phrases
-from orienteer.reading.quantities import ORDINALS
 from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, Valued, joined_of, placed
 from orienteer.reading.questions import read_queries
 from orienteer.reading.refusals import nearest_questions, not_understood, refusal_of, unsupported
 from orienteer.reading.relations import SchemaRelations
-from orienteer.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.reading.unanswered import Unanswered
 from orienteer.reading.units import NameUnit, Units, ValueUnit
-from orienteer.reading.vocabulary import english_words
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.wording import QueryWording
 from orienteer.reading.words import QuestionWords, SchemaWords
 from orienteer.records import Reading, Refusal, Sense
@@ -56,16 +54,14 @@ _SPELLED_OUT = tuple(
 
 
 _ORDINAL = re.compile(
-    rf"(?i)\b({'|'.join([*ORDINALS, '2nd', '3rd', '[4-9]th', '10th'])})[-\s]+"
-    rf"(?=(?:{'|'.join([*SUPERLATIVES, *MOST])})\b)"
+    rf"(?i)\b({'|'.join([*ENGLISH.ordinals, '2nd', '3rd', '[4-9]th', '10th'])})[-\s]+"
+    rf"(?=(?:{'|'.join([*ENGLISH.superlatives, *ENGLISH.most])})\b)"
 )
 """`second` before a superlative."""
 _UN = re.compile(r"(?i)\bun(\w{4,})")
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
-_BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "and", "to"])
-"""Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
 _NUMBERS = ("count", "average", "sum", "compare")
@@ -263,7 +259,7 @@ class RulesReader:
         written = vocabulary.read(text)
         if len(written.words) > _MOST_WORDS:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
-        reading = vocabulary.corrected(written, right=english_words().opening)
+        reading = vocabulary.corrected(written, right=ENGLISH.opening)
         units, respelled = self.lexicon.units(reading)
         read = self._read(reading, units, ordinals)
         try:
@@ -363,7 +359,7 @@ def _counts_between(query: ExactQuery) -> bool:
 
 def _place(ordinal: str) -> int:
     """Return the place that `second` or `2nd` says."""
-    return ORDINALS.get(ordinal.casefold()) or int(ordinal.rstrip("stndrhSTNDRH"))
+    return ENGLISH.ordinals.get(ordinal.casefold()) or int(ordinal.rstrip("stndrhSTNDRH"))
 
 
 def _grouped(context: Context) -> str | None:
@@ -393,7 +389,7 @@ def _unanswerable(context: Context) -> str | None:
     """Return a word that no query answers: what ties two parts together, `most` as a majority, a letter `a`."""
     for place, word in enumerate(context.words):
         before = context.at(place - 1)
-        is_owned = word in ("their", "its", "his", "her") and before not in _BEFORE_THEIR
+        is_owned = word in ("their", "its", "his", "her") and before not in WORDS["before their"]
         if is_owned and not any(mark in context.reading.text for mark in ".;:") and place < context.end - 1:
             return context.reading.surface(place, place + 1)
         if (

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from orienteer.reading.context import Context
-from orienteer.reading.function_words import DETERMINERS, EMPTY
-from orienteer.reading.thesaurus import MOST
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.records import Refusal
 from orienteer.text import english
 
@@ -41,7 +40,7 @@ def refusal_of(context: Context) -> Refusal:
         text = f"not in this graph: {_quoted(names)}" + (f" (near: {', '.join(near)})" if near else "")
         return Refusal(kind="unknown_name", words=(*names, *words), near=near, text=text)
     if complaint is not None:
-        left = tuple(word for word in words if word.casefold() not in MOST)
+        left = tuple(word for word in words if word.casefold() not in ENGLISH.most)
         refusal = unsupported(complaint + (f"; not understood: {_quoted(left)}" if left else ""))
         return refusal.model_copy(update={"words": words})
     if words:
@@ -123,7 +122,9 @@ def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _says_something(context: Context, place: int) -> bool:
     word = context.reading.words[place]
-    return not word.is_stop and word.text not in EMPTY | DETERMINERS | english.ASKING | english.NO_NAMES
+    return (
+        not word.is_stop and word.text not in WORDS["empty"] | WORDS["determiners"] | english.ASKING | english.NO_NAMES
+    )
 
 
 def _goes_on(context: Context, first: int, place: int) -> bool:

@@ -12,16 +12,14 @@ import numpy as np
 from orienteer.reading.edge_labels import SAME_WORD, EdgeLabels, Voice
 from orienteer.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet
-from orienteer.reading.synonyms import IRREGULAR_VERBS
 from orienteer.reading.units import LIGHT_FIT, ConverseEdges, KindVerb
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.words import SchemaHop
 from orienteer.remembered import cached_method
 
 _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _SURE = 0.6  # below: a part of a label
 _UNNAMED = 0.3  # cost of a relation that no word names
-_WITHIN = frozenset(["in", "at", "on", "within", "inside"])
-"""Prepositions that say where things lie."""
 _OVER_OTHERS = 0.15  # cost of each kind between two that no edge joins
 _SAMPLED = 20  # nodes of a type that tell whether it has names
 _MOST_BETWEEN = 2  # kinds between two
@@ -30,16 +28,6 @@ _ROLE = 0.15  # cost of a kind that is told by what its things do
 _MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
 _OPEN = frozenset(["", "of", "with", "by"])
 """Prepositions that may say any edge; a picture that depicts a city is not *in* it, nor is one *for* it."""
-_PLACING = frozenset(["in", "at", "on", "within", "inside", "from"])
-"""Prepositions that say where things are."""
-_HOLDING = frozenset(["contain", "contains", "include", "includes"])
-_PLACES = frozenset(["in", "at", "on", "from", "part", "member", "contain", "contains", "include", "includes", "near"])
-_CHOOSING = frozenset(["for", "against", "by", "from", "under"])
-"""Prepositions that choose among edges: drugs *for* a disease do not cause it; *in* a genre is in it by any edge."""
-_SCENES = frozenset(["at", "in", "on", "with", "from"])
-"""Words of labels that tell where or with what something is done."""
-_VERBAL = frozenset(["to", "on", "with", "in", "at", "for"])
-"""Words of labels that are verbs: `reports_to`."""
 
 
 _CONVERSE = {
@@ -198,7 +186,7 @@ class SchemaRelations:
         labels = self._vocabulary.edge_labels[hop.kind >> 1]
         if edges[hop.kind >> 1] <= SAME_WORD or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
             return False
-        is_done = any(x.words[0].endswith("ed") or x.words[0] in IRREGULAR_VERBS for x in labels)
+        is_done = any(x.words[0].endswith("ed") or x.words[0] in ENGLISH.verb_of for x in labels)
         is_receiver = (frame is Voice.SUBJECT and hop.kind & 1) or (frame is Voice.OBJECT and not hop.kind & 1)
         return is_done and bool(is_receiver)
 
@@ -207,7 +195,7 @@ class SchemaRelations:
         if unit.fit <= LIGHT_FIT:
             return  # "the works of X" are no verb
         label_words = self.labels.words(unit.edges)
-        if word in label_words and label_words & _VERBAL:
+        if word in label_words and label_words & WORDS["verbal"]:
             return  # "reports" of somebody are not whom they report to
         if not self.labels.is_of_doers(unit, word):
             yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
@@ -227,7 +215,7 @@ class SchemaRelations:
         edges = [edge for edge in unit.edges if "from" not in self.labels.words([edge])]
         if not edges:
             return  # nobody is the author of what is `built_from` something
-        doing = [edge for edge in edges if self.labels.words([edge]).isdisjoint(_SCENES)]
+        doing = [edge for edge in edges if self.labels.words([edge]).isdisjoint(WORDS["scenes"])]
         meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
         for kept in (doing, edges):
             relations = [
@@ -246,8 +234,8 @@ class SchemaRelations:
         # of two things of one kind nobody tells what joins them, unless a word does
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
         if not hops:
-            if preposition in ("", "of", "with") or preposition in _WITHIN:
-                yield from self._over_others(nodes, target, is_within=preposition in _WITHIN)
+            if preposition in ("", "of", "with") or preposition in WORDS["within"]:
+                yield from self._over_others(nodes, target, is_within=preposition in WORDS["within"])
             return
         edges = {hop.kind >> 1 for _, hop in hops}
         hinted = {edge for edge in edges if self.labels.is_hinted(edge, preposition)}
@@ -375,14 +363,14 @@ class SchemaRelations:
     def _may_be_said(self, hop: SchemaHop, preposition: str, hinted: Collection[int], frame: Voice) -> bool:
         """Tell whether a preposition alone may say an edge; where things are it says of the thing, not of the place."""
         words = self.labels.words([hop.kind >> 1])
-        if preposition in _PLACING and not words.isdisjoint(_PLACES):
+        if preposition in WORDS["placing"] and not words.isdisjoint(WORDS["saying places"]):
             is_of_place = frame is Voice.OBJECT  # "in which region is X" describes the place
-            return bool(hop.kind & 1) == (words.isdisjoint(_HOLDING) == is_of_place)
+            return bool(hop.kind & 1) == (words.isdisjoint(WORDS["holding"]) == is_of_place)
         return hop.kind >> 1 in hinted or self.labels.is_neutral(hop.kind >> 1)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Return whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
-        if preposition not in _CHOOSING or not nodes.types or nodes.types == self._all:
+        if preposition not in WORDS["choosing"] or not nodes.types or nodes.types == self._all:
             return False
         hops = (hop for source in nodes.types for hop in self._vocabulary.hops[source])
         return any(self.labels.is_hinted(hop.kind >> 1, preposition) for hop in hops)

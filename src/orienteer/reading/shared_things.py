@@ -5,30 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import AUXILIARIES, phrases_of
 from orienteer.reading.objects import Objects, objects_at
-
-_SHARE = phrases_of(
-    """share, shares, shared, have in common, has in common, had in common, share in common, share with each other,
-    have in common with each other"""
-)
-_SHARED_BY = phrases_of(
-    """shared by, shared between, shared among, common to, in common between, in common to, in common for,
-    shared in common by, that are common to"""
-)
-_ALONE_SHARES = phrases_of("share, shares, shared, have, has, had")
-_WITH = phrases_of("in common with, with")
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
 def sharing_owners(context: Context, place: int) -> Iterator[Parse[Objects]]:
     """Yield the things that share what is described: `X and Y [share]`, `[common to] X and Y`."""
-    begin = context.starts(place, *_SHARED_BY)
+    begin = context.end_of(place, "shared by")
     for objects in objects_at(context, begin) if begin is not None else ():
         if _are_several(objects.value):
             yield objects
-    begin = context.skip(place, AUXILIARIES)
+    begin = context.skip(place, WORDS["auxiliaries"])
     for objects in objects_at(context, begin):
-        last = context.starts(context.skip(objects.last, ("both", "all", "each")), *_SHARE)
+        last = context.end_of(context.skip(objects.last, ("both", "all", "each")), "share")
         if last is not None and _are_several(objects.value):
             yield objects._replace(last=last)
         yield from _with_another(context, objects)
@@ -36,10 +25,17 @@ def sharing_owners(context: Context, place: int) -> Iterator[Parse[Objects]]:
 
 def _with_another(context: Context, first: Parse[Objects]) -> Iterator[Parse[Objects]]:
     """Yield `X shares with Y`, `X has in common with Y`."""
-    verb = context.starts(first.last, *_ALONE_SHARES)
+    verb = context.end_of(first.last, "alone shares")
     if verb is None or len(first.value.members) > 1:
         return
-    begin = context.starts(verb, *(_WITH if "shar" in context.at(verb - 1) else _WITH[:1]))
+    begin = context.starts(
+        verb,
+        *(
+            ENGLISH.phrases["shared things with"]
+            if "shar" in context.at(verb - 1)
+            else ENGLISH.phrases["shared things with"][:1]
+        ),
+    )
     for second in objects_at(context, begin) if begin is not None else ():
         members = (*first.value.members, *second.value.members)
         joined = first.value._replace(members=members, both=True)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import ADVERBIAL, AUXILIARIES, BEING, CONTAINING, DENIALS, PREPOSITIONS, RELATIVE
 from orienteer.reading.joints import denied, joined
 from orienteer.reading.names import names_at
 from orienteer.reading.objects import Objects, objects_at
@@ -17,6 +16,7 @@ from orienteer.reading.query import Among, NodeSet
 from orienteer.reading.rankings import most_doers
 from orienteer.reading.shared_things import sharing_owners
 from orienteer.reading.verbs import Verbs, fitting, is_particle, verb_joined, verbs_at
+from orienteer.reading.vocabulary import WORDS
 
 
 def subject_said(context: Context, place: int, nodes: NodeSet, frame: Voice | None = None) -> Iterator[Parse[NodeSet]]:
@@ -37,8 +37,8 @@ def subject_said(context: Context, place: int, nodes: NodeSet, frame: Voice | No
 def _noun_of(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[that] X is a member of`, `[which] X is the maintainer of`."""
     for objects in objects_at(context, place):
-        being = context.skip(objects.last, BEING)
-        is_said = being > objects.last or context.at(place - 1) in BEING
+        being = context.skip(objects.last, WORDS["be"])
+        is_said = being > objects.last or context.at(place - 1) in WORDS["be"]
         noun = context.starts(being, "a", "an", "the", "one of the") if is_said else None
         for verbs in verbs_at(context, noun) if noun is not None else ():
             if context.at(verbs.last) == "of":
@@ -49,8 +49,8 @@ def _noun_of(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
 def _doing(context: Context, place: int, nodes: NodeSet, frame_of_all: Voice | None) -> Iterator[Parse[NodeSet]]:
     """Yield `[does] X treat`, `[that] X and Y are used to brew`, `[which] X does not treat`."""
     for objects in objects_at(context, place):
-        verb = _verb_behind(context, objects.last, is_passive=context.at(place - 1) in BEING)
-        begin = context.skip(context.skip(verb, DENIALS), AUXILIARIES)
+        verb = _verb_behind(context, objects.last, is_passive=context.at(place - 1) in WORDS["be"])
+        begin = context.skip(context.skip(verb, WORDS["denials"]), WORDS["auxiliaries"])
         for verbs in verbs_at(context, begin):
             apt = fitting(context, verbs, context.at(verbs.last))
             if apt is None:
@@ -61,7 +61,7 @@ def _doing(context: Context, place: int, nodes: NodeSet, frame_of_all: Voice | N
             frame = frame_of_all or (Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT)
             is_strict = end == verbs.last and frame is Voice.OBJECT
             for related in _related(context, nodes, verbs, frame, objects, end, is_strict=is_strict):
-                is_denied = context.at(verb) in DENIALS
+                is_denied = context.at(verb) in WORDS["denials"]
                 value = denied(related.value, nodes) if is_denied else related.value
                 if value is not None:
                     yield Parse(max(end, related.last), value, related.cost + 0.02)
@@ -85,7 +85,7 @@ def _related(
         yield related._replace(last=end)
     first = objects.value.members[0].nodes
     is_open = len(objects.value.members) == 1 and not first.conditions and bool(first.types)
-    if is_open and (context.at(end) in RELATIVE or context.at(end) == "whose"):
+    if is_open and (context.at(end) in WORDS["relative"] or context.at(end) == "whose"):
         for said in context.modifiers(end, first):
             others = objects.value._replace(members=(objects.value.members[0]._replace(nodes=said.value),))
             described = Parse(said.last, others, objects.cost + said.cost)
@@ -95,22 +95,22 @@ def _related(
 def _is_passive(context: Context, place: int, verbs: Verbs) -> bool:
     """Return whether something is done to a subject: `[by which X] was Y influenced`, not `has Y influenced`."""
     participle = context.at(verbs.last - 1).endswith(("ed", "en", "t", "wn", "ung", "de"))
-    return participle and context.at(place - 1) in BEING
+    return participle and context.at(place - 1) in WORDS["be"]
 
 
 def _verb_behind(context: Context, place: int, *, is_passive: bool) -> int:
     """Return where a verb begins, or its denial, behind `does`, `is used to`, `is known for`."""
-    begin = context.skip(place, AUXILIARIES)
-    is_used = is_passive or context.at(begin - 1) in BEING | {"be", "been"}
+    begin = context.skip(place, WORDS["auxiliaries"])
+    is_used = is_passive or context.at(begin - 1) in WORDS["be"] | {"be", "been"}
     used = context.starts(begin, "used to") if is_used else None
-    return used or context.starts(begin, *ADVERBIAL) or begin
+    return used or context.end_of(begin, "adverbial") or begin
 
 
 def _owning(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[what telescopes does] X have`."""
     for objects in objects_at(context, place):
         last = context.end_of(objects.last, "have or make")
-        if context.at(objects.last) in CONTAINING and not context.units.edges.get(objects.last):
+        if context.at(objects.last) in WORDS["containing"] and not context.units.edges.get(objects.last):
             last = objects.last + 1
         if last is not None and objects.value.amount is None:
             yield from things_had(context, objects._replace(last=last), nodes)
@@ -135,7 +135,7 @@ def _being_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
         noun = context.starts(named.last, "the", "a", "an", "one of the")
         for unit in context.units.edges.get(noun, ()) if noun is not None else ():
             last = context.starts(unit.last, "of", "for", "to", "in", "at")
-            if last is None and context.at(0) not in PREPOSITIONS:
+            if last is None and context.at(0) not in WORDS["all prepositions"]:
                 continue
             for relation in noun_had(context, nodes, unit, named.value):
                 yield joined(relation, unit.last if last is None else last, named.cost)
@@ -146,14 +146,14 @@ def _nobody(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
     nobody = context.starts(place, "nobody", "no one", "nothing", "none", "no")
     if nobody is None:
         return
-    for unit in context.units.edges.get(context.skip(nobody, AUXILIARIES), ()):
+    for unit in context.units.edges.get(context.skip(nobody, WORDS["auxiliaries"]), ()):
         for relation in context.relations.named(nodes, unit.edges, Voice.OBJECT, NodeSet()):
-            yield joined(relation, unit.last + (context.at(unit.last) in PREPOSITIONS), is_denied=True)
+            yield joined(relation, unit.last + (context.at(unit.last) in WORDS["all prepositions"]), is_denied=True)
 
 
 def _there_are(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[at which X are there] more than three Y`."""
-    if context.at(place - 1) == "there" and context.at(0) in PREPOSITIONS:
+    if context.at(place - 1) == "there" and context.at(0) in WORDS["all prepositions"]:
         for objects in objects_at(context, place):
             if objects.value.amount is not None and context.is_over(objects.last):
                 yield from things_had(context, objects, nodes)
@@ -161,7 +161,7 @@ def _there_are(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
 
 def _located(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[in which region is] the town of X`."""
-    if context.at(0) not in PREPOSITIONS or context.at(1) not in ("which", "what"):
+    if context.at(0) not in WORDS["all prepositions"] or context.at(1) not in ("which", "what"):
         return
     for objects in objects_at(context, place):
         last = context.starts(objects.last, "located", "situated", "found", "based") or objects.last

@@ -9,7 +9,6 @@ from orienteer.reading.adjectives import best_of, compared_by, properties_of, su
 from orienteer.reading.amounts import amount_said
 from orienteer.reading.comparisons import adjective, compared, compared_twice, factor
 from orienteer.reading.context import Context, Parse
-from orienteer.reading.function_words import DENIALS, OTHERS, STATING, phrases_of, words_of
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.others import another, but_not
 from orienteer.reading.properties import (
@@ -24,33 +23,17 @@ from orienteer.reading.properties import (
     values_at,
 )
 from orienteer.reading.query import Best, Condition, Measure, NodeSet, Valued
-from orienteer.reading.synonyms import IRREGULAR_VERBS
-from orienteer.reading.thesaurus import ADJECTIVES, AGES, MOST, VERBS
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
-_PAID = words_of("is are was were be been being get gets got getting")
-"""Verbs before `paid` where somebody is paid, and does not pay."""
-_MOVING = words_of(
-    "go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches"
-)
-"""Verbs that say no more than an adjective behind them."""
-_MADE_OF = phrases_of("made out of, made of, made from, built of, built out of, built from, constructed of, made in")
-_BEGINNING = AGES | words_of("appeared began came went go goes date dates dating")
-_OCCUPANTS = words_of("people persons visitors spectators passengers guests listeners viewers seats")
-"""What a capacity is a number of."""
-_BEHIND_BEGINNING = words_of("out up back into being existence to the world")
-_SHOWING = words_of(
-    """saw see sees seeing carry carries carrying reach reaches reached reaching show shows showing boast boasts
-    boasting feature features attain attains attained bear bears bearing enjoy enjoys"""
-)
-"""Verbs between a thing and its property: `saw first light in 1890`, `carries a crew of 20`."""
+_BEGINNING = WORDS["ages"] | WORDS["begun"]
 
 
 def trait_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
-    if context.at(place) in _SHOWING:
+    if context.at(place) in WORDS["showing"]:
         for named in properties_named(context, place + 1, nodes):
             yield from property_said(context, named, nodes)
-    for named in properties_named(context, context.skip(place, STATING), nodes):
+    for named in properties_named(context, context.skip(place, WORDS["stating"]), nodes):
         yield from property_said(context, named, nodes)
         if named.facts.kind == "boolean" and named.cost == 0:  # harbours that freeze are not `ice_free`
             yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", named.facts.true)), named.cost)
@@ -61,7 +44,7 @@ def trait_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
     yield from _in_a_way(context, place, nodes)
     yield from amount_said(context, place, nodes)
     articles = ("a", "an", "the", "either", "both")
-    begin = context.starts(place, *_MADE_OF) or context.skip(place, articles)
+    begin = context.end_of(place, "made of") or context.skip(place, articles)
     for unit, owners in values_at(context, begin, nodes):
         if context.lexicon.properties[unit.property].kind != "number":
             yield from any_value(context, unit, owners, unit.cost + 0.15)
@@ -72,7 +55,7 @@ def trait_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
 # ------------------------------------------------------------------------------------------------- adjectives
 def _beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `taller than 50 m`, `older than X`, `more expensive than any other`, `go faster than 30 knots`."""
-    place = context.skip(place, _MOVING)
+    place = context.skip(place, WORDS["moving"])
     for parse in adjective(context, place):
         meant, is_more = parse.value
         facts = compared_by(context, meant, nodes, place)
@@ -91,7 +74,7 @@ def _beyond_all(
     context: Context, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `[taller than] any other`, `[taller than] all other towers`: a superlative."""
-    others = context.starts(place, *OTHERS)
+    others = context.end_of(place, "all others")
     if others is not None and nodes.best is None:
         best = Best(Measure(property=facts.name), ascending)
         yield Parse(kind_behind(context, others), replace(nodes, best=best), 0.0)
@@ -122,13 +105,13 @@ def _as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
     """Yield `as tall as X`, `at least as tall as X`; what is not as tall as X is less tall."""
     begin = context.starts(place, "at least as", "exactly as", "precisely as", "just as", "equally as", "as")
     word = context.at(begin) if begin is not None else ""
-    than = context.starts(begin + 1, "as") if begin is not None and word in ADJECTIVES else None
-    facts = compared_by(context, ADJECTIVES[word], nodes, place) if than is not None else None
+    than = context.starts(begin + 1, "as") if begin is not None and word in ENGLISH.adjectives else None
+    facts = compared_by(context, ENGLISH.adjectives[word], nodes, place) if than is not None else None
     if than is None or facts is None:
         return
-    is_denied = context.at(place - 1) in DENIALS
+    is_denied = context.at(place - 1) in WORDS["denials"]
     is_least = context.at(place) == "at" or (is_denied and context.at(place) == "as")
-    ascending = ADJECTIVES[word].ascending != (ADJECTIVES[word].is_age and facts.kind == "number")
+    ascending = ENGLISH.adjectives[word].ascending != (ENGLISH.adjectives[word].is_age and facts.kind == "number")
     for other in another(context, than, context.relations.types_of(nodes) & facts.types):
         value = context.lexicon.number(facts, other.value)
         if value is not None:
@@ -164,7 +147,7 @@ def _superlative(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse
     """Yield `the oldest`, `tallest`, `the most expensive one`."""
     if not nodes.types and not nodes.conditions:
         return  # of what it is the largest has to be told
-    begin = context.skip(context.skip(place, _MOVING))
+    begin = context.skip(context.skip(place, WORDS["moving"]))
     for parse in superlatives_at(context, begin):
         best = best_of(context, nodes, parse.value, 1, begin)
         if best is not None:
@@ -179,11 +162,11 @@ def _verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
     stem = context.lexicon.vocabulary.stem
     if context.reading.words[place].stem == stem("measure"):
         yield from amount_said(context, place + 1, nodes)
-    for verb, words in VERBS.items():
+    for verb, words in ENGLISH.stating.items():
         word = context.at(place)
-        if context.reading.words[place].stem != stem(verb) and IRREGULAR_VERBS.get(word) != verb:
+        if context.reading.words[place].stem != stem(verb) and ENGLISH.verb_of.get(word) != verb:
             continue
-        if verb == "pay" and context.at(place - 1) not in _PAID:
+        if verb == "pay" and context.at(place - 1) not in WORDS["before paid"]:
             continue  # who paid the most is not who is paid
         stems = {stem(word) for word in words}
         fitting = [facts for facts in properties_of(context, nodes) if stems.intersection(facts.stems)]
@@ -194,20 +177,20 @@ def _verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
             *compared_twice(context, place + 1, fitting[0]),
         ):
             last = property_again(context, parse.last, fitting[0])
-            last = context.skip(last, _OCCUPANTS)  # "hold over a hundred people"
+            last = context.skip(last, WORDS["occupants"])  # "hold over a hundred people"
             yield Parse(last, nodes.that(*parse.value), parse.cost)
         most = context.skip(place + 1)
-        is_more = MOST.get(context.at(most))
+        is_more = ENGLISH.most.get(context.at(most))
         if is_more is not None and nodes.best is None:
             best = Best(Measure(property=fitting[0].name), is_more)
-            yield Parse(context.skip(most + 1, _OCCUPANTS), replace(nodes, best=best), 0.0)
+            yield Parse(context.skip(most + 1, WORDS["occupants"]), replace(nodes, best=best), 0.0)
 
 
 def _begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `appeared before 1960`, `came out in 1990`."""
     dated = dated_property(context, nodes)
     if dated is not None and context.at(place) in _BEGINNING:
-        begin = context.skip(place + 1, _BEHIND_BEGINNING)
+        begin = context.skip(place + 1, WORDS["behind beginning"])
         named = NamedProperty(dated, begin, 0.1)
         yield from property_ordered(context, named, begin, nodes)
         for parse in (

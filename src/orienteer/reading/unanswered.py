@@ -5,23 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.reading.context import Context
-from orienteer.reading.function_words import words_of
 from orienteer.reading.query import ExactQuery, Joined
 from orienteer.reading.relations import SchemaRelations
-from orienteer.reading.synonyms import ORGANISATIONS, PLACES
+from orienteer.reading.vocabulary import WORDS
 
-_WHICH = words_of("which what")
-_WHO = words_of("who whom")
 _ASKED = 3  # words, among which the one that asks is
-_EVERY = words_of("all every each")
-_PASSIVE = words_of("is are was were")
-_LINKING = words_of("that which who whose where when there and or but")
-_SCENES = words_of("in on with")
-"""Words at the end of labels that tell where or with what something is done, and not by whom."""
-_SAYING_WHERE = words_of("in at on from near location located place based held venue site")
-"""Words of labels that say where things are."""
-_PLACED = words_of("in at on")
-"""Words at the end of labels of what is somewhere: `shown_at`."""
 
 
 class Unanswered:
@@ -43,18 +31,18 @@ class Unanswered:
     def _places(self, query: ExactQuery) -> Iterator[int]:
         words = self._context.words
         types = self._relations.types_of(query.nodes)
-        if words[0] in _WHICH and not _PASSIVE.isdisjoint(words) and self._ends_turned(query):
+        if words[0] in WORDS["which"] and not WORDS["be"].isdisjoint(words) and self._ends_turned(query):
             yield len(words) - 1
         if "where" in words[:_ASKED] and not self._tells_where(query, types):
             yield words.index("where")
-        if not _WHO.isdisjoint(words[:_ASKED]) and not self._tells_who(query, types):
-            yield next(place for place, word in enumerate(words) if word in _WHO)
-        if query.nodes.named and words[-1] in _SCENES | {"at", "from"}:
+        if not WORDS["who"].isdisjoint(words[:_ASKED]) and not self._tells_who(query, types):
+            yield next(place for place, word in enumerate(words) if word in WORDS["who"])
+        if query.nodes.named and words[-1] in WORDS["last of scenes"] | {"at", "from"}:
             yield len(words) - 1  # "what is X in?"
         used = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["used", "to"]), None)
-        if used is not None and words[used - 2] not in _PASSIVE and self._people and types <= self._people:
+        if used is not None and words[used - 2] not in WORDS["be"] and self._people and types <= self._people:
             yield used - 1  # who used to do something does so no longer
-        if words[0] in _EVERY and self._is_claim():
+        if words[0] in WORDS["all"] and self._is_claim():
             yield 0
         yield from self._owners(types)
 
@@ -78,9 +66,9 @@ class Unanswered:
     def _asks_for_nodes(self, query: ExactQuery) -> bool:
         """Return whether a question that gives a property asks for its nodes: `who was born before X died`."""
         words, types = self._context.words, self._relations.types_of(query.nodes)
-        kinds = self._context.units.types.get(1, ()) if words[:1] and words[0] in _WHICH else ()
+        kinds = self._context.units.types.get(1, ()) if words[:1] and words[0] in WORDS["which"] else ()
         is_of_kind = any(kind.types & types for kind in kinds)
-        return bool(words) and not query.nodes.named and (words[0] in _WHO or is_of_kind)
+        return bool(words) and not query.nodes.named and (words[0] in WORDS["who"] or is_of_kind)
 
     def _ends_turned(self, query: ExactQuery) -> bool:
         """Return whether the last word is of edges that lead the other way: `what is C written in`, of what is in C."""
@@ -97,31 +85,43 @@ class Unanswered:
         labels = self._context.lexicon.vocabulary.node_labels
         called = {word for kind in types for label in labels[kind] for word in label.words}
         edges = {word for condition in _joined(query) for label in self._labels(condition) for word in label}
-        return not called.isdisjoint(PLACES | ORGANISATIONS) or not edges.isdisjoint(_SAYING_WHERE)
+        return not called.isdisjoint(WORDS["places"] | WORDS["organisations"]) or not edges.isdisjoint(
+            WORDS["saying where"]
+        )
 
     def _is_placed(self, condition: Joined) -> bool:
         """Return whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
         labels = self._labels(condition)
-        return all(not kind & 1 for kind in condition.kinds) and any(label[-1] in _PLACED for label in labels)
+        return all(not kind & 1 for kind in condition.kinds) and any(
+            label[-1] in WORDS["last of places"] for label in labels
+        )
 
     def _is_claim(self) -> bool:
         """Return whether something is said of all: `every ship of X is steel?`."""
         words = self._context.words
-        if self._context.reading.text.rstrip().endswith("?") and _WHICH.isdisjoint(words) and _WHO.isdisjoint(words):
+        if (
+            self._context.reading.text.rstrip().endswith("?")
+            and WORDS["which"].isdisjoint(words)
+            and WORDS["who"].isdisjoint(words)
+        ):
             return True  # "all X halls stone?"
-        claimed = next((place for place, word in enumerate(words) if word in _PASSIVE), 0)
-        return claimed > 0 and _LINKING.isdisjoint(words[:claimed])
+        claimed = next((place for place, word in enumerate(words) if word in WORDS["be"]), 0)
+        return claimed > 0 and WORDS["linking"].isdisjoint(words[:claimed])
 
     def _is_scene(self, query: ExactQuery) -> bool:
         """Return whether edges say in or with what something is done: Linux is `written_in` a language, by nobody."""
-        return any(label[-1] in _SCENES for condition in _joined(query) for label in self._labels(condition))
+        return any(
+            label[-1] in WORDS["last of scenes"] for condition in _joined(query) for label in self._labels(condition)
+        )
 
     def _owners(self, types: frozenset[int]) -> Iterator[int]:
         """Yield the place of `whose` in `whose ship is the fastest?`, and of `which` in `which company's ships`."""
         context = self._context
         for place, word in enumerate(context.words[:-1]):
             for kind in context.units.types.get(place + 1, ()):
-                is_owner = word in _WHICH and context.possessive(kind.last) is not None and not kind.types & types
+                is_owner = (
+                    word in WORDS["which"] and context.possessive(kind.last) is not None and not kind.types & types
+                )
                 if is_owner or (word == "whose" and place == 0 and kind.types & types):
                     yield place
 

@@ -10,7 +10,6 @@ from orienteer.reading.comparisons import count
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
 from orienteer.reading.edge_words import SYNONYM
-from orienteer.reading.function_words import AUXILIARIES, BEING, PARTICLES, PREPOSITIONS, TELLING
 from orienteer.reading.joints import any_of, are_single, condition, contrary, joined, joined_together
 from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.objects import Objects, objects_at
@@ -18,6 +17,7 @@ from orienteer.reading.others import openings
 from orienteer.reading.query import Condition, Joined, NodeSet
 from orienteer.reading.rankings import most_done
 from orienteer.reading.units import KindVerb
+from orienteer.reading.vocabulary import WORDS
 
 _FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
 
@@ -43,14 +43,14 @@ class Action(NamedTuple):
 def verbs_at(context: Context, place: int) -> Iterator[Verbs]:
     """Yield the edge types that are named here: `treat`, `treat or palliate`."""
     for unit in context.units.edges.get(place, ()):
-        is_said_of = context.at(place - 1) in BEING | {"a", "an", "the", "be", "been", "as"}
+        is_said_of = context.at(place - 1) in WORDS["be"] | {"a", "an", "the", "be", "been", "as"}
         if not is_said_of and context.relations.labels.is_agent(unit, context.at(unit.last - 1)):
             continue
         yield Verbs((unit,), unit.last)
-        begin = context.skip(unit.last, PREPOSITIONS)
+        begin = context.skip(unit.last, WORDS["all prepositions"])
         second = context.starts(begin, "or", "and")
         if second is not None:
-            for other in context.units.edges.get(context.skip(second, AUXILIARIES), ()):
+            for other in context.units.edges.get(context.skip(second, WORDS["auxiliaries"]), ()):
                 yield Verbs((unit, other), other.last, context.at(other.first - 1) == "or")
 
 
@@ -78,7 +78,7 @@ def _deeds(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
 
 def _done(context: Context, place: int, nodes: NodeSet, verbs: Verbs) -> Iterator[Parse[NodeSet]]:
     """Yield `[have never been] exhibited`: done by anybody, or to anything."""
-    is_passive = context.at(place - 1) in BEING | {"been", "being", "never", "not"}
+    is_passive = context.at(place - 1) in WORDS["be"] | {"been", "being", "never", "not"}
     participle = context.at(verbs.last - 1)
     if is_passive and participle.endswith(("ed", "en", "wn", "ung")) and context.is_over(verbs.last):
         for relation in context.relations.named(nodes, verbs.units[0].edges, Voice.PASSIVE, NodeSet()):
@@ -117,7 +117,7 @@ def actions_at(context: Context, place: int) -> Iterator[Action]:
                 frame = Voice.SUBJECT
             if preposition == "for" and context.at(all_verbs.last - 1) in ("required", "needed", "necessary"):
                 frame = Voice.PASSIVE  # what is required for X is what X requires
-            is_passive = preposition == "" and context.at(place - 1) in BEING  # "are brewed there"
+            is_passive = preposition == "" and context.at(place - 1) in WORDS["be"]  # "are brewed there"
             if is_passive or (begin > all_verbs.last and context.at(begin - 1) == "by"):  # "depended on by"
                 frame = Voice.PASSIVE
             yield Action(verbs, begin, frame, is_strict=preposition in ("", "by"))
@@ -131,10 +131,10 @@ def _are_doers(context: Context, verbs: Verbs) -> bool:
 def is_particle(context: Context, place: int, verbs: Verbs) -> bool:
     """Return whether a word behind verbs is a preposition, or a word of their label: `named after`."""
     word = context.at(place)
-    if word in PREPOSITIONS:
+    if word in WORDS["all prepositions"]:
         return True
     labels = context.lexicon.vocabulary.edge_labels
-    return word in PARTICLES and any(
+    return word in WORDS["particles"] and any(
         word in label.words for unit in verbs.units for edge in unit.edges for label in labels[edge]
     )
 
@@ -148,7 +148,7 @@ def _behind_both(context: Context, place: int) -> str:
     """Return the preposition of `brewed neither by X nor by Y`; empty where there is none."""
     behind = context.starts(place, "neither", "either", "both", "not")
     word = context.at(behind) if behind is not None else ""
-    return word if word in PREPOSITIONS - {"of"} else ""
+    return word if word in WORDS["all prepositions"] - {"of"} else ""
 
 
 def fitting(context: Context, verbs: Verbs, preposition: str) -> Verbs | None:
@@ -156,7 +156,7 @@ def fitting(context: Context, verbs: Verbs, preposition: str) -> Verbs | None:
 
     Nobody works *for* what they work in.
     """
-    if preposition not in TELLING and preposition != "by":
+    if preposition not in WORDS["telling"] and preposition != "by":
         return verbs
     units = []
     for unit in verbs.units:
@@ -178,7 +178,7 @@ def _may_follow(context: Context, edge: int, preposition: str) -> bool:
         return "to" not in words  # "sold by" is not `sold_to`
     if preposition == "to" and "by" in words:
         return False  # nor is "lent to" `lent_by`
-    return preposition in words or not words & (PREPOSITIONS - {"by"})
+    return preposition in words or not words & (WORDS["all prepositions"] - {"by"})
 
 
 def verb_joined(

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from orienteer.reading.query import Comparison
 
 _OPENING = ("polite", "listing", "counting")
+_BEFORE_AMOUNTS: tuple[Comparison, ...] = (">=", "<=", ">", "<", "=")
+
+
+class Adjective(NamedTuple):
+    """What an adjective compares: words of properties, and whether more of them is more of it."""
+
+    words: frozenset[str]
+    ascending: bool = True
+    is_age: bool = False
+    """It compares when things began; `ascending` means later."""
 
 
 class Language:
@@ -17,9 +31,7 @@ class Language:
         known = tomllib.loads(file.read_text(encoding="utf-8"))
         self.words = {key: frozenset(text.split()) for key, text in known["words"].items()}
         """Sets of single words."""
-        self.phrases = {
-            key: tuple(" ".join(phrase.split()) for phrase in text.split(",")) for key, text in known["phrases"].items()
-        }
+        self.phrases = {key: tuple(phrases_of(text)) for key, text in known["phrases"].items()}
         """Phrases of several words, the longer before its beginning."""
         self.by_first: dict[str, dict[str, list[list[str]]]] = {}
         """The words of each key's phrases, by the first of them."""
@@ -29,9 +41,106 @@ class Language:
                 first.setdefault(words[0], []).append(words)
         self.opening = {word for key in _OPENING for phrase in self.phrases[key] for word in phrase.split()}
         """Words that begin questions, none of which is mistyped."""
+        self.endings = [tuple(phrase.split()) for phrase in self.phrases["endings"]]
+        """The words of phrases that may end a question and say nothing."""
+        self.signs: dict[str, list[tuple[Comparison, str]]] = {}
+        """What is said before an amount, by its first word: `over`, `at least`."""
+        for comparison in _BEFORE_AMOUNTS:
+            for phrase in self.phrases[comparison]:
+                self.signs.setdefault(phrase.split()[0], []).append((comparison, phrase))
+        self._tell_synonyms(known)
+        self._tell_adjectives(known["adjectives"])
+        self._tell_numbers(known["numbers"])
+
+    def _tell_synonyms(self, known: Mapping[str, Any]) -> None:
+        self.groups = {
+            key: tuple(frozenset(group.split()) for group in text.split(",")) for key, text in known["groups"].items()
+        }
+        """Words that may stand for one another: `relations`, `deeds`, `types` and `properties`."""
+        self.converses = [(_words(pair["one"]), _words(pair["other"])) for pair in known["converses"]]
+        """Words that say the same of a relation from its two ends: who teaches others is whom they study under."""
+        self.hints = _sets(known["hints"])
+        """What a preposition alone may say, as beginnings of words of edge types."""
+        self.stating = _sets(known["stating"])
+        """Verbs that state a property, with words of such properties."""
+        forms = (group.split() for group in known["verbs"]["forms"].split(","))
+        self.verb_of = {form: verb for verb, *forms in forms for form in forms}
+        """By form that no ending tells, the verb that it is of."""
+
+    def _tell_adjectives(self, known: Mapping[str, Mapping[str, str]]) -> None:
+        ages, more, less = known["ages"], _sets(known["more"]), _sets(known["less"])
+        old = Adjective(self.words["ages"], ascending=False, is_age=True)
+        self.adjectives = {word: Adjective(words) for word, words in more.items()}
+        """What adjectives compare, by the bare form of each."""
+        self.adjectives |= {word: Adjective(words, ascending=False) for word, words in less.items()}
+        self.adjectives |= dict.fromkeys(ages["old"].split(), old)
+        self.adjectives |= dict.fromkeys(ages["new"].split(), old._replace(ascending=True))
+        told = {word: tuple(grades.split()) for word, grades in known["grades"].items()}
+        grades = {word: told.get(word) or _grades(word) for word in self.adjectives}
+        self.comparatives = {grades[word][0]: adjective for word, adjective in self.adjectives.items()}
+        self.superlatives = {grades[word][1]: adjective for word, adjective in self.adjectives.items()}
+        self.comparatives[ages["older"]] = self.superlatives[ages["oldest"]] = old
+        self.more = self._directions("more", "less")
+        """Comparatives of any number, with whether they ask for more of it."""
+        self.most = self._directions("most", "least")
+        """Superlatives of any number, with whether they ask for more of it."""
+
+    def _directions(self, up: str, down: str) -> dict[str, bool]:
+        return dict.fromkeys(self.words[up], True) | dict.fromkeys(self.words[down], False)
+
+    def _tell_numbers(self, known: Mapping[str, Any]) -> None:
+        self.numerals: dict[str, int] = _counted(known["counted"].split(), 0) | known["numerals"]
+        self.ordinals = _counted(known["ordinals"].split(), 1)
+        decades = enumerate(known["decades"].split(), 2)
+        self.decades = {word: 1900.0 + 10 * number for number, word in decades}
+        """The first year of each, in the twentieth century."""
+        self.scales: dict[str, float] = known["scales"]
+        """Words that multiply the number before them."""
+        self.factors: dict[str, float] = known["factors"]
+        """Words for how many times as much."""
+        self.times: dict[str, float] = known["times"]
+        """The same before `as many`."""
+        self.months = {
+            name: month for month, names in enumerate(known["months"].split(","), 1) for name in names.split()
+        }
+        self.squares: dict[str, str] = known["squares"]
+        """Units of area behind `square`."""
+
+
+def phrases_of(text: str) -> Iterator[str]:
+    """Yield the phrases that commas part."""
+    return (" ".join(phrase.split()) for phrase in text.split(","))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    return {key: _words(text) for key, text in table.items()}
+
+
+def _counted(words: Iterable[str], first: int) -> dict[str, int]:
+    return {word: number for number, word in enumerate(words, first)}
+
+
+def _grades(word: str) -> tuple[str, str]:
+    """Return the comparative and the superlative: `taller` and `tallest`, `larger`, `busier`."""
+    if word.endswith("e"):
+        stem = word[:-1]
+    elif word.endswith("y"):
+        stem = f"{word[:-1]}i"
+    else:
+        stem = word
+    return f"{stem}er", f"{stem}est"
 
 
 @cache
 def english_words() -> Language:
     """Return the words of English."""
     return Language(Path(__file__).parent / "vocabulary.toml")
+
+
+ENGLISH = english_words()
+WORDS = ENGLISH.words
+"""The words that the grammar is written in."""

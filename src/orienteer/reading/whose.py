@@ -8,7 +8,6 @@ from dataclasses import replace
 from orienteer.reading.comparisons import count
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
-from orienteer.reading.function_words import ADVERBIAL, AUXILIARIES, PREPOSITIONS, phrases_of
 from orienteer.reading.joints import complain_of_many, joined
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.objects import objects_at
@@ -16,31 +15,13 @@ from orienteer.reading.phrases import noun_had
 from orienteer.reading.properties import properties_named, property_said
 from orienteer.reading.query import Among, Best, Filled, Joined, NodeSet
 from orienteer.reading.rankings import measures_at
-from orienteer.reading.thesaurus import MOST
-
-_WHOSE = phrases_of(
-    """whose, where the, for which the, with a, having a, having the, and whose, that have a, which have a, for whom
-    the, of which the, with the, where its, where their, for which"""
-)
-
-_WE_LACK = phrases_of(
-    """not we have, we not have, we have no, there no, we lack, we are missing, we do not have, we do not know,
-    we not know, not we know"""
-)
-_FIGURES = phrases_of(
-    """a figure for, any figure for, a value for, any value for, an entry for, any entry for, a record of, any
-        record of, data on, any data on, information on, figure for, figures for, value for, entry for, data for,
-        record of"""
-)
-_MISSING = phrases_of(
-    """missing, unknown, not known, not recorded, blank, not given, empty, lacking, not stated, not there"""
-)
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
 def whose_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`."""
     yield from _unknown_to_us(context, place, nodes)
-    begin = context.starts(place, *_WHOSE)
+    begin = context.end_of(place, "whose value")
     if begin is None:
         return
     yield from _measure(context, begin, nodes)
@@ -52,14 +33,14 @@ def whose_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
 
 def _unknown_to_us(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[for which X] is the height missing`, `[for which X] do we not have a height`."""
-    begin = context.starts(context.skip(place, AUXILIARIES), *_WE_LACK)
+    begin = context.end_of(context.skip(place, WORDS["auxiliaries"]), "we lack")
     if begin is not None:
-        begin = context.starts(begin, *_FIGURES) or begin
+        begin = context.end_of(begin, "figures") or begin
         for named in properties_named(context, begin, nodes):
             yield Parse(named.last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
     if context.at(place) in ("is", "are", "was"):
         for named in properties_named(context, place + 1, nodes):
-            last = context.starts(named.last, *_MISSING)
+            last = context.end_of(named.last, "missing")
             if last is not None:
                 yield Parse(last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
 
@@ -74,7 +55,7 @@ def _measure(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
                 condition = Joined(measure.value.kinds, target, False, *amount.value)
                 yield Parse(amount.last, nodes.that(condition), measure.cost + amount.cost)
         most = context.skip(begin)
-        is_more = MOST.get(context.at(most))
+        is_more = ENGLISH.most.get(context.at(most))
         if is_more is not None and nodes.best is None:
             yield Parse(most + 1, replace(nodes, best=Best(measure.value, is_more)), measure.cost)
 
@@ -112,8 +93,8 @@ def _edge_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
 def _own_clause(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield what a clause says of its own subject: `is X`, `is in Y`, `treats Z`, `took place at X`."""
     yield from context.modifiers(place, nodes)
-    begin = context.skip(place, AUXILIARIES)
-    begin = context.skip(context.starts(begin, *ADVERBIAL) or begin, PREPOSITIONS)
+    begin = context.skip(place, WORDS["auxiliaries"])
+    begin = context.skip(context.end_of(begin, "adverbial") or begin, WORDS["all prepositions"])
     for named in context.nodes(begin):
         if named.value.named:
             yield named

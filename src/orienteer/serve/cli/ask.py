@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,8 +75,7 @@ def ask(
             raise UsageError("the trace and the JSON cannot both be standard output: --trace FILE, or --trajectories")
         traces.check_writable(trace)
     flags = {"agents": agents, "max_steps": max_steps}
-    options = {**pairs_of(set_options or ()), **{name: value for name, value in flags.items() if value is not None}}
-    configured = model.settings(options=options)
+    configured = model.settings(options={**pairs_of(set_options or ()), **_given(flags)})
 
     def answer() -> tuple[Graph, Result]:
         """Answer from the current graph, rebuilt if its sources have changed."""
@@ -113,6 +112,10 @@ def ask(
     if watch:
         _watch(out, graph, answer)
     return int(result.is_unread)
+
+
+def _given(flags: Mapping[str, int | None]) -> dict[str, int]:
+    return {name: value for name, value in flags.items() if value is not None}
 
 
 def _readable(out: Output, graph: Graph, result: Result) -> Result:
