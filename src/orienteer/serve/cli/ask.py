@@ -98,8 +98,7 @@ def ask(
             _write_trace(out, result, trace)
         try:
             print_outcome(out, graph, _readable(out, graph, result) if k is None else result, words)
-            if why:
-                _print_rules(out, result)
+            _print_rules(out, result, is_asked=why)
         finally:
             # The result is shown before the trace is written, for a disk may be full.
             if trace not in (None, arguments.STANDARD):
@@ -132,8 +131,8 @@ def _readable(out: Output, graph: Graph, result: Result) -> Result:
     return result.model_copy(update={"hits": result.hits[:most]})
 
 
-def _print_rules(out: Output, result: Result) -> None:
-    if result.reading is not None and result.reading.text is not None and not out.as_json:
+def _print_rules(out: Output, result: Result, *, is_asked: bool) -> None:
+    if is_asked and result.reading is not None and result.reading.text is not None and not out.as_json:
         out.print(f"\nread by: {'; '.join(result.reading.rules) or result.reading.by or 'a line of yours'}")
 
 
