@@ -34,12 +34,11 @@ LEAST_RIGHT = 0.7
 WRONG_YET = (
     "closed scope",
     "joined by and",
-    "shared word of properties",
     "namesakes",
     "rows of a table",
     "not in this graph",
 )
-REFUSED_YET = ("three who", "date of an edge", "namesakes", "rows of a table", "values without a number")
+REFUSED_YET = ("three who", "date of an edge", "namesakes", "rows of a table")
 
 
 @pytest.fixture(scope="module")
