@@ -94,7 +94,17 @@ class Lexicon:
                 units.quantities[place] = amount
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
+        for place, own in units.names.items():
+            units.names[place] = [self._apposed(reading, units, place, unit) for unit in own]
         return units, respelled
+
+    def _apposed(self, reading: QuestionWords, units: Units, place: int, unit: NameUnit) -> NameUnit:
+        """Return a name cut to the kind that stands before it, if it is of that kind: `the album Salt` is no track."""
+        before = reading.words[place - 1].text if place else ""
+        is_asked = place > 1 and reading.words[place - 2].text in ("which", "what", "many", "who")
+        kinds = {kind for said in units.types.get(place - 1, ()) if said.last == place for kind in said.types}
+        rows = tuple(row for row in unit.rows if int(self.graph.arrays.node_types[row]) in kinds)
+        return unit if is_asked or before.endswith("s") or not rows else unit._replace(rows=rows)
 
     def _phrases(self, reading: QuestionWords) -> Iterator[LinkedPhrase]:
         """Yield the phrases that name nodes: of those that are spelled otherwise, the ones that are nearly alike."""
