@@ -311,9 +311,31 @@ class RulesReader:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
         if grouped is not None and not (parses and _is_of_each(parses[0].value)):
             return _unread(context, not_understood(grouped))
+        if any(_is_torn(parses[0], other) for other in parses[1:]):
+            return _Understood(
+                None, refusal=unsupported("what follows `and` may be said of either: make two questions of it")
+            )
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
         return _unread(context, refusal_of(context))
+
+
+def _is_torn(parse: Parse[ExactQuery], other: Parse[ExactQuery]) -> bool:
+    """Return whether two readings, equally likely, say one thing of different nodes of one type."""
+    first, second = (list(_said_of(one.value.nodes)) for one in (parse, other))
+    # where only the order differs, they say the same of each set
+    is_same = sorted(said for said, _ in first) == sorted(said for said, _ in second)
+    return other.cost <= parse.cost + 1e-9 and is_same and sorted(first) != sorted(second)
+
+
+def _said_of(nodes: NodeSet, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """Yield what is said of the nodes of a set, and of those that it leads to, each with how deep within it stands."""
+    for condition in nodes.conditions:
+        if isinstance(condition, Joined):
+            yield repr((nodes.types, replace(condition, target=replace(condition.target, conditions=())))), depth
+            yield from _said_of(condition.target, depth + 1)
+        else:
+            yield repr((nodes.types, condition)), depth
 
 
 def _rules_of(context: Context, query: ExactQuery) -> tuple[str, ...]:
