@@ -63,7 +63,8 @@ class PropertyWords:
         )
         stems = tuple(self._vocabulary.stem(word) for word in content)
         true = "yes" if any(str(value).casefold() in ("yes", "no") for value in sample) else "true"
-        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true)
+        is_list = any(isinstance(value, list) for value in sample)
+        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true, is_list)
 
     def units(self, reading: QuestionWords) -> list[list[PropertyUnit]]:
         """Return by place the words from there on that name properties."""

@@ -172,7 +172,7 @@ class RulesReader:
         unanswered = Unanswered(context, self._relations, people).word(parse.value)
         if unanswered is not None:
             return _unread(context, not_understood(unanswered))
-        if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
+        if "both" in context.words and any(map(_is_of_either, _sets_within(parse.value))):
             return _unread(context, not_understood("both"))
         if any(map(self._contradicts, _sets_within(parse.value))):
             return _unread(context, unsupported("two conditions cannot hold together: say it in two questions"))
@@ -450,9 +450,12 @@ def _unanswerable(context: Context) -> str | None:
     return None
 
 
-def _is_of_either(joined: Joined) -> bool:
-    """Return whether nodes are joined to what is one thing or another: to none that is "both hard and steep"."""
-    return any(isinstance(condition, Either) for condition in joined.target.conditions)
+def _is_of_either(nodes: NodeSet) -> bool:
+    """Return whether nodes are one thing or another: none is "both hard and steep"."""
+    return any(
+        isinstance(condition, Either) and {len(option) for option in condition.options} == {1}
+        for condition in nodes.conditions
+    )
 
 
 def _leaves_out(nodes: NodeSet) -> bool:
