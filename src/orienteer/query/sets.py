@@ -240,9 +240,11 @@ class Sets:
         """Return the first places of a ranking of these rows, best first, and how many rows have no value.
 
         All that tie with the last place are in it. A place after `skipped` others is nobody's if the node there ties
-        with the one before.
+        with the one before. Who has none of what is counted is not among those with the most.
         """
         values = self.measured(rows, best.measure)
+        if best.descending and best.measure.property is None:
+            rows, values = rows[values > 0], values[values > 0]
         is_present = ~np.isnan(values)
         missing = int(len(values) - is_present.sum())
         rows, values = rows[is_present], values[is_present]

@@ -82,8 +82,9 @@ class Answerer:
         answer, *others = [self._answered(read, query, executor.run(query)) for query in queries]
         outcomes = {(one.answer, None if one.rows is None else one.rows.tobytes()) for one in others}
         if len(outcomes) < 2:
-            plain = answer.reading.model_copy(update={"senses": ()})
-            return replace(answer, reading=plain), Explainer(self._graph, queries[0], executor)
+            one = others[0] if others else answer  # of namesakes a number is that of each
+            plain = one.reading.model_copy(update={"senses": ()})
+            return replace(one, reading=plain), Explainer(self._graph, queries[1 if others else 0], executor)
         return _of_senses(read.senses, others), Explainer(self._graph, queries[1], executor)
 
     def _checked(self, read: Reading) -> list[ExactQuery] | Refusal:

@@ -24,6 +24,8 @@ from orienteer.reading.traits import trait_said
 from orienteer.reading.verbs import neither_verb, verb_said
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.whose import whose_said
+from orienteer.text.english import IRREGULAR
+from orienteer.text.tokenizer import singulars
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
@@ -38,6 +40,8 @@ class Described(NamedTuple):
     parse: Parse[NodeSet]
     before: int
     """How many conditions it had before the last thing that was said."""
+    noun: int
+    """Where its noun ends."""
 
 
 class Core(NamedTuple):
@@ -51,7 +55,7 @@ class Core(NamedTuple):
 def all_said(context: Context, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
     """Return a set with nothing, some or all that is said of it behind its noun."""
     results = [head]
-    front = [Described(head, len(head.value.conditions))]
+    front = [Described(head, len(head.value.conditions), head.last)]
     for _ in range(_MOST_MODIFIERS):
         further: list[Described] = []
         for described in front:
@@ -74,6 +78,8 @@ def _and_more(context: Context, described: Described) -> Iterator[Described]:
     )
     if begin is not None and _is_bare_behind_denial(context, begin, described):
         return  # "neither games nor fonts and libs" may mean either
+    if begin is not None and not _agrees(context, described.noun, begin):
+        return  # "ships of a company that is based in X and were built in Y": the ships were
     # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
     far = _FAR if begin is None and nodes.conditions and context.at(last) in WORDS["all prepositions"] else 0.0
     if begin is None and nodes.conditions and not _is_behind_comma(context, last):
@@ -90,7 +96,18 @@ def _and_more(context: Context, described: Described) -> Iterator[Described]:
             new = contrary(value.conditions[len(nodes.conditions) :])
             value = replace(value, conditions=(*nodes.conditions, *new))
         parse = Parse(modified.last, value, cost + modified.cost + far)
-        yield Described(parse, len(nodes.conditions))
+        yield Described(parse, len(nodes.conditions), described.noun)
+
+
+def _agrees(context: Context, noun: int, place: int) -> bool:
+    """Return whether a noun that ends before a place and the verb behind `and` are of one number, if both tell it."""
+    kinds = (unit for at in range(max(0, noun - 3), noun) for unit in context.units.types.get(at, ()))
+    word = context.at(noun - 1)
+    if not any(unit.last == noun for unit in kinds):
+        return True
+    is_plural = word in IRREGULAR or (word.endswith("s") and len(singulars(word)) > 1)
+    verb = context.at(context.skip(place, WORDS["relative"]))
+    return verb not in WORDS["singular verbs" if is_plural else "plural verbs"]
 
 
 def _goes_on_denying(context: Context, described: Described, value: NodeSet) -> bool:
@@ -129,10 +146,10 @@ def _further(context: Context, place: int, nodes: NodeSet, spoken_of: NodeSet) -
 
 def _or_else(context: Context, described: Described) -> Iterator[Described]:
     """Yield a set with another thing that may be so instead of the last: `that treat X` and `or cause Y`."""
-    (last, nodes, cost), before = described
+    (last, nodes, cost), before, noun = described
     begin = context.end_of(last, "or of clauses")
     said = nodes.conditions[before:]
-    if begin is None or nodes.best is not None or not said:
+    if begin is None or nodes.best is not None or not said or not _agrees(context, noun, begin):
         return
     base = replace(nodes, conditions=nodes.conditions[:before])
     is_denied = all(condition.negated for condition in said)
@@ -149,7 +166,7 @@ def _or_else(context: Context, described: Described) -> Iterator[Described]:
                 continue
             conditions = (*said, *contrary(other))
         either = replace(base, types=modified.value.types).that(*conditions)
-        yield Described(Parse(modified.last, either, cost + modified.cost), before)
+        yield Described(Parse(modified.last, either, cost + modified.cost), before, noun)
 
 
 def property_valued(context: Context, facts: PropertyFacts, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:

@@ -17,15 +17,14 @@ from orienteer.reading.quantities import Written, quantity
 from orienteer.reading.query import Measure
 from orienteer.reading.units import EdgeUnit, NameUnit, PropertyFacts, PropertyUnit, TypeUnit, Units, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
-from orienteer.reading.words import QuestionWords, SchemaWords
+from orienteer.reading.words import Label, QuestionWords, SchemaWords
 from orienteer.retrieval.mentions import letter_likeness
-from orienteer.text.tokenizer import plural
+from orienteer.text.tokenizer import singulars
 
 __all__ = ["EdgeUnit", "Lexicon", "NameUnit", "PropertyFacts", "PropertyUnit", "TypeUnit", "Units", "ValueUnit"]
 
 _SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is another one
 _BY_STEM = 0.86  # quality; names of which the stems alone agree are below
-_TYPE_LIKENESS = 0.6
 
 
 class Lexicon:
@@ -35,7 +34,7 @@ class Lexicon:
         self.graph, self.vocabulary, self._linker = graph, vocabulary, linker
         self._partial_names, self._edge_words = PartialNames(graph, vocabulary), EdgeWords(vocabulary)
         self._property_words = PropertyWords(graph, vocabulary)
-        self._type_groups = [frozenset(map(vocabulary.stem, group)) for group in ENGLISH.groups["types"]]
+        self._type_words = [self._words_for(labels) for labels in vocabulary.node_labels]
 
     @property
     def properties(self) -> dict[str, PropertyFacts]:
@@ -95,7 +94,17 @@ class Lexicon:
                 units.quantities[place] = amount
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
+        for place, own in units.names.items():
+            units.names[place] = [self._apposed(reading, units, place, unit) for unit in own]
         return units, respelled
+
+    def _apposed(self, reading: QuestionWords, units: Units, place: int, unit: NameUnit) -> NameUnit:
+        """Return a name cut to the kind that stands before it, if it is of that kind: `the album Salt` is no track."""
+        before = reading.words[place - 1].text if place else ""
+        is_asked = place > 1 and reading.words[place - 2].text in ("which", "what", "many", "who")
+        kinds = {kind for said in units.types.get(place - 1, ()) if said.last == place for kind in said.types}
+        rows = tuple(row for row in unit.rows if int(self.graph.arrays.node_types[row]) in kinds)
+        return unit if is_asked or before.endswith("s") or not rows else unit._replace(rows=rows)
 
     def _phrases(self, reading: QuestionWords) -> Iterator[LinkedPhrase]:
         """Yield the phrases that name nodes: of those that are spelled otherwise, the ones that are nearly alike."""
@@ -138,31 +147,23 @@ class Lexicon:
         for number, labels in enumerate(self.vocabulary.node_labels):
             for label in labels:
                 likeness, last = type_likeness(reading, place, free, label, self.vocabulary)
-                word = reading.words[last - 1].text
-                is_verb = word.endswith(("ed", "ing")) and word not in label.words  # who "coached" is no coach
-                if likeness >= _TYPE_LIKENESS and not is_verb:
+                if likeness > 0 and self._is_called(reading, last, label):
                     types = by_span.setdefault(last, {})
                     types[number] = max(likeness, types.get(number, 0.0))
         for last, types in by_span.items():
             best = max(types.values())
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
-            said = frozenset(filter(lambda number: self._is_called(number, reading, last), likeliest))
-            likeliest = said or likeliest  # "plants" are no plantings
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
             is_group = reading.words[last - 1].text in WORDS["people together"] and last < len(reading.words)
             if is_group and reading.words[last].text in ("member", "members"):
                 yield TypeUnit(last + 1, likeliest, 0.3 * (1 - best))
-        like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
+        like = self._types_like(reading.words[place].text) if not by_span else frozenset[int]()
         if like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
 
-    def _is_called(self, number: int, reading: QuestionWords, last: int) -> bool:
-        """Return whether a node type's label ends with the very word before a place, or with its singular."""
-        word = reading.words[last - 1].text
-        forms = {word, word.removesuffix("s"), word.removesuffix("es"), f"{word.removesuffix('ies')}y"}
-        return any(
-            label.words[-1] in forms or plural(label.words[-1]) == word for label in self.vocabulary.node_labels[number]
-        )
+    def _is_called(self, reading: QuestionWords, last: int, label: Label) -> bool:
+        """Return whether the word before a place is the last of a label, in any number: "patents" are no patients."""
+        return not singulars(reading.words[last - 1].text).isdisjoint(singulars(label.words[-1]))
 
     def is_name_or_value(self, reading: QuestionWords, place: int) -> bool:
         """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
@@ -173,15 +174,15 @@ class Lexicon:
             for form in {word, word.removesuffix("s")}
         )
 
-    def _types_like(self, stem: str) -> frozenset[int]:
+    def _words_for(self, labels: Sequence[Label]) -> frozenset[str]:
+        """Return the words of English that say the same as labels of a node type."""
+        own = {form for label in labels if len(label.stems) == 1 for form in singulars(label.words[-1])}
+        return frozenset(word for group in ENGLISH.groups["types"] if not own.isdisjoint(group) for word in group)
+
+    def _types_like(self, word: str) -> frozenset[int]:
         """Return the node types that a word says in another word of its group."""
-        groups = [group for group in self._type_groups if stem in group]
-        return frozenset(
-            number
-            for number, labels in enumerate(self.vocabulary.node_labels)
-            for label in labels
-            if groups and len(label.stems) == 1 and any(label.stems[0] in group for group in groups)
-        )
+        forms = singulars(word)
+        return frozenset(number for number, words in enumerate(self._type_words) if not forms.isdisjoint(words))
 
     def _add_partial(self, reading: QuestionWords, units: Units) -> None:
         """Add the names of which words are a part, where no whole name is written so."""

@@ -120,17 +120,31 @@ def values_at(context: Context, place: int, nodes: NodeSet) -> Iterator[tuple[Va
 
 
 def any_value(
-    context: Context, unit: ValueUnit, nodes: NodeSet, cost: float, before: tuple[Valued, ...] = ()
+    context: Context,
+    unit: ValueUnit,
+    nodes: NodeSet,
+    cost: float,
+    before: tuple[Valued, ...] = (),
+    *,
+    are_all: bool | None = None,
 ) -> Iterator[Parse[NodeSet]]:
-    """Yield the nodes with a value, and with any of several: `green`, `green or red`."""
+    """Yield the nodes with a value, and with any of several: `green`, `green or red`; or all, if nodes have several.
+
+    Of `green, red or blue` the last word between them tells.
+    """
     values = (*before, Valued(unit.property, "=", unit.value))
-    option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))
-    yield Parse(unit.last, nodes.that(option), cost)
-    behind = context.starts(unit.last, "in", "by") or unit.last  # "green in colour", "statically typed"
-    for named in context.units.properties.get(behind, ()):
-        if named.property == unit.property:
-            yield Parse(named.last, nodes.that(option), cost)
-    begin = context.starts(unit.last, "or in", "or from", "or of", "or", "and in", "and")
-    for other in context.units.values.get(context.skip(begin), ()) if begin is not None else ():
-        if other.property == unit.property and len(values) < _MOST_VALUES:
-            yield from any_value(context, other, nodes, cost, values)
+    if len(values) == 1 or are_all is not None:
+        said = values if are_all or len(values) == 1 else (Either(tuple((value,) for value in values)),)
+        yield Parse(unit.last, nodes.that(*said), cost)
+        behind = context.starts(unit.last, "in", "by") or unit.last  # "green in colour", "statically typed"
+        for named in context.units.properties.get(behind, ()):
+            if named.property == unit.property:
+                yield Parse(named.last, nodes.that(*said), cost)
+    is_list = context.lexicon.properties[unit.property].is_list
+    either, both = (context.end_of(unit.last, key) for key in ("or of values", "and of values"))
+    is_comma = unit.last < context.end and context.reading.words[unit.last].after_comma
+    goes_on = ((either, False), (both, is_list), (unit.last if is_comma else None, are_all))
+    for begin, mode in goes_on if len(values) < _MOST_VALUES else ():
+        for other in context.units.values.get(context.skip(begin), ()) if begin is not None else ():
+            if other.property == unit.property and are_all in (None, mode):
+                yield from any_value(context, other, nodes, cost, values, are_all=mode)

@@ -15,6 +15,7 @@ from orienteer.remembered import cached_method
 from orienteer.text.units import UNITS
 
 _SAMPLE = 200  # values of a property that tell what it holds
+_MOSTLY = 0.8  # share of values that are numbers; a question that leaves out the others says how many
 _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
 _YEAR_WORDS = WORDS["ages"] | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
 _NO_UNITS = frozenset(unit for unit in UNITS if len(unit) < 4) | {"year", "years", "pound", "mile"}
@@ -62,16 +63,27 @@ class PropertyWords:
         )
         stems = tuple(self._vocabulary.stem(word) for word in content)
         true = "yes" if any(str(value).casefold() in ("yes", "no") for value in sample) else "true"
-        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true)
+        is_list = any(isinstance(value, list) for value in sample)
+        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true, is_list)
 
     def units(self, reading: QuestionWords) -> list[list[PropertyUnit]]:
         """Return by place the words from there on that name properties."""
-        units = [list(self._named(reading, place)) for place in range(len(reading.words))]
+        units = [self._decided(list(self._named(reading, place))) for place in range(len(reading.words))]
         texts = [word.text for word in reading.words]
         for place in range(len(texts) - 2):  # "year of birth", "date of launch"
             if texts[place] in WORDS["general"] and texts[place + 1] == "of":
                 units[place] += units[place + 2]
         return units
+
+    def _decided(self, units: list[PropertyUnit]) -> list[PropertyUnit]:
+        """Return units without those that share their words with a fuller name: `price` of two prices is neither."""
+
+        def rival(unit: PropertyUnit, other: PropertyUnit) -> bool:
+            own, others = self.facts[unit.property], self.facts[other.property]
+            is_alike = own is not others and not own.types.isdisjoint(others.types)
+            return is_alike and other.last == unit.last and other.cost <= unit.cost
+
+        return [unit for unit in units if not unit.cost or not any(rival(unit, other) for other in units)]
 
     def _named(self, reading: QuestionWords, place: int) -> Iterator[PropertyUnit]:
         for facts in self.facts.values():
@@ -102,7 +114,8 @@ class PropertyWords:
             if last > place and (is_sure or not own):  # "drugs" are no part of `drugbank_type`
                 cost = 0.3 * len(own) / len(facts.stems)
                 yield PropertyUnit(last, facts.name, cost)
-                if last < len(reading.words) and reading.words[last].text in WORDS["general"]:
+                behind = reading.words[last].text if last < len(reading.words) else ""
+                if behind in WORDS["general"] or (behind in WORDS["light"] and behind in facts.name.casefold().split("_")):
                     yield PropertyUnit(last + 1, facts.name, cost)
 
     @cached_method(8_192)
@@ -155,6 +168,6 @@ def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
         are_years = all(float(value).is_integer() and _YEARS[0] <= value <= _YEARS[1] for value in numbers)
         return "year" if are_years and not _YEAR_WORDS.isdisjoint(words) else "number"
     texts = [value for value in sample if isinstance(value, str) and not np.isnan(number_of(value))]
-    if len(texts) < len(sample):
+    if len(texts) + len(numbers) < _MOSTLY * len(sample):
         return "text"
     return "date" if any("-" in text[1:] for text in texts) else "number"

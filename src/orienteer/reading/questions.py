@@ -187,7 +187,7 @@ def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
 
 def _is_deed(context: Context, nodes: NodeSet) -> bool:
     """Return whether nodes stand for what a verb of the question says is done, and no word calls them so."""
-    said = (unit.types for units in context.units.types.values() for unit in units if unit.cost == 0)
+    said = (unit.types for units in context.units.types.values() for unit in units)
     if not nodes.types or any(types & nodes.types for types in said):
         return False
     verbs = (unit.edges for units in context.units.edges.values() for unit in units)

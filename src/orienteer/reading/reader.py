@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from itertools import islice
@@ -71,12 +71,15 @@ _MOST_SENSES = 6  # types that one name is of; each is one more reading
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 
 
-def _of_one_type(units: Units, place: int, kind: int, node_types: Rows) -> Units:
-    """Return units in which a name, and every other that may be of a type, is of this type alone."""
-    names = {}
-    for at, own in units.names.items():
-        of_kind = [u._replace(rows=tuple(row for row in u.rows if int(node_types[row]) == kind)) for u in own]
-        names[at] = [cut if cut.rows else unit for cut, unit in zip(of_kind, own, strict=True)]
+def _of_rows(units: Units, place: int, rows: Collection[int], node_types: Rows) -> Units:
+    """Return units in which a name is of some rows alone, and every other that may be of their type is of it alone."""
+    kinds, names = {int(node_types[row]) for row in rows}, {}
+    for at, several in units.names.items():
+        cuts = (
+            tuple(row for row in unit.rows if (row in rows if at == place else int(node_types[row]) in kinds))
+            for unit in several
+        )
+        names[at] = [unit._replace(rows=cut or unit.rows) for cut, unit in zip(cuts, several, strict=True)]
     return replace(units, names=names, values={**units.values, place: []})
 
 
@@ -169,7 +172,7 @@ class RulesReader:
         unanswered = Unanswered(context, self._relations, people).word(parse.value)
         if unanswered is not None:
             return _unread(context, not_understood(unanswered))
-        if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
+        if "both" in context.words and any(map(_is_of_either, _sets_within(parse.value))):
             return _unread(context, not_understood("both"))
         if any(map(self._contradicts, _sets_within(parse.value))):
             return _unread(context, unsupported("two conditions cannot hold together: say it in two questions"))
@@ -207,9 +210,10 @@ class RulesReader:
             values = [value for value in units.values.get(place, ()) if value.last == unit.last]
             meant = types if query is None else {int(node_types[row]) for row in named & set(unit.rows)}
             is_one = meant == types and not values and not is_sum
-            if not 1 < len(types) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
+            parts = self._parts(unit, is_sum=is_sum and query is not None)
+            if not 1 < len(parts) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
                 continue
-            senses = self._by_types(reading, units, ordinals, (place, unit, values))
+            senses = self._by_parts(reading, units, ordinals, place, parts, values)
             # What says something else of the other things is far-fetched: all senses say the same of each.
             senses = [one for one in senses if _shape(one.query) == _shape(senses[0].query)]
             if query is not None:
@@ -223,18 +227,37 @@ class RulesReader:
                 raise _Ambiguous(f"{reading.surface(place, unit.last)!r} is a {' and a '.join(labels)}: say which")
         return []
 
-    def _by_types(
-        self, reading: QuestionWords, units: Units, ordinals: list[str], name: tuple[int, NameUnit, list[ValueUnit]]
+    def _parts(self, unit: NameUnit, *, is_sum: bool) -> dict[str, list[int]]:
+        """Return the nodes of a name by their type; for a number, namesakes of one type each for itself."""
+        arrays, by_type = self.lexicon.graph.arrays, dict[int, list[int]]()
+        for row in unit.rows:
+            by_type.setdefault(int(arrays.node_types[row]), []).append(row)
+        parts = {self._label(kind): rows for kind, rows in by_type.items()}
+        if (
+            is_sum
+            and len(parts) == 1 < len(unit.rows)
+            and len({arrays.names[row].casefold() for row in unit.rows}) == 1
+        ):
+            return {f"{label} {arrays.ids[row]}": [row] for label, rows in parts.items() for row in rows}
+        return parts
+
+    def _by_parts(
+        self,
+        reading: QuestionWords,
+        units: Units,
+        ordinals: list[str],
+        place: int,
+        parts: Mapping[str, list[int]],
+        values: Sequence[ValueUnit],
     ) -> list[_Sense]:
-        """Return what a question means by each type or value of a name, those first whose nodes have most edges."""
-        place, unit, values = name
+        """Return what a question means by each part of a name's nodes, or value, those first that have most edges."""
         arrays, senses = self.lexicon.graph.arrays, list[tuple[int, float, _Sense]]()
-        for kind in {int(arrays.node_types[row]) for row in unit.rows}:
-            read = self._read(reading, _of_one_type(units, place, kind, arrays.node_types), ordinals)
-            rows = set(unit.rows) & set(named_rows(read.query.nodes)) if read.query is not None else ()
-            if read.query is not None and rows:
-                degree = int(arrays.adjacency.degree(np.array(list(rows))).sum())
-                senses.append((-degree, read.cost, _Sense(self._label(kind), read.query)))
+        for label, rows in parts.items():
+            read = self._read(reading, _of_rows(units, place, rows, arrays.node_types), ordinals)
+            own = set(rows) & set(named_rows(read.query.nodes)) if read.query is not None else ()
+            if read.query is not None and own:
+                degree = int(arrays.adjacency.degree(np.array(list(own))).sum())
+                senses.append((-degree, read.cost, _Sense(label, read.query)))
         for value in values:
             alone = replace(units, names={**units.names, place: []}, values={**units.values, place: [value]})
             read = self._read(reading, alone, ordinals)
@@ -288,9 +311,31 @@ class RulesReader:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
         if grouped is not None and not (parses and _is_of_each(parses[0].value)):
             return _unread(context, not_understood(grouped))
+        if any(_is_torn(parses[0], other) for other in parses[1:]):
+            return _Understood(
+                None, refusal=unsupported("what follows `and` may be said of either: make two questions of it")
+            )
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
         return _unread(context, refusal_of(context))
+
+
+def _is_torn(parse: Parse[ExactQuery], other: Parse[ExactQuery]) -> bool:
+    """Return whether two readings, equally likely, say one thing of different nodes of one type."""
+    first, second = (list(_said_of(one.value.nodes)) for one in (parse, other))
+    # where only the order differs, they say the same of each set
+    is_same = sorted(said for said, _ in first) == sorted(said for said, _ in second)
+    return other.cost <= parse.cost + 1e-9 and is_same and sorted(first) != sorted(second)
+
+
+def _said_of(nodes: NodeSet, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """Yield what is said of the nodes of a set, and of those that it leads to, each with how deep within it stands."""
+    for condition in nodes.conditions:
+        if isinstance(condition, Joined):
+            yield repr((nodes.types, replace(condition, target=replace(condition.target, conditions=())))), depth
+            yield from _said_of(condition.target, depth + 1)
+        else:
+            yield repr((nodes.types, condition)), depth
 
 
 def _rules_of(context: Context, query: ExactQuery) -> tuple[str, ...]:
@@ -405,9 +450,12 @@ def _unanswerable(context: Context) -> str | None:
     return None
 
 
-def _is_of_either(joined: Joined) -> bool:
-    """Return whether nodes are joined to what is one thing or another: to none that is "both hard and steep"."""
-    return any(isinstance(condition, Either) for condition in joined.target.conditions)
+def _is_of_either(nodes: NodeSet) -> bool:
+    """Return whether nodes are one thing or another: none is "both hard and steep"."""
+    return any(
+        isinstance(condition, Either) and {len(option) for option in condition.options} == {1}
+        for condition in nodes.conditions
+    )
 
 
 def _leaves_out(nodes: NodeSet) -> bool:

@@ -109,8 +109,12 @@ class SchemaRelations:
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
         if not hops:
             yield from self._over_others(nodes, target, edges)
-        if not hops or isinstance(edges, KindVerb):
-            return  # of what stands for a verb no other edge says so
+        if hops and isinstance(edges, KindVerb):  # of what stands for a verb no other edge says so, but for its doer
+            if frame is Voice.OBJECT and self.types_of(target) <= edges.types - edges.deeds:
+                yield from self._any(nodes, hops, frame, target)
+            return
+        if not hops:
+            return
         yield from self._of_hops(nodes, hops, edges, frame, target, is_strict=is_strict)
 
     def _of_hops(

@@ -90,6 +90,8 @@ class PropertyFacts:
     types: frozenset[int]
     true: str
     """The value that means yes: `true`, or `yes`."""
+    is_list: bool = False
+    """Some node has several values: of such, `a and b` are both."""
 
     @property
     def is_measured(self) -> bool:

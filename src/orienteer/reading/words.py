@@ -26,6 +26,7 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|«([^«»]+)»|(?<!\w)'([
 ALIKE, AKIN = 0.7, 0.6
 """How alike two words are where one stem begins the other, and where they share most of their beginning."""
 _LONG_ENOUGH, _NEAR = 5, 0.8  # letters, and share of them, that make a mistyped word of the schema
+_LONG_WORD = 8  # letters; of shorter words many are a letter away from another
 _SHORT = 3  # letters of a type that may be an abbreviation
 _LEARNED_TEXTS = 10  # a word in fewer texts teaches nothing
 _LEARNED_SHARE = 0.75  # a wrongly learned type is worse than none
@@ -226,11 +227,14 @@ class SchemaWords:
         return read(text, self._tokenizer)
 
     def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
-        """Return a question with mistyped words of the schema put right; those that are `right` are left."""
+        """Return a question with mistyped words of the schema put right.
+
+        For an exact reading some words are `right`: they are left, and of the others only sure slips are put right.
+        """
         for place, word in enumerate(reading.words):
             is_right = reading.is_written_as_name(place) or word.text in right
             other = None if is_right else self.respelled(word.text)
-            if other is not None and word.text != f"un{other}":  # "unpaid" is no mistyped "paid"
+            if other is not None and (not right or is_slip(word.text, word.stem, other)):
                 reading = reading.respelled(place, other, other)
         return reading
 
@@ -267,6 +271,16 @@ class SchemaWords:
         if posting.nodes * (1 - named / len(sample)) < _LEARNED_TEXTS:
             return None
         return best, share
+
+
+def is_slip(word: str, stem: str, other: str) -> bool:
+    """Return whether a stem is surely another one mistyped, and no other word: "patents" are no patients.
+
+    Letters changed places, or stand twice; only long words may be wrong in another way. "Unpaid" is no "paid".
+    """
+    once = (re.sub(r"(.)\1", r"\1", text) for text in (stem, other))
+    is_long = len(word) >= _LONG_WORD and word != f"un{other}"
+    return is_long or sorted(stem) == sorted(other) or len(set(once)) == 1
 
 
 def _by_target(hops: Iterable[SchemaHop]) -> dict[int, list[SchemaHop]]:

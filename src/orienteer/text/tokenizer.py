@@ -124,6 +124,8 @@ _PAIRS = """
     series:series species:species software:software equipment:equipment people:people data:data
 """
 _IRREGULAR = dict(pair.split(":") for pair in _PAIRS.split())
+_SINGULAR = {plural: singular for singular, plural in _IRREGULAR.items()}
+_PLURAL_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"), ("zzes", "z"))
 
 
 def plural(noun: str) -> str:
@@ -139,3 +141,10 @@ def plural(noun: str) -> str:
         if word.endswith("y") and word[-2:-1] not in "aeiou":
             return f"{noun[:-1]}ies"
     return f"{noun}s"
+
+
+@lru_cache(maxsize=4_096)
+def singulars(word: str) -> frozenset[str]:
+    """Return a word with the singulars that it may be the plural of: `patients` of `patient`, or of `patients`."""
+    ended = (f"{word.removesuffix(end)}{own}" for end, own in _PLURAL_ENDINGS if word.endswith(end))
+    return frozenset((word, _SINGULAR.get(word, word), *ended))

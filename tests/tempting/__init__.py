@@ -1,0 +1,1 @@
+"""Invented worlds and pairs of questions about them, which differ in little and mean another thing."""
