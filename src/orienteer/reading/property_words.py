@@ -115,7 +115,8 @@ class PropertyWords:
                 cost = 0.3 * len(own) / len(facts.stems)
                 yield PropertyUnit(last, facts.name, cost)
                 behind = reading.words[last].text if last < len(reading.words) else ""
-                if behind in WORDS["general"] or (behind in WORDS["light"] and behind in facts.name.casefold().split("_")):
+                is_own = behind in facts.name.casefold().split("_")
+                if behind in WORDS["general"] or (behind in WORDS["light"] and is_own):
                     yield PropertyUnit(last + 1, facts.name, cost)
 
     @cached_method(8_192)
