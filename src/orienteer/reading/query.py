@@ -9,7 +9,7 @@ direction, as in `Adjacency`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -159,6 +159,28 @@ def _placed(nodes: NodeSet, skipped: int) -> NodeSet:
         for condition in nodes.conditions
     )
     return replace(nodes, best=best, conditions=conditions)
+
+
+def without(query: ExactQuery, rows: Collection[int]) -> ExactQuery:
+    """Return a query in which these nodes are not named, wherever others are by the same name."""
+    other = None if query.other is None else _without(query.other, rows)
+    return replace(query, nodes=_without(query.nodes, rows), other=other)
+
+
+def _without(nodes: NodeSet, rows: Collection[int]) -> NodeSet:
+    return replace(nodes, conditions=tuple(_left_of(condition, rows) for condition in nodes.conditions))
+
+
+def _left_of(condition: Condition, rows: Collection[int]) -> Condition:
+    if isinstance(condition, Among):
+        kept = tuple(row for row in condition.rows if row not in rows)
+        return replace(condition, rows=kept or condition.rows)
+    if isinstance(condition, Joined):
+        return replace(condition, target=_without(condition.target, rows))
+    if isinstance(condition, Either):
+        options = tuple(tuple(_left_of(part, rows) for part in option) for option in condition.options)
+        return replace(condition, options=options)
+    return condition
 
 
 def joined_of(nodes: NodeSet) -> Iterator[Joined]:

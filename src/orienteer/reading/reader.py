@@ -20,7 +20,18 @@ from orienteer.reading.kinds import people_of
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
 from orienteer.reading.nouns import noun_phrases
-from orienteer.reading.query import Among, Condition, Either, ExactQuery, Joined, NodeSet, Valued, joined_of, placed
+from orienteer.reading.query import (
+    Among,
+    Condition,
+    Either,
+    ExactQuery,
+    Joined,
+    NodeSet,
+    Valued,
+    joined_of,
+    placed,
+    without,
+)
 from orienteer.reading.questions import read_queries
 from orienteer.reading.refusals import nearest_questions, not_understood, refusal_of, unsupported
 from orienteer.reading.relations import SchemaRelations
@@ -85,6 +96,15 @@ def _of_rows(units: Units, place: int, rows: Collection[int], node_types: Rows) 
 
 class _Ambiguous(Exception):
     """A name is of several types, of which no one number is told."""
+
+
+class _Ambiguity(NamedTuple):
+    """A name of several kinds of things."""
+
+    place: int
+    parts: Mapping[str, list[int]]
+    """Its nodes by what tells them apart."""
+    values: Sequence[ValueUnit]
 
 
 class _Sense(NamedTuple):
@@ -203,7 +223,7 @@ class RulesReader:
         `_Ambiguous` where of these no one number is told.
         """
         query, node_types = read.query, self.lexicon.graph.arrays.node_types
-        named = set() if query is None else {*named_rows(query.nodes), *named_rows(query.other or NodeSet())}
+        named = _rows_of(query)
         is_sum = query is None or query.form in _NUMBERS
         for place, unit in [(place, unit) for place, own in units.names.items() for unit in own]:
             types = {int(node_types[row]) for row in unit.rows}
@@ -213,7 +233,7 @@ class RulesReader:
             parts = self._parts(unit, is_sum=is_sum and query is not None)
             if not 1 < len(parts) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
                 continue
-            senses = self._by_parts(reading, units, ordinals, place, parts, values)
+            senses = self._by_parts(read, reading, units, ordinals, _Ambiguity(place, parts, values))
             # What says something else of the other things is far-fetched: all senses say the same of each.
             senses = [one for one in senses if _shape(one.query) == _shape(senses[0].query)]
             if query is not None:
@@ -242,28 +262,39 @@ class RulesReader:
         return parts
 
     def _by_parts(
-        self,
-        reading: QuestionWords,
-        units: Units,
-        ordinals: list[str],
-        place: int,
-        parts: Mapping[str, list[int]],
-        values: Sequence[ValueUnit],
+        self, read: _Understood, reading: QuestionWords, units: Units, ordinals: list[str], name: _Ambiguity
     ) -> list[_Sense]:
-        """Return what a question means by each part of a name's nodes, or value, those first that have most edges."""
+        """Return what a question means by each part of a name's nodes, or value, those first that have most edges.
+
+        Where it means several parts together, each is cut out of that. It is read anew for the others that an edge
+        joins to the same kind of nodes.
+        """
+        place, parts, values = name
         arrays, senses = self.lexicon.graph.arrays, list[tuple[int, float, _Sense]]()
+        everything = {row for rows in parts.values() for row in rows}
+        meant = everything & _rows_of(read.query)
         for label, rows in parts.items():
-            read = self._read(reading, _of_rows(units, place, rows, arrays.node_types), ordinals)
-            own = set(rows) & set(named_rows(read.query.nodes)) if read.query is not None else ()
-            if read.query is not None and own:
+            one = read
+            if read.query is not None and meant.intersection(rows):
+                one = replace(read, query=without(read.query, everything.difference(rows)))
+            elif read.query is None or self._are_joined(rows[0], read.query, meant):
+                one = self._read(reading, _of_rows(units, place, rows, arrays.node_types), ordinals)
+            own = set(rows) & _rows_of(one.query)
+            if one.query is not None and own:
                 degree = int(arrays.adjacency.degree(np.array(list(own))).sum())
-                senses.append((-degree, read.cost, _Sense(label, read.query)))
+                senses.append((-degree, one.cost, _Sense(label, one.query)))
         for value in values:
             alone = replace(units, names={**units.names, place: []}, values={**units.values, place: [value]})
-            read = self._read(reading, alone, ordinals)
-            if read.query is not None:
-                senses.append((0, read.cost, _Sense(value.property, read.query)))
+            one = self._read(reading, alone, ordinals)
+            if one.query is not None:
+                senses.append((0, one.cost, _Sense(value.property, one.query)))
         return [sense for _, _, sense in sorted(senses, key=lambda one: one[:2])]
+
+    def _are_joined(self, row: int, query: ExactQuery, meant: set[int]) -> bool:
+        """Return whether edges join the kind of a node to what those are joined to that are meant; true of no edge."""
+        near = {kind for nodes in _sets_around(query.nodes, meant) for kind in self._relations.types_of(nodes)}
+        hops = self.lexicon.vocabulary.hops[int(self.lexicon.graph.arrays.node_types[row])]
+        return not near or any(hop.target in near for hop in hops)
 
     def _label(self, kind: int) -> str:
         return self.lexicon.graph.schema.label(self.lexicon.graph.arrays.types.nodes[kind])
@@ -290,7 +321,7 @@ class RulesReader:
         except _Ambiguous as error:
             return _Understood(None, refusal=unsupported(str(error)))
         if senses:
-            read = _Understood(read.query or senses[0].query, read.cost, senses=tuple(senses))
+            read = replace(read, query=read.query or senses[0].query, senses=tuple(senses))
         return replace(read, respelled=tuple(respelled)) if read.query is not None else read
 
     def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> _Understood:
@@ -480,6 +511,20 @@ def named_rows(nodes: NodeSet) -> Iterator[int]:
     """Yield the rows of all nodes that a set names, at any depth."""
     for rows in _named_together(nodes):
         yield from rows
+
+
+def _rows_of(query: ExactQuery | None) -> set[int]:
+    """Return the rows of all nodes that a query names."""
+    return set() if query is None else {*named_rows(query.nodes), *named_rows(query.other or NodeSet())}
+
+
+def _sets_around(nodes: NodeSet, rows: set[int]) -> Iterator[NodeSet]:
+    """Yield the sets that relations join to nodes that are named."""
+    for condition in nodes.conditions:
+        if isinstance(condition, Joined):
+            if rows.intersection(condition.target.named):
+                yield nodes
+            yield from _sets_around(condition.target, rows)
 
 
 def _named_together(nodes: NodeSet) -> Iterator[tuple[int, ...]]:
