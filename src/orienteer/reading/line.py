@@ -65,7 +65,11 @@ class _ReadingLine:
                 self._tokens.fail("write `to` and where the path leads")
             return ExactQuery("path", nodes, other=self._nodes())
         if self._tokens.takes("list"):
-            return ExactQuery("list", self._nodes())
+            if not self._tokens.peek().text.isdecimal():
+                return ExactQuery("list", self._nodes())
+            number = int(self._tokens.take().text)
+            self._of()
+            return ExactQuery("list", self._nodes(), first=number)
         if self._tokens.takes("count"):
             return self._per(ExactQuery("count", self._nodes()))
         if self._tokens.takes("average"):

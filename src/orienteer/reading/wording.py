@@ -35,6 +35,8 @@ class QueryWording:
             group = query.group
             by = group.property if group.target is None else f"{self._relation(group.kinds)} {self._part(group.target)}"
             return f"{whole} per {by}"
+        if query.first is not None:
+            return f"list {query.first} of {nodes}"
         if query.form in _WORDS:
             return f"{_WORDS[query.form]}{nodes}"
         if query.form == "path":
@@ -205,7 +207,9 @@ class CypherWording:
             measured = self._measured("n", best.measure)
             skipped = f" SKIP {best.skipped}" if best.skipped else ""
             order = f" ORDER BY value{' DESC' if best.descending else ''}{skipped} LIMIT {best.first}"
-            return f"{match} WITH n, {measured} AS value WHERE value IS NOT NULL RETURN n.id, n.name, value{order}"
+            is_counted = best.descending and best.measure.target is not None
+            known = "value > 0" if is_counted else "value IS NOT NULL"
+            return f"{match} WITH n, {measured} AS value WHERE {known} RETURN n.id, n.name, value{order}"
         returned = {
             "list": "RETURN n.id, n.name",
             "count": "RETURN count(n)",
@@ -216,7 +220,7 @@ class CypherWording:
             value = self._measured("n", query.measure)
             function = {"average": f"avg({value})", "sum": f"sum({value})"}.get(query.form, f"n.name, {value}")
             returned = f"RETURN {function}"
-        return f"{match} {returned}"
+        return f"{match} {returned}{'' if query.first is None else f' LIMIT {query.first}'}"
 
     def _is_sayable(self, nodes: NodeSet) -> bool:
         """Return whether no condition has a superlative in it, nor is of every node of a set, or of no others."""
