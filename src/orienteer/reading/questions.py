@@ -232,6 +232,10 @@ rules(
         "buoys that are green and buoys that are red",
         "listing nodes is_listed 'and' second=nodes either_kind described(either_kind) => list described ~bare",
     ),
+    Rule(
+        "the companies and harbours in X",
+        "listing - first=head 'and only' - second=head of_both_kinds over => list of_both_kinds ~loose",
+    ),
     Rule("3 towers with the most halls", "listing top nodes ~handy", _first_of_best),
     Rule("three people who acted in X", "listing top nodes over ~loose", _any_so_many),
     Rule("top 3 towers by height", "listing top nodes by best_by => list best_by"),

@@ -233,12 +233,12 @@ class RulesReader:
         for row in unit.rows:
             by_type.setdefault(int(arrays.node_types[row]), []).append(row)
         parts = {self._label(kind): rows for kind, rows in by_type.items()}
-        if (
-            is_sum
-            and len(parts) == 1 < len(unit.rows)
-            and len({arrays.names[row].casefold() for row in unit.rows}) == 1
-        ):
-            return {f"{label} {arrays.ids[row]}": [row] for label, rows in parts.items() for row in rows}
+        are_namesakes = (
+            len(parts) == 1 < len(unit.rows) and len({arrays.names[row].casefold() for row in unit.rows}) == 1
+        )
+        if is_sum and are_namesakes:
+            label, ids = next(iter(parts)), {row: arrays.ids[row] for row in unit.rows}
+            return {key if ":" in key else f"{label} {key}": [row] for row, key in ids.items()}
         return parts
 
     def _by_parts(
