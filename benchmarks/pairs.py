@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas
-from orienteer import Retriever
 
+from orienteer import Retriever
 from people import MOST, VERDICTS, Verdict, judged, opened
 from report import command_line, write_json
 
@@ -58,13 +58,8 @@ def truth_of(template: dict[str, Any], slots: dict[str, Any], frames: dict[str, 
     """Return the kind and the value of the truth, as `people.judged` takes them."""
     if template["truth_kind"] == "X":
         return "none", None
-    found = eval(
-        re.sub(
-            r"\{(\w+)(!r)?\}", lambda slot: repr(slots[slot[1]]) if slot[2] else str(slots[slot[1]]), template["truth"]
-        ),
-        {"set": set, "len": len},
-        frames,
-    )  # noqa: S307, E501
+    text = re.sub(r"\{(\w+)(!r)?\}", lambda m: (repr if m[2] else str)(slots[m[1]]), template["truth"])
+    found = eval(text, {"set": set, "len": len}, frames)
     if isinstance(found, pandas.DataFrame):
         return "value", [value for value in found.to_numpy().ravel().tolist() if value == value]
     if isinstance(found, pandas.Series):
@@ -107,10 +102,9 @@ def main() -> None:
                 figures[template["kind"]][verdict] += 1
                 figures[folder][verdict] += 1
                 if verdict in args.show and folder == LOOKED_AT:
-                    line = result.reading.text if result.reading is not None else "; ".join(result.notes)
-                    print(
-                        f"{verdict:8}{template['kind']:30}{question}\n        {line or result.notes}  -> {(result.answer or '')[:80]}   TRUTH {kind} {str(truth)[:90]}"
-                    )  # noqa: E501
+                    line = result.reading.text if result.reading is not None else None
+                    print(f"{verdict:8}{template['kind']:30}{question}")
+                    print(f"        {line or result.notes}  -> {(result.answer or '')[:80]}   TRUTH {str(truth)[:90]}")
     print(f"{'':30}" + "".join(f"{verdict:>9}" for verdict in VERDICTS))
     for name, counts in figures.items():
         print(f"{name:30}" + "".join(f"{counts[verdict]:9}" for verdict in VERDICTS))
