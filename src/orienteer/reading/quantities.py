@@ -170,7 +170,7 @@ def _glued(digits: _Digits, glued: re.Match[str], words: Sequence[Written], curr
     """Return `100MB`, `20k`, `the 1990s`: the word goes on behind its digits."""
     letters, value = glued[1], digits.value
     if letters == "s" and value % 10 == 0 and 1000 <= value <= 2090:
-        if value % 100 == 0 and value != 2000:  # "the 1800s" are ten years or a hundred
+        if value % 100 == 0:  # "the 1800s" are ten years or a hundred
             return None
         return Quantity(digits.last, value, span=(value, value + 10))
     scale = _GLUED_SCALES.get(letters.casefold(), 1e6 if letters.casefold() == "m" and currency is not None else 1.0)
