@@ -32,7 +32,7 @@ KINDS = (
 )
 LEAST_RIGHT = 0.7
 WRONG_YET: tuple[str, ...] = ()
-REFUSED_YET = ("three who",)
+REFUSED_YET: tuple[str, ...] = ()
 
 
 @pytest.fixture(scope="module")

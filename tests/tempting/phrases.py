@@ -299,7 +299,7 @@ def since(w: World, chance: random.Random) -> Iterator[Asked]:
                 w.names(row["source"] for row in own if row["since"] < year))  # fmt: skip
     yield Asked(f"doctors who work on {ward} and qualified before {year}", "set",
                 w.names(row["source"] for row in own if w.row(row["source"])["qualified"] < year))  # fmt: skip
-    decade = chance.choice([1980, 1990, 2000])
+    decade = chance.choice([1980, 1990, 2010])
     yield Asked(f"doctors who qualified in the {decade}s", "set",
                 w.names(w.ids("doctor", lambda row: decade <= row["qualified"] < decade + 10)))  # fmt: skip
     yield Asked(f"How many patients were born in the {decade - 30}s?", "number",
@@ -311,7 +311,7 @@ def since(w: World, chance: random.Random) -> Iterator[Asked]:
 
 @asks("date of an edge", "cinema")
 def decades(w: World, chance: random.Random) -> Iterator[Asked]:
-    d, decade = some_row(w, chance, "directed")["source"], chance.choice([1960, 1970, 1980, 1990, 2000])
+    d, decade = some_row(w, chance, "directed")["source"], chance.choice([1960, 1970, 1980, 1990, 2010])
     films = w.ids("film", lambda row: decade <= row["release_year"] < decade + 10)
     yield Asked(f"films released in the {decade}s", "set", w.names(films))
     yield Asked(f"films released in {decade}", "set", w.names(w.ids("film", lambda row: row["release_year"] == decade)))

@@ -107,6 +107,9 @@ class Answerer:
         if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
             outcome = replace(outcome, value=None)
             notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
+        if query.first is not None and len(outcome.rows) > query.first:
+            notes = (*notes, f"{query.first} of the {len(outcome.rows):,} nodes that meet it")
+            outcome = replace(outcome, rows=outcome.rows[: query.first])
         spoken = self._spoken(query, outcome, line, executor)
         if spoken.answer is None and not notes and query.form != "list":
             notes = ("no node has a value to answer with",)

@@ -78,7 +78,7 @@ class _ReadingLine:
         if self._tokens.takes("path", "from"):
             return self._path()
         if self._tokens.takes("list"):
-            return ExactQuery("list", self._nodes())
+            return self._list()
         if self._tokens.takes("count"):
             return self._per(ExactQuery("count", self._nodes()))
         for form in _TOTALS:
@@ -92,6 +92,14 @@ class _ReadingLine:
         if not self._tokens.takes("to"):
             self._tokens.fail("write `to` and where the path leads")
         return ExactQuery("path", nodes, other=self._nodes())
+
+    def _list(self) -> ExactQuery:
+        """Return the query of `[list] tower`, `[list] 3 of tower`."""
+        if not self._tokens.peek().text.isdecimal():
+            return ExactQuery("list", self._nodes())
+        number = int(self._tokens.take().text)
+        self._of()
+        return ExactQuery("list", self._nodes(), first=number)
 
     def _comparison(self) -> ExactQuery:
         """Return the query of `whether height of "X" is more than of "Y"`."""

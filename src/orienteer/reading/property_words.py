@@ -236,7 +236,8 @@ def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
     numbers = [value for value in sample if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == len(sample):
         are_years = all(float(value).is_integer() and _YEARS[0] <= value <= _YEARS[1] for value in numbers)
-        return "year" if are_years and not _YEAR_WORDS.isdisjoint(words) else "number"
+        is_event = len(words) == 1 and words[0].endswith("ed")  # `qualified`, `formed`
+        return "year" if are_years and (is_event or not _YEAR_WORDS.isdisjoint(words)) else "number"
     texts = [value for value in sample if isinstance(value, str) and not np.isnan(number_of(value))]
     if len(texts) + len(numbers) < _MOSTLY * len(sample):
         return "text"

@@ -156,6 +156,8 @@ class ExactQuery:
     group: Measure | None = None
     """With `count`, `average`, `median` and `sum`: what they are told for each of: a property's values, or the nodes of
     a set that edges lead to."""
+    first: int | None = None
+    """With `list`: how many of the nodes are asked for, whichever they are."""
 
     @property
     def claimed(self) -> tuple[Condition, ...]:

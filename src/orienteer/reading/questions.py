@@ -19,6 +19,7 @@ from orienteer.reading.units import KindVerb
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 _LONGEST_PLACE = 7  # words
+_MOST_COUNTED = 100  # nodes that somebody asks for by their number
 _MOST_SPOKEN_OF = 3  # meanings of a sentence that are tried
 
 
@@ -93,6 +94,14 @@ def _first_of_best(top: _Top, nodes: NodeSet) -> ExactQuery | None:
     if nodes.best is None or not top.is_counted:
         return None
     return ExactQuery("list", replace(nodes, best=replace(nodes.best, first=top.first)))
+
+
+def _any_so_many(top: _Top, nodes: NodeSet) -> ExactQuery | None:
+    """Return a question for so many nodes, whichever; a number of a year is none of nodes."""
+    is_few = top.is_counted and not top.is_top and top.first <= _MOST_COUNTED
+    if not is_few or nodes.best is not None or nodes.named or not nodes.types:
+        return None
+    return ExactQuery("list", nodes, first=top.first)
 
 
 @part
@@ -223,7 +232,12 @@ rules(
         "buoys that are green and buoys that are red",
         "listing nodes is_listed 'and' second=nodes either_kind described(either_kind) => list described ~bare",
     ),
+    Rule(
+        "the companies and harbours in X",
+        "listing - first=head 'and only' - second=head of_both_kinds over => list of_both_kinds ~loose",
+    ),
     Rule("3 towers with the most halls", "listing top nodes ~handy", _first_of_best),
+    Rule("three people who acted in X", "listing top nodes over ~loose", _any_so_many),
     Rule("top 3 towers by height", "listing top nodes by best_by => list best_by"),
     Rule("apart from X, which beers are Y", "out='leaving out'* left=nodes|several unranked", _without),
     Rule("in Ardony, which harbour is the oldest", "placed => placed"),

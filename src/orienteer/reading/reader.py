@@ -265,12 +265,12 @@ class RulesReader:
         for row in unit.rows:
             by_type.setdefault(int(arrays.node_types[row]), []).append(row)
         parts = {self._label(kind): rows for kind, rows in by_type.items()}
-        if (
-            is_sum
-            and len(parts) == 1 < len(unit.rows)
-            and len({arrays.names[row].casefold() for row in unit.rows}) == 1
-        ):
-            return {f"{label} {arrays.ids[row]}": [row] for label, rows in parts.items() for row in rows}
+        are_namesakes = (
+            len(parts) == 1 < len(unit.rows) and len({arrays.names[row].casefold() for row in unit.rows}) == 1
+        )
+        if is_sum and are_namesakes:
+            label, ids = next(iter(parts)), {row: arrays.ids[row] for row in unit.rows}
+            return {key if ":" in key else f"{label} {key}": [row] for row, key in ids.items()}
         return parts
 
     def _by_parts(
@@ -303,10 +303,10 @@ class RulesReader:
         return [sense for _, _, sense in sorted(senses, key=lambda one: one[:2])]
 
     def _are_joined(self, row: int, query: ExactQuery, meant: set[int]) -> bool:
-        """Return whether edges join the kind of a node to what those are joined to that are meant; true of no edge."""
+        """Return whether edges lead to the kind of a node from what leads to those that are meant; true of no edge."""
         near = {kind for nodes in _sets_around(query.nodes, meant) for kind in self._relations.types_of(nodes)}
-        hops = self.lexicon.vocabulary.hops[int(self.lexicon.graph.arrays.node_types[row])]
-        return not near or any(hop.target in near for hop in hops)
+        own = int(self.lexicon.graph.arrays.node_types[row])
+        return not near or any(self._relations.lead(kind, own) for kind in near)
 
     def _label(self, kind: int) -> str:
         return self.lexicon.graph.schema.label(self.lexicon.graph.arrays.types.nodes[kind])

@@ -326,6 +326,14 @@ class SchemaRelations:
                 return found
         return []
 
+    @cached_method(_MOST_KINDS)
+    def lead(self, source: int, target: int) -> bool:
+        """Return whether an edge joins nodes of two types, or a way of what each thing has one of."""
+        if any(hop.target == target for hop in self._vocabulary.hops[source]):
+            return True
+        ways = self._ways(frozenset([source]), frozenset([target]))
+        return any(all(self._is_up(step) is not None for step in way) for way in ways)
+
     def _is_over_rows(self, way: Sequence[Collection[tuple[int, SchemaHop]]]) -> bool:
         """Return whether a way leads over the rows of one table that have no name: plants in a bed, over plantings."""
         between = {hop.target for _, hop in way[0]}

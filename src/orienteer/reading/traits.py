@@ -190,9 +190,13 @@ def _verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
 
 
 def _begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `appeared before 1960`, `came out in 1990`."""
+    """Yield `appeared before 1960`, `came out in 1990`; since when somebody does something is no date of theirs."""
     dated = dated_property(context, nodes)
-    if dated is not None and context.at(place) in _BEGINNING:
+    if (
+        dated is not None
+        and context.at(place) in _BEGINNING
+        and not (context.at(place) == "since" and nodes.conditions)
+    ):
         begin = context.skip(place + 1, WORDS["behind beginning"])
         named = NamedProperty(dated, begin, 0.1)
         yield from property_ordered(context, named, begin, nodes)

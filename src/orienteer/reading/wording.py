@@ -49,6 +49,8 @@ class QueryWording:
             whole = self.line(replace(query, group=None))
             group = query.group
             return f"{whole} per {self._way(group) if group.target is not None else group.property or 'itself'}"
+        if query.first is not None:
+            return f"list {query.first} of {nodes}"
         if query.form in _WORDS:
             return f"{_WORDS[query.form]}{nodes}"
         if query.form == "path":
@@ -252,7 +254,9 @@ class CypherWording:
             measured = self._measured("n", best.measure)
             skipped = f" SKIP {best.skipped}" if best.skipped else ""
             order = f" ORDER BY value{' DESC' if best.descending else ''}{skipped} LIMIT {best.first}"
-            return f"{match} WITH n, {measured} AS value WHERE value IS NOT NULL RETURN n.id, n.name, value{order}"
+            is_counted = best.descending and best.measure.target is not None
+            known = "value > 0" if is_counted else "value IS NOT NULL"
+            return f"{match} WITH n, {measured} AS value WHERE {known} RETURN n.id, n.name, value{order}"
         returned = {
             "list": "RETURN n.id, n.name",
             "count": "RETURN count(n)",
@@ -263,7 +267,7 @@ class CypherWording:
             value = self._measured("n", query.measure)
             function = {"average": f"avg({value})", "sum": f"sum({value})"}.get(query.form, f"n.name, {value}")
             returned = f"RETURN {function}"
-        return f"{match} {returned}"
+        return f"{match} {returned}{'' if query.first is None else f' LIMIT {query.first}'}"
 
     def _is_sayable(self, nodes: NodeSet) -> bool:
         """Return whether no condition has a superlative or a told value in it, or is of every node, or no others."""
