@@ -574,7 +574,7 @@ rules(
         "'when' nodes=one -<say nothing> facts=dated_facts event -<prepositions> - named event_with"
         " value(facts, event_with) => value",
     ),
-    Rule("what is the highest wage", "'what is' - highest facts scope=all_with over ~handy", _value_of_best),
+    Rule("what is the highest wage", "['what is'] - highest facts exact scope=all_with over ~likely", _value_of_best),
     Rule(
         "what is the highest wage of the gardeners", "'what is' - highest facts 'of' scope=some ~handy", _value_of_best
     ),

@@ -231,6 +231,13 @@ def joined_of(nodes: NodeSet) -> Iterator[Joined]:
                 yield from joined_of(NodeSet(conditions=option))
 
 
+def sets_within(query: ExactQuery) -> Iterator[NodeSet]:
+    """Yield the set that is asked for, and all sets that its relations lead to."""
+    yield query.nodes
+    for joined in joined_of(query.nodes):
+        yield joined.target
+
+
 def edges_of(query: ExactQuery) -> Iterator[int]:
     """Yield the kinds of all edges that a query goes by, at any depth."""
     for measure in (query.measure, query.nodes.best.measure if query.nodes.best is not None else None):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from orienteer.index.names import folded
 from orienteer.reading import claims, forms, pairs  # noqa: F401 (their rules)
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
@@ -275,7 +276,15 @@ def asked_word(context: Context, place: int, found: Found) -> Parse[bool] | None
     asked = context.end_of(last, "which or whom")
     if asked is None and last == behind and not context.units.types.get(last):
         return None
+    if asked is None and not _is_called(context, found["name"]):
+        return None  # "comedies shown in cinemas" are comedies
     return Parse(last if asked is None else asked, asked is not None, 0.0)
+
+
+def _is_called(context: Context, name: Parse[NodeSet]) -> bool:
+    """Return whether the last word of a name is written as in a node's own."""
+    word, names = context.at(name.last - 1), context.lexicon.graph.arrays.names
+    return any(word in folded(names[row]) for row in name.value.named)
 
 
 @part

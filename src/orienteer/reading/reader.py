@@ -32,13 +32,14 @@ from orienteer.reading.query import (
     edges_of,
     joined_of,
     placed,
+    sets_within,
     without,
 )
 from orienteer.reading.questions import read_queries
 from orienteer.reading.refusals import nearest_questions, not_understood, refusal_of, unsupported
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.texts_said import said_within
-from orienteer.reading.unanswered import Unanswered
+from orienteer.reading.unanswered import Unanswered, doubt
 from orienteer.reading.units import LIGHT_FIT, NameUnit, Units, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.wording import QueryWording
@@ -195,14 +196,16 @@ class RulesReader:
         unanswered = Unanswered(context, self._relations, people).word(parse.value)
         if unanswered is not None:
             return _unread(context, not_understood(unanswered))
-        if "both" in context.words and any(map(_is_of_either, _sets_within(parse.value))):
+        if "both" in context.words and any(map(_is_of_either, sets_within(parse.value))):
             return _unread(context, not_understood("both"))
-        if any(map(self._contradicts, _sets_within(parse.value))):
+        if any(map(self._contradicts, sets_within(parse.value))):
             return _unread(context, unsupported("two conditions cannot hold together: say it in two questions"))
         if _counts_between(parse.value):
             return _unread(context, unsupported("no edge joins what is counted to it: name the kinds between them"))
         if any(self._is_beside(context, parse.value, date, place) for date, place in context.bare_dates.items()):
             return _unread(context, unsupported("the date may be that of an edge: say when what was, or began"))
+        if (why := doubt(context, self._relations, parse.value)) is not None:
+            return _unread(context, unsupported(why))
         query = _but_others(context, parse.value)
         if query is None:
             return _unread(context, not_understood("other"))
@@ -213,7 +216,7 @@ class RulesReader:
 
     def _is_beside(self, context: Context, query: ExactQuery, date: object, place: int) -> bool:
         """Return whether a date with no word of its own was given to a node, and stands behind an edge with dates."""
-        is_given = any(date in nodes.conditions for nodes in _sets_within(query))
+        is_given = any(date in nodes.conditions for nodes in sets_within(query))
         behind = any(unit.fit > LIGHT_FIT for at in range(place) for unit in context.units.edges.get(at, ()))
         return is_given and behind and any(own.is_measured for own in facts_of_edges(context, list(edges_of(query))))
 
@@ -430,13 +433,6 @@ def _shape_of_condition(condition: Condition) -> object:
     if isinstance(condition, Joined):
         return replace(condition, kinds=(), target=NodeSet()), _shape_of(condition.target)
     return condition
-
-
-def _sets_within(query: ExactQuery) -> Iterator[NodeSet]:
-    """Yield the set that is asked for, and all sets that its relations lead to."""
-    yield query.nodes
-    for joined in joined_of(query.nodes):
-        yield joined.target
 
 
 def _counts_between(query: ExactQuery) -> bool:

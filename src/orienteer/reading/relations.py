@@ -337,10 +337,10 @@ class SchemaRelations:
     def _is_over_rows(self, way: Sequence[Collection[tuple[int, SchemaHop]]]) -> bool:
         """Return whether a way leads over the rows of one table that have no name: plants in a bed, over plantings."""
         between = {hop.target for _, hop in way[0]}
-        return len(way) == 2 and all(map(self._is_nameless, between))
+        return len(way) == 2 and all(map(self.is_nameless, between))
 
     @cached_method(_MOST_KINDS)
-    def _is_nameless(self, kind: int) -> bool:
+    def is_nameless(self, kind: int) -> bool:
         """Return whether nodes of a type are called by their ids alone."""
         arrays = self._lexicon.graph.arrays
         rows = np.flatnonzero(self._node_types == kind)[:_SAMPLED].tolist()

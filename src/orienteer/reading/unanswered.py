@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.reading.context import Context
-from orienteer.reading.query import ExactQuery, Joined
+from orienteer.reading.edge_labels import SAME_WORD
+from orienteer.reading.query import ExactQuery, Joined, NodeSet, Valued, sets_within
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.vocabulary import WORDS
 
@@ -135,3 +136,60 @@ def _joined(query: ExactQuery) -> Iterator[Joined]:
     for condition in query.nodes.conditions:
         if isinstance(condition, Joined):
             yield condition
+
+
+def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> str | None:
+    """Return why a query may not be what is meant though each word was read; None where nothing speaks against it."""
+    rows = _nameless(context, relations, query)
+    if rows:
+        return f"only rows of {rows} meet it, which have no names: ask for them by that word, or for what they join"
+    for nodes in sets_within(query):
+        if (name := _time_of_another(context, nodes)) is not None:
+            return f"the time may be that of {name}: say of which it is"
+        if _goes_two_ways(context, nodes):
+            return "two names of one kind were joined in different ways: make two questions of it"
+    return None
+
+
+def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -> str:
+    """Return the kinds of nodes without names that are listed though no word asks for them; empty for others."""
+    arrays, label = context.lexicon.graph.arrays, context.lexicon.graph.schema.label
+    own = query.nodes.types
+    for one in query.nodes.conditions if not own else ():  # "what was shown on 20 May"
+        if isinstance(one, Valued):
+            own |= context.lexicon.properties[one.property].types
+    said = frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
+    if query.form != "list" or query.nodes.named or not own or own & said or not all(map(relations.is_nameless, own)):
+        return ""
+    return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
+
+
+def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
+    """Return what a time may be of as well: "devices that X serviced in 2024", over services that have dates."""
+    dated = {name for name, facts in context.lexicon.properties.items() if facts.kind in ("date", "year")}
+    named = {unit.property for units in context.units.properties.values() for unit in units}
+    times = [one for one in nodes.conditions if isinstance(one, Valued) and one.property in dated - named]
+    between = [one.target for one in nodes.conditions if isinstance(one, Joined) and one.target.is_between]
+    for target in between if times else ():
+        for name in sorted(dated):
+            if context.lexicon.properties[name].types & target.types:
+                return name
+    return None
+
+
+def _goes_two_ways(context: Context, nodes: NodeSet) -> bool:
+    """Return whether names of one kind are joined over others and at once: "has duties on both X and Y"."""
+    arrays, ends = context.lexicon.graph.arrays, list[tuple[int, int, int]]()
+    for one in nodes.conditions:
+        if isinstance(one, Joined):
+            ends += [(row, int(arrays.node_types[row]), 1) for row in one.target.named]
+            further = (inner for inner in one.target.conditions if isinstance(inner, Joined))
+            ends += [(row, int(arrays.node_types[row]), 2) for inner in further for row in inner.target.named]
+    places = {row: place for place, units in context.units.names.items() for unit in units for row in unit.rows}
+    for row, kind, steps in ends:
+        for other, same, others in ends:
+            first, last = sorted((places.get(row, 0), places.get(other, 0)))
+            verbs = (unit for place in range(first, last) for unit in context.units.edges.get(place, ()))
+            if kind == same and steps < others and not any(unit.fit > SAME_WORD for unit in verbs):
+                return True
+    return False
