@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orienteer import Result, Retriever
-from tempting import phrases, things  # noqa: F401 (their templates)
+from tempting import mixtures, phrases, things  # noqa: F401 (their templates)
 from tempting.judge import Verdict, judged
 from tempting.pairs import Pair, pairs
 from tempting.worlds import WORLDS

@@ -55,6 +55,14 @@ class EdgeLabels:
         called = {label.words for kind in types for label in self._vocabulary.node_labels[kind]}
         return any(label.words in called for label in self._vocabulary.edge_labels[edge])
 
+    def is_making(self, edge: int, types: Iterable[int]) -> bool:
+        """Return whether an edge type says what makes one of these node types what it is called: authors `wrote`."""
+        makers = {label.words[-1] for kind in types for label in self._vocabulary.node_labels[kind]} & WORDS["makers"]
+        words = self.words([edge])
+        return any(
+            not makers.isdisjoint(group) and not words.isdisjoint(group) for group in ENGLISH.groups["relations"]
+        )
+
     @cached_method(_MOST_KINDS)
     def is_neutral(self, edge: int) -> bool:
         """Return whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""

@@ -195,11 +195,13 @@ class SchemaRelations:
     def _plain(self, hops: Collection[tuple[int, SchemaHop]]) -> Collection[tuple[int, SchemaHop]]:
         """Return the hops by edges that are called as the things at an end are; else those that tell of no role.
 
-        The players of a club are in it by `club`, and need not be its `captain`; its head is in a department, too.
+        The players of a club are in it by `club`, and need not be its `captain`; its head is in a department, too. The
+        papers of an author are those that the author `wrote`, and not what the author `reviewed`.
         """
         own = [(source, hop) for source, hop in hops if self.labels.is_called_as(hop.kind >> 1, (source, hop.target))]
+        made = [(source, hop) for source, hop in hops if self.labels.is_making(hop.kind >> 1, (source, hop.target))]
         plain = [(source, hop) for source, hop in hops if not self.labels.is_role(hop.kind >> 1)]
-        return own or plain or hops
+        return own or made or plain or hops
 
     def _is_givers(self, hop: SchemaHop, edges: Mapping[int, float], frame: Voice) -> bool:
         """Return whether edges lead to whom something goes, where whoever gives it is asked for: "who sold X"."""
@@ -259,6 +261,8 @@ class SchemaRelations:
             return
         edges = {hop.kind >> 1 for _, hop in hops}
         hinted = {edge for edge in edges if self.labels.is_hinted(edge, preposition)}
+        if preposition == "by" and not hinted:
+            hinted = {h.kind >> 1 for source, h in hops if self.labels.is_making(h.kind >> 1, (source, h.target))}
         if not hinted and self._says_another(nodes, preposition):
             return  # drugs "for epilepsy" do not cause it
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
