@@ -75,8 +75,9 @@ class Language:
         self.adjectives |= {word: Adjective(words, ascending=False) for word, words in less.items()}
         self.adjectives |= dict.fromkeys(ages["old"].split(), old)
         self.adjectives |= dict.fromkeys(ages["new"].split(), old._replace(ascending=True))
-        told = {word: tuple(grades.split()) for word, grades in known["grades"].items()}
-        grades = {word: told.get(word) or _grades(word) for word in self.adjectives}
+        told = {word: (grades.split()[0], grades.split()[1]) for word, grades in known["grades"].items()}
+        self.grades = grades = {word: told.get(word) or _grades(word) for word in self.adjectives}
+        """The comparative and the superlative of each."""
         self.comparatives = {grades[word][0]: adjective for word, adjective in self.adjectives.items()}
         self.superlatives = {grades[word][1]: adjective for word, adjective in self.adjectives.items()}
         self.comparatives[ages["older"]] = self.superlatives[ages["oldest"]] = old

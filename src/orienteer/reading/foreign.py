@@ -1,0 +1,368 @@
+"""Questions in other languages than English: their words put into those of the grammar, and into their order.
+
+The rules are written in English words. Another language is a file that says what each of its words is there, and how
+its words are ordered: `german.toml`. Its graphs' own labels are put alike. A word that no one put stays as it is: if
+the graph has no such word either, the question is refused. Where two orders mean two things, neither is answered.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import Stemmer
+
+from orienteer.graph.store import Graph
+from orienteer.protocols import Run
+from orienteer.reading.linker import AnchorConfig, PhraseLinker
+from orienteer.reading.reader import RulesReader
+from orienteer.reading.vocabulary import ENGLISH, phrases_of
+from orienteer.reading.words import QuestionWords, SchemaWords
+from orienteer.records import Reading, Refusal
+from orienteer.retrieval.mentions import Phrase, type_words
+from orienteer.text import english
+from orienteer.text.tokenizer import Tokenizer
+
+_LETTERS = {
+    "question": "Q",
+    "adverb": "W",
+    "be": "A",
+    "have": "H",
+    "not": "N",
+    "preposition": "B",
+    "joint": "C",
+    "determiner": "D",
+    "number": "#",
+    "comparison": "M",
+    "filling": "O",
+}
+_CASES = {"subject": "S", "object": "T"}
+_NOUN_PHRASE = "[DJ#M]*(?:[KU]+X?|X)"
+_TOKEN = re.compile(r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d+(?:er\b)?|[^\W\d_][\w'’-]*|[,;]")
+_LONGEST = 4  # words of a phrase
+_SHORTEST = 3  # letters of a part of a word
+_MOST_ORDERS = 4  # that are read of one question
+_TURNS = 3  # times that one rule is tried
+_SURE = 0.2  # cost of a name that is found in the question as it stands
+_UMLAUTS = str.maketrans("äöü", "aou")
+
+
+class _Word(NamedTuple):
+    """A word as it is put."""
+
+    letter: str
+    text: str
+    bare: str = ""
+    """The form of a verb behind `did`."""
+    written: str = ""
+    """As it is in the question, folded."""
+
+
+class Foreign:
+    """A language whose words are put into those of the grammar. Safe to share among threads."""
+
+    def __init__(self, file: Path) -> None:
+        """Read a file of words; its name is the language as stemmers call it."""
+        known = tomllib.loads(file.read_text(encoding="utf-8"))
+        self._stemmer, self._lock = Stemmer.Stemmer(file.stem), threading.Lock()
+        self._known: dict[str, _Word] = {}
+        self._by_stem: dict[str, _Word] = {}
+        self._phrases: dict[tuple[str, ...], _Word] = {}
+        for section, entries in known["words"].items():
+            for text, forms in entries.items():
+                text, _, case = text.partition("-")
+                self._add(forms.split(), _Word(_CASES.get(case, _LETTERS[section]), text))
+        self._functions = frozenset(self._known)
+        for section, entries in known["phrases"].items():
+            for text, phrases in entries.items():
+                for phrase in phrases_of(phrases):
+                    self._phrases[tuple(map(_folded, phrase.split()))] = _Word(_LETTERS[section], text)
+        for text, forms in known["nouns"].items():
+            self._add(forms.split(), _Word("K", text), by_stem=True)
+        for text, forms in known["adjectives"].items():
+            grades = (text, *ENGLISH.grades.get(text, (text, text)))
+            for form, english_form in zip(forms.split(), (*grades, *grades[2:] * 9), strict=False):
+                self._add([form], _Word("J", english_form), by_stem=True)
+        for bare, forms in known["verbs"].items():
+            past, participle = _english_forms(bare)
+            *finite, last = forms.split()
+            self._add(finite, _Word("V", past, bare), by_stem=True)
+            self._add([last], _Word("E" if last in finite else "P", participle, bare), by_stem=True, over=True)
+        self._apart = [
+            (tuple(map(_folded, words.split())), text)
+            for text, phrases in known["apart"].items()
+            for words in phrases_of(phrases)
+        ]
+        self._before_numbers = {
+            _folded(word): text for text, words in known["before-numbers"].items() for word in words.split()
+        }
+        self._articles = {key: list(map(_folded, words.split())) for key, words in known["articles"].items()}
+        self._order = [
+            (re.compile(rule["from"].replace("NP", _NOUN_PHRASE)), [order.split() for order in rule["to"]])
+            for rule in known["order"]
+        ]
+
+    def _add(self, forms: Iterable[str], word: _Word, *, by_stem: bool = False, over: bool = False) -> None:
+        for form in map(_folded, forms):
+            if over or form not in self._known:
+                self._known[form] = word
+            if by_stem:
+                self._by_stem.setdefault(self.stem(form), word)
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a word."""
+        with self._lock:  # a stemmer keeps state
+            return str(self._stemmer.stemWord(word))
+
+    def is_of(self, text: str) -> bool:
+        """Return whether a question is in this language, by its words that name nothing; a tie is English."""
+        words = Tokenizer.words(text)
+        own = sum(_folded(word) in self._functions for word in words)
+        return own > sum(word in english.STOP for word in words)
+
+    def word(self, text: str) -> _Word | None:
+        """Return what a word is put as, by itself, its stem or its parts; None where no one put it."""
+        for form in dict.fromkeys((_folded(text), _folded(re.sub("([aou])e", r"\1", text.casefold())))):
+            known = self._known.get(form) or self._by_stem.get(self.stem(form))
+            if known is not None:
+                return known
+        form = _folded(text)
+        for cut in range(_SHORTEST, len(form) - _SHORTEST + 1):
+            tail = self._by_stem.get(self.stem(form[cut:]))
+            head = next(filter(None, map(self._by_stem.get, map(self.stem, _heads(form[:cut])))), None)
+            if head is not None and tail is not None and head.letter == tail.letter == "K":
+                return _Word("K", f"{head.text} {tail.text}")
+        return None
+
+    def label(self, label: str) -> str:
+        """Return a label of a graph in the words of the grammar."""
+        words = [self.word(word) or _Word("U", word) for word in label.split()]
+        return " ".join(word.text for word in _with_agents(words) if word.text)
+
+    def put(self, text: str, names: Sequence[tuple[int, int]], own: Mapping[str, str]) -> list[str]:
+        """Return a question in the words of the grammar, in each order that it may mean.
+
+        `names` are the characters of names, which stay as they are; `own` has the words of a graph by their stems.
+        """
+        words = _with_agents(self._joined_again(list(self._words(text, names, own))))
+        orders = [_with_relatives(words, self._articles)]
+        for pattern, templates in self._order:
+            for _ in range(_TURNS):
+                turned = [new for old in orders for new in _turned(old, pattern, templates)]
+                if turned == orders:
+                    break
+                orders = turned[:_MOST_ORDERS]
+        return list(dict.fromkeys(_text(order) for order in orders))
+
+    def _words(self, text: str, names: Sequence[tuple[int, int]], own: Mapping[str, str]) -> Iterator[_Word]:
+        """Yield each word or phrase as it is put, without regard to the others."""
+        place = 0
+        for first, last in (*names, (len(text), len(text))):
+            written = _TOKEN.findall(text[place:first])
+            folded, at = list(map(_folded, written)), 0
+            while at < len(written):
+                length = next((n for n in range(_LONGEST, 1, -1) if tuple(folded[at : at + n]) in self._phrases), 1)
+                if length > 1:
+                    yield self._phrases[tuple(folded[at : at + length])]
+                else:
+                    yield self._word_or_own(written[at], own)._replace(written=folded[at])
+                at += length
+            if last > first:
+                yield _Word("X", text[first:last])
+            place = last
+
+    def _word_or_own(self, written: str, own: Mapping[str, str]) -> _Word:
+        if written[0].isdigit():
+            return _Word("#", _number(written))
+        if written in ",;":
+            return _Word(",", ",")
+        if written in ("'s", "’s"):
+            return _Word("X", "'s")
+        letter = "K" if written[0].isupper() else "U"
+        return self.word(written) or _Word(letter, own.get(self.stem(_folded(written)), written))
+
+    def _joined_again(self, words: list[_Word]) -> list[_Word]:
+        """Return words with those in one that stand apart: `laufen X an`; and prepositions before numbers."""
+        for parts, text in self._apart:
+            places, at = [], 0
+            for part in parts:
+                at = next((place for place in range(at, len(words)) if words[place].written == part), -1) + 1
+                places.append(at - 1)
+            if -1 not in places and places == sorted(places):
+                words[places[0]] = _Word("V", text, text)
+                words = [word for place, word in enumerate(words) if place not in places[1:]]
+        for place, (word, after) in enumerate(pairwise(words)):
+            if after.letter == "#" and word.written in self._before_numbers:
+                words[place] = word._replace(text=self._before_numbers[word.written])
+        return words
+
+
+def _with_agents(words: list[_Word]) -> list[_Word]:
+    """Return words in which `von` is by whom something was done, or whose it is; and participles are told from verbs."""
+    is_done = any(word.letter in "AH" for word in words) or len(words) < _LONGEST
+    words = [word._replace(letter="P" if is_done else "V") if word.letter == "E" else word for word in words]
+    has_doer = any(word.letter in "PU" for word in words)
+    return [word._replace(text="of") if word.text == "by" and not has_doer else word for word in words]
+
+
+def _with_relatives(words: list[_Word], articles: Mapping[str, Sequence[str]]) -> list[_Word]:
+    """Return words in which articles are told from relative pronouns and genitives, and years have a preposition."""
+    put: list[_Word] = []
+    is_open = words[-1].letter in "AHV"
+    for place, word in enumerate(words):
+        before = put[-1].letter if put else "^"
+        behind_comma = place > 0 and words[place - 1].letter == ","
+        behind_preposition = place > 1 and before == "B" and words[place - 2].letter == ","
+        if word.written in articles["whose"] and behind_comma:
+            put[-1] = _Word("G", "whose")
+        elif word.letter in "DQST" and word.text in ("the", "which") and behind_comma:
+            put[-1] = _Word("R", "that")
+        elif is_open and before in "KU" and word.written in articles["relative"]:
+            put.append(_Word("R", "that"))  # whoever asks leaves out the comma
+        elif word.letter == "D" and word.text == "the" and behind_preposition:
+            del put[-2]
+            put.append(_Word("R", "which"))
+        elif word.written in articles["genitive"] and before in "KX":
+            put += [_Word("B", "of"), word]
+        elif word.letter == "#" and re.fullmatch("[12][0-9]{3}", word.text) and before in "AHVPUX":
+            put += [_Word("B", "in"), word]
+        elif word.text:
+            put.append(word)
+    return put
+
+
+def _turned(words: list[_Word], pattern: re.Pattern[str], templates: list[list[str]]) -> list[list[_Word]]:
+    """Return words in the orders that a rule gives them; as they are where it does not hold."""
+    match = pattern.search("".join(word.letter for word in words))
+    if match is None:
+        return [words]
+    groups = [words[slice(*match.span(number))] for number in range(1, pattern.groups + 1)]
+    before, behind = words[: match.start()], words[match.end() :]
+    return [[*before, *(word for part in template for word in _part(part, groups)), *behind] for template in templates]
+
+
+def _part(part: str, groups: list[list[_Word]]) -> list[_Word]:
+    if not part[0].isdigit():
+        return [_Word("O", part)]
+    group = groups[int(part[0]) - 1]
+    return [word._replace(text=word.bare or word.text, letter="O") for word in group] if part[1:] else group
+
+
+def _text(words: Iterable[_Word]) -> str:
+    text = " ".join(word.text for word in words)
+    return text.replace(" 's", "'s").replace(" ,", ",").replace(" to to ", " to ")
+
+
+def _folded(word: str) -> str:
+    return word.casefold().translate(_UMLAUTS)
+
+
+def _heads(part: str) -> list[str]:
+    """Return the first part of a word made of two, with and without what links it."""
+    return [part, *(part.removesuffix(link) for link in ("s", "es", "n", "en") if part.endswith(link))]
+
+
+def _number(written: str) -> str:
+    if written.endswith("er"):
+        return f"{written[:-2]}s"
+    return written if "-" in written else written.replace(".", "").replace(",", ".")
+
+
+def _english_forms(bare: str) -> tuple[str, str]:
+    """Return the past and the participle of an English verb, of which a preposition may be a part."""
+    verb, space, rest = bare.partition(" ")
+    forms = [form for form, of in ENGLISH.verb_of.items() if of == verb]
+    regular = f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb.endswith("dy") else f"{verb}ed"
+    past, participle = (forms[0], forms[-1]) if forms else (regular, regular)
+    return past + space + rest, participle + space + rest
+
+
+@cache
+def german() -> Foreign:
+    """Return German."""
+    return Foreign(Path(__file__).parent / "german.toml")
+
+
+class _PutWords(SchemaWords):
+    """The words of a graph's types as a language puts them; none is taken for a mistyped one."""
+
+    def __init__(self, graph: Graph, language: Foreign) -> None:
+        self._language = language
+        super().__init__(graph)
+
+    def split(self, label: str) -> list[Phrase]:
+        """Return the words of a label, in the words of the grammar if it is of the language."""
+        parts = (" ".join(words) for words in super().split(label))
+        return [tuple(Tokenizer.words(self._language.label(part))) for part in parts]
+
+    def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
+        """Return the words as they are."""
+        return reading
+
+
+class EveryLanguage:
+    """Reads questions about one graph by the rules, in whichever of our languages. Safe to share among threads."""
+
+    name = RulesReader.name
+
+    def __init__(self, graph: Graph, reader: RulesReader) -> None:
+        self._graph, self._reader = graph, reader
+
+    @cached_property
+    def _german(self) -> RulesReader:
+        """The reader of questions that were put."""
+        types = self._graph.arrays.types
+        names = (*types.nodes, *types.edges, *self._graph.arrays.properties.names)
+        is_german = german().is_of(" ".join(" ".join(type_words(name, self._graph.arrays.tokenizer)) for name in names))
+        vocabulary = _PutWords(self._graph, german()) if is_german else SchemaWords(self._graph)
+        linker = PhraseLinker(self._graph, vocabulary, AnchorConfig(spelling=False))
+        return RulesReader(self._graph, vocabulary, linker)
+
+    @cached_property
+    def _own(self) -> dict[str, str]:
+        """The words of the graph's labels by their stems in German."""
+        vocabulary = self._german.lexicon.vocabulary
+        labels = [label.words for labels in (*vocabulary.node_labels, *vocabulary.edge_labels) for label in labels]
+        labels += [words for name in self._german.lexicon.properties for words in vocabulary.split(name)]
+        return {german().stem(_folded(word)): word for words in labels for word in words}
+
+    def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
+        """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
+        if not german().is_of(question):
+            return self._reader.read(question, run)
+        texts = german().put(question, self._names(question), self._own)
+        read = [(text, self._german.read(text, run)) for text in texts]
+        meant = {one.text: (text, one) for text, one in reversed(read) if isinstance(one, Reading)}
+        if not meant:
+            return read[0][1]
+        if len(meant) > 1:
+            told = " or ".join(repr(text) for text, _ in meant.values())
+            return Refusal(kind="unsupported", text=f"it may mean two things: {told}")
+        [(text, reading)] = meant.values()
+        return reading.model_copy(update={"notes": (*reading.notes, f"put as {text!r}")})
+
+    def _names(self, question: str) -> list[tuple[int, int]]:
+        """Return where names and values of the graph stand in a question, the longest first and none within another."""
+        reading = self._german.lexicon.vocabulary.read(question)
+        units, _ = self._german.lexicon.units(reading)
+        spans = [
+            (unit.last - place, place)
+            for found in (units.names, units.values)
+            for place, own in found.items()
+            for unit in own
+            if unit.cost <= _SURE and (unit.last - place > 1 or german().word(reading.words[place].text) is None)
+        ]
+        taken: dict[int, tuple[int, int]] = {}
+        for length, place in sorted(spans, key=lambda span: (-span[0], span[1])):
+            if taken.keys().isdisjoint(range(place, place + length)):
+                taken |= dict.fromkeys(range(place, place + length), (place, length))
+        return [
+            (reading.words[place].start, reading.words[place + length - 1].end)
+            for place, length in sorted(set(taken.values()))
+        ]
