@@ -31,7 +31,12 @@ SCHIFFE = (
     Schiff("Kormoran", 33, 1925, "Holz", "Kestrel", "Tönnies", ("Halvik", "Grisholm", "Norrby")),
     Schiff("Mantelmöwe", 99, 2003, "Stahl", "Marau", "Polarschlepp", ("Halvik",)),
 )
-WERFTEN = {"Kestrel": (1890, "Halvik"), "Ostersund": (1921, "Norrby"), "Marau": (1960, "Grisholm"), "Leerwerft": (1975, "Norrby")}
+WERFTEN = {
+    "Kestrel": (1890, "Halvik"),
+    "Ostersund": (1921, "Norrby"),
+    "Marau": (1960, "Grisholm"),
+    "Leerwerft": (1975, "Norrby"),
+}
 KAPITAENE = {"Ida Falk": ("Albatros", 1959), "Jon Brandt": ("Eiderente", 1971), "Mila Öhm": ("Kormoran", 1980)}
 
 
@@ -42,17 +47,25 @@ def werften(path: Path) -> Graph:
             "id": schiff.name,
             "type": "Schiff",
             "name": schiff.name,
-            "properties": {"Länge": schiff.laenge, "Baujahr": schiff.baujahr, "Material": schiff.material},
+            "properties": {"länge_m": schiff.laenge, "Baujahr": schiff.baujahr, "Material": schiff.material},
         }
         for schiff in SCHIFFE
     ]
-    nodes += [{"id": name, "type": "Werft", "name": name, "properties": {"gegründet": year}} for name, (year, _) in WERFTEN.items()]
+    nodes += [
+        {"id": name, "type": "Werft", "name": name, "properties": {"gegründet": year}}
+        for name, (year, _) in WERFTEN.items()
+    ]
     nodes += [{"id": name, "type": "Eigner", "name": name} for name in ("Nordfracht", "Tönnies", "Polarschlepp")]
     nodes += [{"id": name, "type": "Hafen", "name": name} for name in ("Halvik", "Grisholm", "Norrby")]
-    nodes += [{"id": name, "type": "Kapitän", "name": name, "properties": {"Geburtsjahr": year}} for name, (_, year) in KAPITAENE.items()]
+    nodes += [
+        {"id": name, "type": "Kapitän", "name": name, "properties": {"Geburtsjahr": year}}
+        for name, (_, year) in KAPITAENE.items()
+    ]
     edges = [{"source": schiff.name, "type": "gebaut_von", "target": schiff.werft} for schiff in SCHIFFE]
     edges += [{"source": schiff.name, "type": "gehört", "target": schiff.eigner} for schiff in SCHIFFE]
-    edges += [{"source": schiff.name, "type": "läuft_an", "target": hafen} for schiff in SCHIFFE for hafen in schiff.haefen]
+    edges += [
+        {"source": schiff.name, "type": "läuft_an", "target": hafen} for schiff in SCHIFFE for hafen in schiff.haefen
+    ]
     edges += [{"source": name, "type": "liegt_in", "target": hafen} for name, (_, hafen) in WERFTEN.items()]
     edges += [{"source": name, "type": "befehligt", "target": schiff} for name, (schiff, _) in KAPITAENE.items()]
     return Graph.from_records(nodes, edges, path=path)
@@ -83,21 +96,30 @@ GERMAN: list[tuple[str, object]] = [
     ("Welche Schiffe laufen Halvik nicht an?", ships(lambda s: "Halvik" not in s.haefen)),
     ("Welche Schiffe wurden nicht von Kestrel gebaut?", ships(lambda s: s.werft != "Kestrel")),
     ("Welche Werften haben kein Schiff gebaut?", {"Leerwerft"}),
-    ("Welche Schiffe, die von Kestrel gebaut wurden, gehören Tönnies?", ships(lambda s: s.werft == "Kestrel" and s.eigner == "Tönnies")),
+    (
+        "Welche Schiffe, die von Kestrel gebaut wurden, gehören Tönnies?",
+        ships(lambda s: s.werft == "Kestrel" and s.eigner == "Tönnies"),
+    ),
     ("Wie lang ist die Albatros?", 82),
     ("Was ist das Baujahr der Fulmar?", 1950),
     ("Wann wurde die Fulmar gebaut?", 1950),
     ("In welchem Jahr wurde Kestrel gegründet?", 1890),
     ("Wann wurde die Werft Marau gegründet?", 1960),
     ("Welche Schiffe sind länger als 80 Meter?", ships(lambda s: s.laenge > 80)),
-    ("Welche Schiffe, die länger als 80 Meter sind, laufen Grisholm an?", ships(lambda s: s.laenge > 80 and "Grisholm" in s.haefen)),
+    (
+        "Welche Schiffe, die länger als 80 Meter sind, laufen Grisholm an?",
+        ships(lambda s: s.laenge > 80 and "Grisholm" in s.haefen),
+    ),
     ("Welche Schiffe wurden vor 1950 gebaut?", ships(lambda s: s.baujahr < 1950)),
     ("Welche Schiffe wurden nach 1950 gebaut?", ships(lambda s: s.baujahr > 1950)),
     ("Welche Schiffe wurden seit 1950 gebaut?", ships(lambda s: s.baujahr >= 1950)),
     ("Welche Schiffe wurden zwischen 1930 und 1960 gebaut?", ships(lambda s: 1930 <= s.baujahr <= 1960)),
     ("Welche Schiffe wurden 1931 gebaut?", ships(lambda s: s.baujahr == 1931)),
     ("Welche Schiffe wurden im Jahr 1967 gebaut?", ships(lambda s: s.baujahr == 1967)),
-    ("Wie viele Schiffe wurden vor 1950 von Kestrel gebaut?", len(ships(lambda s: s.baujahr < 1950 and s.werft == "Kestrel"))),
+    (
+        "Wie viele Schiffe wurden vor 1950 von Kestrel gebaut?",
+        len(ships(lambda s: s.baujahr < 1950 and s.werft == "Kestrel")),
+    ),
     ("Welche Werften wurden vor 1930 gegründet?", yards(lambda n, y, h: y < 1930)),
     ("Welches ist das längste Schiff?", {"Gryllteiste"}),
     ("Welches Schiff ist am längsten?", {"Gryllteiste"}),
@@ -127,7 +149,10 @@ GERMAN: list[tuple[str, object]] = [
     ("Welche Schiffe laufen mindestens zwei Häfen an?", ships(lambda s: len(s.haefen) >= 2)),
     ("Welche Schiffe laufen keinen Hafen an?", ships(lambda s: not s.haefen)),
     ("Wie lang sind die Schiffe im Durchschnitt?", sum(s.laenge for s in SCHIFFE) / len(SCHIFFE)),
-    ("Welche Schiffe gehören Nordfracht und wurden vor 1950 gebaut?", ships(lambda s: s.eigner == "Nordfracht" and s.baujahr < 1950)),
+    (
+        "Welche Schiffe gehören Nordfracht und wurden vor 1950 gebaut?",
+        ships(lambda s: s.eigner == "Nordfracht" and s.baujahr < 1950),
+    ),
     ("Nenne alle Schiffe von Tönnies.", ships(lambda s: s.eigner == "Tönnies")),
     ("Wann wurde Jon Brandt geboren?", 1971),
     ("welche schiffe gehören tönnies", ships(lambda s: s.eigner == "Tönnies")),
@@ -162,16 +187,30 @@ FILMS = (
     Film("The Quiet Mill", 1993, 141, "Tomas Lind", ("Kim Roe", "Noor Vik", "Ada Holm"), "Thriller"),
     Film("Paper Boats", 2004, 88, "Ines Varga", (), "Comedy"),
 )
-BORN = {"Ada Holm": (1930, "Orsova"), "Noor Vik": (1941, "Gull Island"), "Ines Varga": (1952, "Orsova"), "Tomas Lind": (1949, "Orsova"), "Kim Roe": (1950, "Gull Island")}
+BORN = {
+    "Ada Holm": (1930, "Orsova"),
+    "Noor Vik": (1941, "Gull Island"),
+    "Ines Varga": (1952, "Orsova"),
+    "Tomas Lind": (1949, "Orsova"),
+    "Kim Roe": (1950, "Gull Island"),
+}
 
 
 def films(path: Path) -> Graph:
     """Return the English graph."""
     nodes = [
-        {"id": film.name, "type": "film", "name": film.name, "properties": {"release_year": film.year, "runtime_minutes": film.minutes}}
+        {
+            "id": film.name,
+            "type": "film",
+            "name": film.name,
+            "properties": {"release_year": film.year, "runtime_minutes": film.minutes},
+        }
         for film in FILMS
     ]
-    nodes += [{"id": name, "type": "person", "name": name, "properties": {"birth_year": year}} for name, (year, _) in BORN.items()]
+    nodes += [
+        {"id": name, "type": "person", "name": name, "properties": {"birth_year": year}}
+        for name, (year, _) in BORN.items()
+    ]
     nodes += [{"id": name, "type": "genre", "name": name} for name in ("Drama", "Comedy", "Thriller")]
     nodes += [{"id": name, "type": "city", "name": name} for name in ("Orsova", "Gull Island")]
     edges = [{"source": film.name, "type": "directed_by", "target": film.director} for film in FILMS]
@@ -213,7 +252,7 @@ ENGLISH: list[tuple[str, object]] = [
     ("Welche Filme, in denen Noor Vik gespielt hat, wurden von Ada Holm gedreht?", {"Night Ferry"}),
     ("Welche Filme haben das Genre Drama?", found(lambda f: f.genre == "Drama")),
     ("Welches Genre hat Salt Road?", {"Comedy"}),
-    ("Welche Filme haben keine Schauspieler?", None),
+    ("Welche Filme haben keine Schauspieler?", {"Paper Boats"}),
     ("Welche Filme spielen in Paris?", None),
     ("Wer schrieb das Drehbuch zu Salt Road?", None),
     ("Welche Filme sind traurig?", None),

@@ -50,7 +50,8 @@ _SHORTEST = 3  # letters of a part of a word
 _MOST_ORDERS = 4  # that are read of one question
 _TURNS = 3  # times that one rule is tried
 _SURE = 0.2  # cost of a name that is found in the question as it stands
-_UMLAUTS = str.maketrans("äöü", "aou")
+_ENDINGS = ("", "e", "en", "er", "es", "em")
+"""Of adjectives."""
 
 
 class _Word(NamedTuple):
@@ -60,8 +61,17 @@ class _Word(NamedTuple):
     text: str
     bare: str = ""
     """The form of a verb behind `did`."""
+    past: str = ""
+    """Its past, where it may be a participle, too."""
     written: str = ""
     """As it is in the question, folded."""
+
+
+class _Put(NamedTuple):
+    """A question in the words of the grammar, in each order that it may mean; or the words that nobody put."""
+
+    texts: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
 
 
 class Foreign:
@@ -86,16 +96,18 @@ class Foreign:
         for text, forms in known["nouns"].items():
             self._add(forms.split(), _Word("K", text), by_stem=True)
         for text, forms in known["adjectives"].items():
-            grades = (text, *ENGLISH.grades.get(text, (text, text)))
-            for form, english_form in zip(forms.split(), (*grades, *grades[2:] * 9), strict=False):
-                self._add([form], _Word("J", english_form), by_stem=True)
-        for bare, forms in known["verbs"].items():
-            past, participle = _english_forms(bare)
-            *finite, last = forms.split()
-            self._add(finite, _Word("V", past, bare), by_stem=True)
-            self._add([last], _Word("E" if last in finite else "P", participle, bare), by_stem=True, over=True)
+            grades = zip(forms.split(), (text, *ENGLISH.grades[text]), strict=True)
+            for german_forms, grade in reversed(list(grades)):  # "länger" is no ending of "lang"
+                self._add((form + end for form in german_forms.split("/") for end in _ENDINGS), _Word("J", grade))
+        for section, letter in (("verbs", "P"), ("verbs-of-being", "I")):
+            for bare, forms in known[section].items():
+                past, participle = _english_forms(bare)
+                finite, done = (part.split() for part in forms.split("|"))
+                self._add(finite, _Word("V", past, bare), by_stem=True)
+                for form in done:
+                    self._add([form], _Word("E" if form in finite else letter, participle, bare, past), over=True)
         self._apart = [
-            (tuple(map(_folded, words.split())), text)
+            (tuple(map(_folded, words.split())), _Word("V", _english_forms(text)[0], text))
             for text, phrases in known["apart"].items()
             for words in phrases_of(phrases)
         ]
@@ -122,13 +134,18 @@ class Foreign:
 
     def is_of(self, text: str) -> bool:
         """Return whether a question is in this language, by its words that name nothing; a tie is English."""
-        words = Tokenizer.words(text)
-        own = sum(_folded(word) in self._functions for word in words)
-        return own > sum(word in english.STOP for word in words)
+        written = text.split()[:1] + [word for word in text.split()[1:] if not word[:1].isupper()]  # and no names
+        words = Tokenizer.words(" ".join(written))
+        return sum(word in self._functions for word in words) > sum(word in english.STOP for word in words)
+
+    def is_told(self, words: Iterable[str]) -> bool:
+        """Return whether more of the words of a graph are of this language than of English."""
+        words = list(words)
+        return sum(self.word(word) is not None for word in words) > sum(word in ENGLISH.vocabulary for word in words)
 
     def word(self, text: str) -> _Word | None:
         """Return what a word is put as, by itself, its stem or its parts; None where no one put it."""
-        for form in dict.fromkeys((_folded(text), _folded(re.sub("([aou])e", r"\1", text.casefold())))):
+        for form in dict.fromkeys((_folded(text), _with_umlauts(_folded(text)))):
             known = self._known.get(form) or self._by_stem.get(self.stem(form))
             if known is not None:
                 return known
@@ -142,15 +159,22 @@ class Foreign:
 
     def label(self, label: str) -> str:
         """Return a label of a graph in the words of the grammar."""
-        words = [self.word(word) or _Word("U", word) for word in label.split()]
-        return " ".join(word.text for word in _with_agents(words) if word.text)
+        put = [(self.word(word) or _Word("U", self._own_verb(word)))._replace(written=word) for word in label.split()]
+        return " ".join(word.text for word in _with_agents(self._joined_again(put)) if word.text)
 
-    def put(self, text: str, names: Sequence[tuple[int, int]], own: Mapping[str, str]) -> list[str]:
-        """Return a question in the words of the grammar, in each order that it may mean.
+    def _own_verb(self, word: str) -> str:
+        """Return a word of a label that may be a verb with an ending by which the grammar knows one."""
+        return f"{self.stem(word)}ed" if word.endswith(("t", "te")) else word
+
+    def put(self, text: str, names: Sequence[tuple[int, int]], own: Mapping[str, str]) -> _Put:
+        """Return a question in the words of the grammar.
 
         `names` are the characters of names, which stay as they are; `own` has the words of a graph by their stems.
         """
         words = _with_agents(self._joined_again(list(self._words(text, names, own))))
+        unknown = tuple(word.text for word in words if word.letter == "?")
+        if unknown:
+            return _Put((), unknown)
         orders = [_with_relatives(words, self._articles)]
         for pattern, templates in self._order:
             for _ in range(_TURNS):
@@ -158,7 +182,7 @@ class Foreign:
                 if turned == orders:
                     break
                 orders = turned[:_MOST_ORDERS]
-        return list(dict.fromkeys(_text(order) for order in orders))
+        return _Put(tuple(dict.fromkeys(map(_text, orders))))
 
     def _words(self, text: str, names: Sequence[tuple[int, int]], own: Mapping[str, str]) -> Iterator[_Word]:
         """Yield each word or phrase as it is put, without regard to the others."""
@@ -167,12 +191,12 @@ class Foreign:
             written = _TOKEN.findall(text[place:first])
             folded, at = list(map(_folded, written)), 0
             while at < len(written):
-                length = next((n for n in range(_LONGEST, 1, -1) if tuple(folded[at : at + n]) in self._phrases), 1)
-                if length > 1:
+                length = next((n for n in range(_LONGEST, 0, -1) if tuple(folded[at : at + n]) in self._phrases), 0)
+                if length:
                     yield self._phrases[tuple(folded[at : at + length])]
                 else:
                     yield self._word_or_own(written[at], own)._replace(written=folded[at])
-                at += length
+                at += length or 1
             if last > first:
                 yield _Word("X", text[first:last])
             place = last
@@ -185,30 +209,39 @@ class Foreign:
         if written in ("'s", "’s"):
             return _Word("X", "'s")
         letter = "K" if written[0].isupper() else "U"
-        return self.word(written) or _Word(letter, own.get(self.stem(_folded(written)), written))
+        known = own.get(self.stem(_folded(written)))
+        return self.word(written) or (_Word(letter, known) if known else _Word("?", written))
 
     def _joined_again(self, words: list[_Word]) -> list[_Word]:
         """Return words with those in one that stand apart: `laufen X an`; and prepositions before numbers."""
-        for parts, text in self._apart:
+        for parts, verb in self._apart:
             places, at = [], 0
             for part in parts:
                 at = next((place for place in range(at, len(words)) if words[place].written == part), -1) + 1
                 places.append(at - 1)
             if -1 not in places and places == sorted(places):
-                words[places[0]] = _Word("V", text, text)
+                if words[places[0]].letter != "Q":  # "list all ships"
+                    words[places[0]] = verb
                 words = [word for place, word in enumerate(words) if place not in places[1:]]
         for place, (word, after) in enumerate(pairwise(words)):
             if after.letter == "#" and word.written in self._before_numbers:
                 words[place] = word._replace(text=self._before_numbers[word.written])
+            elif after.letter == "J" and word.letter == "B" and after.text in ENGLISH.superlatives:
+                words[place] = word._replace(letter="D", text="the")  # "am längsten"
         return words
 
 
 def _with_agents(words: list[_Word]) -> list[_Word]:
     """Return words in which `von` is by whom something was done, or whose it is; and participles are told from verbs."""
     is_done = any(word.letter in "AH" for word in words) or len(words) < _LONGEST
-    words = [word._replace(letter="P" if is_done else "V") if word.letter == "E" else word for word in words]
+    words = [_told(word, is_done) if word.letter == "E" else word for word in words]
     has_doer = any(word.letter in "PU" for word in words)
     return [word._replace(text="of") if word.text == "by" and not has_doer else word for word in words]
+
+
+def _told(word: _Word, is_done: bool) -> _Word:
+    """Return a word that is a participle, or a verb, as the one or the other."""
+    return word._replace(letter="P") if is_done else word._replace(letter="V", text=word.past)
 
 
 def _with_relatives(words: list[_Word], articles: Mapping[str, Sequence[str]]) -> list[_Word]:
@@ -255,12 +288,16 @@ def _part(part: str, groups: list[list[_Word]]) -> list[_Word]:
 
 
 def _text(words: Iterable[_Word]) -> str:
-    text = " ".join(word.text for word in words)
+    text = re.sub(r"\bdid (.*?)\bbe (\w+)", r"was \1\2", " ".join(word.text for word in words))  # "when did X be born"
     return text.replace(" 's", "'s").replace(" ,", ",").replace(" to to ", " to ")
 
 
 def _folded(word: str) -> str:
-    return word.casefold().translate(_UMLAUTS)
+    return word.casefold()
+
+
+def _with_umlauts(word: str) -> str:
+    return word.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
 
 
 def _heads(part: str) -> list[str]:
@@ -277,6 +314,8 @@ def _number(written: str) -> str:
 def _english_forms(bare: str) -> tuple[str, str]:
     """Return the past and the participle of an English verb, of which a preposition may be a part."""
     verb, space, rest = bare.partition(" ")
+    if verb == "be":
+        return f"were {rest}", rest
     forms = [form for form, of in ENGLISH.verb_of.items() if of == verb]
     regular = f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb.endswith("dy") else f"{verb}ed"
     past, participle = (forms[0], forms[-1]) if forms else (regular, regular)
@@ -317,26 +356,36 @@ class EveryLanguage:
     @cached_property
     def _german(self) -> RulesReader:
         """The reader of questions that were put."""
-        types = self._graph.arrays.types
-        names = (*types.nodes, *types.edges, *self._graph.arrays.properties.names)
-        is_german = german().is_of(" ".join(" ".join(type_words(name, self._graph.arrays.tokenizer)) for name in names))
-        vocabulary = _PutWords(self._graph, german()) if is_german else SchemaWords(self._graph)
+        words = (word for name in self._labels() for word in type_words(name, self._graph.arrays.tokenizer))
+        vocabulary = _PutWords(self._graph, german()) if german().is_told(words) else SchemaWords(self._graph)
         linker = PhraseLinker(self._graph, vocabulary, AnchorConfig(spelling=False))
         return RulesReader(self._graph, vocabulary, linker)
 
     @cached_property
     def _own(self) -> dict[str, str]:
-        """The words of the graph's labels by their stems in German."""
+        """The words of the graph's labels as they are put, by their stems in the language."""
         vocabulary = self._german.lexicon.vocabulary
-        labels = [label.words for labels in (*vocabulary.node_labels, *vocabulary.edge_labels) for label in labels]
-        labels += [words for name in self._german.lexicon.properties for words in vocabulary.split(name)]
-        return {german().stem(_folded(word)): word for words in labels for word in words}
+        return {
+            german().stem(word): " ".join(put)
+            for name in self._labels()
+            for word in type_words(name, self._graph.arrays.tokenizer)
+            for put in vocabulary.split(word)
+        }
+
+    def _labels(self) -> Iterator[str]:
+        types, schema = self._graph.arrays.types, self._graph.schema
+        for name in (*types.nodes, *types.edges):
+            yield from (schema.label(name), *schema.also_called.get(name, ()))
+        yield from self._graph.arrays.properties.names
 
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
         if not german().is_of(question):
             return self._reader.read(question, run)
-        texts = german().put(question, self._names(question), self._own)
+        texts, unknown = german().put(question, self._names(question), self._own)
+        if unknown:
+            told = ", ".join(map(repr, unknown))
+            return Refusal(kind="not_understood", words=unknown, text=f"not understood: {told}")
         read = [(text, self._german.read(text, run)) for text in texts]
         meant = {one.text: (text, one) for text, one in reversed(read) if isinstance(one, Reading)}
         if not meant:

@@ -50,6 +50,9 @@ class Language:
                 self.signs.setdefault(phrase.split()[0], []).append((comparison, phrase))
         self._tell_synonyms(known)
         self._tell_adjectives(known["adjectives"])
+        groups = (group for groups in self.groups.values() for group in groups)
+        self.vocabulary = frozenset().union(*self.words.values(), *groups)
+        """All words that stand for things in any graph."""
         self._tell_numbers(known["numbers"])
 
     def _tell_synonyms(self, known: Mapping[str, Any]) -> None:
