@@ -28,6 +28,7 @@ from orienteer.records import Reading, Refusal
 from orienteer.retrieval.mentions import Phrase, type_words
 from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
+from orienteer.text.units import UNITS
 
 _LETTERS = {
     "question": "Q",
@@ -44,7 +45,9 @@ _LETTERS = {
 }
 _CASES = {"subject": "S", "object": "T"}
 _NOUN_PHRASE = "[DJ#M]*(?:[KU]+X?|X)"
-_TOKEN = re.compile(r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d+(?:er\b)?|[^\W\d_][\w'’-]*|[,;]")
+_TOKEN = re.compile(
+    r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d{4}er(?:[ -]Jahren?\b)?|\d+|[^\W\d_][\w'’-]*|[,;]"
+)
 _LONGEST = 4  # words of a phrase
 _SHORTEST = 3  # letters of a part of a word
 _MOST_ORDERS = 4  # that are read of one question
@@ -107,8 +110,9 @@ class Foreign:
                 for form in done:
                     self._add([form], _Word("E" if form in finite else letter, participle, bare, past), over=True)
         self._apart = [
-            (tuple(map(_folded, words.split())), _Word("V", _english_forms(text)[0], text))
-            for text, phrases in known["apart"].items()
+            (words.split(), place, _Word(letter, _english_forms(bare)[letter == "P"], bare))
+            for section, letter, place in (("apart", "V", 0), ("apart-done", "P", -1))
+            for bare, phrases in known[section].items()
             for words in phrases_of(phrases)
         ]
         self._before_numbers = {
@@ -134,9 +138,11 @@ class Foreign:
 
     def is_of(self, text: str) -> bool:
         """Return whether a question is in this language, by its words that name nothing; a tie is English."""
-        written = text.split()[:1] + [word for word in text.split()[1:] if not word[:1].isupper()]  # and no names
-        words = Tokenizer.words(" ".join(written))
-        return sum(word in self._functions for word in words) > sum(word in english.STOP for word in words)
+        first, *others = text.split() or [""]
+        words = Tokenizer.words(" ".join((first, *(word for word in others if not word[:1].isupper()))))  # no names
+        opening = self._known.get(words[0]) if words else None
+        own = sum(word in self._functions for word in words) + (opening is not None and opening.letter == "V")
+        return own > sum(word in english.STOP for word in words)
 
     def is_told(self, words: Iterable[str]) -> bool:
         """Return whether more of the words of a graph are of this language than of English."""
@@ -150,6 +156,9 @@ class Foreign:
             if known is not None:
                 return known
         form = _folded(text)
+        man = self._by_stem.get(self.stem(form.removesuffix("nen").removesuffix("in")))
+        if form.endswith(("in", "innen")) and man is not None and man.letter == "K":
+            return man  # an author, be it a woman
         for cut in range(_SHORTEST, len(form) - _SHORTEST + 1):
             tail = self._by_stem.get(self.stem(form[cut:]))
             head = next(filter(None, map(self._by_stem.get, map(self.stem, _heads(form[:cut])))), None)
@@ -206,6 +215,8 @@ class Foreign:
             return _Word("#", _number(written))
         if written in ",;":
             return _Word(",", ",")
+        if written in UNITS:
+            return _Word("K", written)
         if written in ("'s", "’s"):
             return _Word("X", "'s")
         letter = "K" if written[0].isupper() else "U"
@@ -214,15 +225,15 @@ class Foreign:
 
     def _joined_again(self, words: list[_Word]) -> list[_Word]:
         """Return words with those in one that stand apart: `laufen X an`; and prepositions before numbers."""
-        for parts, verb in self._apart:
-            places, at = [], 0
+        for parts, main, verb in self._apart:
+            places, at = list[int](), 0
             for part in parts:
-                at = next((place for place in range(at, len(words)) if words[place].written == part), -1) + 1
+                at = next((place for place in range(at, len(words)) if words[place].written == part), len(words)) + 1
                 places.append(at - 1)
-            if -1 not in places and places == sorted(places):
-                if words[places[0]].letter != "Q":  # "list all ships"
-                    words[places[0]] = verb
-                words = [word for place, word in enumerate(words) if place not in places[1:]]
+            if places[-1] < len(words):
+                if words[places[main]].letter != "Q":  # "list all ships"
+                    words[places[main]] = verb
+                words = [word for place, word in enumerate(words) if place == places[main] or place not in places]
         for place, (word, after) in enumerate(pairwise(words)):
             if after.letter == "#" and word.written in self._before_numbers:
                 words[place] = word._replace(text=self._before_numbers[word.written])
@@ -261,6 +272,8 @@ def _with_relatives(words: list[_Word], articles: Mapping[str, Sequence[str]]) -
         elif word.letter == "D" and word.text == "the" and behind_preposition:
             del put[-2]
             put.append(_Word("R", "which"))
+        elif word.text == "a" and before == "M":
+            put.append(_Word("#", "one"))  # more than one
         elif word.written in articles["genitive"] and before in "KX":
             put += [_Word("B", "of"), word]
         elif word.letter == "#" and re.fullmatch("[12][0-9]{3}", word.text) and before in "AHVPUX":
@@ -306,8 +319,8 @@ def _heads(part: str) -> list[str]:
 
 
 def _number(written: str) -> str:
-    if written.endswith("er"):
-        return f"{written[:-2]}s"
+    if "er" in written:
+        return f"{written[:4]}s"
     return written if "-" in written else written.replace(".", "").replace(",", ".")
 
 
