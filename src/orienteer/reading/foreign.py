@@ -48,6 +48,7 @@ _NOUN_PHRASE = "[DJ#M]*(?:[KU]+X?|X)"
 _TOKEN = re.compile(
     r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d{4}er(?:[ -]Jahren?\b)?|\d+|[^\W\d_][\w'’-]*|[,;]"
 )
+_CAPITAL_S = re.compile(r"\b([A-ZÄÖÜ]\w+[^\Ws])s\b(?= )")
 _LONGEST = 4  # words of a phrase
 _SHORTEST = 3  # letters of a part of a word
 _MOST_ORDERS = 4  # that are read of one question
@@ -115,9 +116,8 @@ class Foreign:
             for bare, phrases in known[section].items()
             for words in phrases_of(phrases)
         ]
-        self._before_numbers = {
-            _folded(word): text for text, words in known["before-numbers"].items() for word in words.split()
-        }
+        self._before_numbers = {word: text for text, words in known["before-numbers"].items() for word in words.split()}
+        self._places = {word: text for text, word in known["places"].items()}
         self._articles = {key: list(map(_folded, words.split())) for key, words in known["articles"].items()}
         self._order = [
             (re.compile(rule["from"].replace("NP", _NOUN_PHRASE)), [order.split() for order in rule["to"]])
@@ -149,16 +149,33 @@ class Foreign:
         words = list(words)
         return sum(self.word(word) is not None for word in words) > sum(word in ENGLISH.vocabulary for word in words)
 
+    def is_own(self, word: str) -> bool:
+        """Return whether a word is told as it stands."""
+        return _folded(word) in self._known
+
     def word(self, text: str) -> _Word | None:
         """Return what a word is put as, by itself, its stem or its parts; None where no one put it."""
         for form in dict.fromkeys((_folded(text), _with_umlauts(_folded(text)))):
             known = self._known.get(form) or self._by_stem.get(self.stem(form))
             if known is not None:
                 return known
-        form = _folded(text)
+        return self._woman(_folded(text)) or self._placed(_folded(text)) or self._compound(_folded(text))
+
+    def _woman(self, form: str) -> _Word | None:
+        """Return what a word for a woman is put as: an author is one."""
         man = self._by_stem.get(self.stem(form.removesuffix("nen").removesuffix("in")))
-        if form.endswith(("in", "innen")) and man is not None and man.letter == "K":
-            return man  # an author, be it a woman
+        return man if form.endswith(("in", "innen")) and man is not None and man.letter == "K" else None
+
+    def _placed(self, form: str) -> _Word | None:
+        """Return what `zweitlängste` is put as."""
+        for number, text in self._places.items():
+            known = self._known.get(form.removeprefix(number)) if form.startswith(number) else None
+            if known is not None and known.text in ENGLISH.superlatives:
+                return _Word("J", f"{text} {known.text}")
+        return None
+
+    def _compound(self, form: str) -> _Word | None:
+        """Return what a noun made of two is put as."""
         for cut in range(_SHORTEST, len(form) - _SHORTEST + 1):
             tail = self._by_stem.get(self.stem(form[cut:]))
             head = next(filter(None, map(self._by_stem.get, map(self.stem, _heads(form[:cut])))), None)
@@ -181,7 +198,9 @@ class Foreign:
         `names` are the characters of names, which stay as they are; `own` has the words of a graph by their stems.
         """
         words = _with_agents(self._joined_again(list(self._words(text, names, own))))
-        unknown = tuple(word.text for word in words if word.letter == "?")
+        said = {word.text for word in words}
+        no_pair = {"nor"} - ({"nor"} if "neither" in said else set())  # "noch" alone says "still"
+        unknown = tuple(word.written or word.text for word in words if word.letter == "?" or word.text in no_pair)
         if unknown:
             return _Put((), unknown)
         orders = [_with_relatives(words, self._articles)]
@@ -395,6 +414,7 @@ class EveryLanguage:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
         if not german().is_of(question):
             return self._reader.read(question, run)
+        question = _CAPITAL_S.sub(self._genitive, question)
         texts, unknown = german().put(question, self._names(question), self._own)
         if unknown:
             told = ", ".join(map(repr, unknown))
@@ -409,6 +429,12 @@ class EveryLanguage:
         [(text, reading)] = meant.values()
         return reading.model_copy(update={"notes": (*reading.notes, f"put as {text!r}")})
 
+    def _genitive(self, match: re.Match[str]) -> str:
+        """Return a name with an apostrophe before the ending of its genitive: `Niklaus Wirths`."""
+        words = f"{match.string[: match.start()]}{match[1]}".split()
+        is_name = any(self._graph.arrays.name_index.called(" ".join(words[-length:])) for length in range(1, _LONGEST))
+        return f"{match[1]}'s" if is_name and not self._graph.arrays.name_index.called(match[0]) else match[0]
+
     def _names(self, question: str) -> list[tuple[int, int]]:
         """Return where names and values of the graph stand in a question, the longest first and none within another."""
         reading = self._german.lexicon.vocabulary.read(question)
@@ -418,7 +444,7 @@ class EveryLanguage:
             for found in (units.names, units.values)
             for place, own in found.items()
             for unit in own
-            if unit.cost <= _SURE and (unit.last - place > 1 or german().word(reading.words[place].text) is None)
+            if unit.cost <= _SURE and (unit.last - place > 1 or not german().is_own(reading.words[place].text))
         ]
         taken: dict[int, tuple[int, int]] = {}
         for length, place in sorted(spans, key=lambda span: (-span[0], span[1])):
