@@ -30,23 +30,9 @@ from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.text.units import UNITS
 
-_LETTERS = {
-    "question": "Q",
-    "adverb": "W",
-    "be": "A",
-    "have": "H",
-    "not": "N",
-    "preposition": "B",
-    "joint": "C",
-    "determiner": "D",
-    "number": "#",
-    "comparison": "M",
-    "filling": "O",
-}
-_CASES = {"subject": "S", "object": "T"}
 _NOUN_PHRASE = "[DJ#M]*(?:[KU]+X?|X)"
 _TOKEN = re.compile(
-    r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d{4}er(?:[ -]Jahren?\b)?|\d+|[^\W\d_][\w'’-]*|[,;]"
+    r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d{4}er(?:[ -]Jahren?\b)?|\d+|[^\W\d_][\w-]*|[,;]"
 )
 _CAPITAL_S = re.compile(r"\b([A-ZÄÖÜ]\w+[^\Ws])s\b(?= )")
 _LONGEST = 4  # words of a phrase
@@ -85,49 +71,44 @@ class Foreign:
         """Read a file of words; its name is the language as stemmers call it."""
         known = tomllib.loads(file.read_text(encoding="utf-8"))
         self._stemmer, self._lock = Stemmer.Stemmer(file.stem), threading.Lock()
-        self._known: dict[str, _Word] = {}
+        self.told: dict[str, _Word] = {}
+        """Words and phrases as they are put."""
         self._by_stem: dict[str, _Word] = {}
-        self._phrases: dict[tuple[str, ...], _Word] = {}
-        for section, entries in known["words"].items():
-            for text, forms in entries.items():
-                text, _, case = text.partition("-")
-                self._add(forms.split(), _Word(_CASES.get(case, _LETTERS[section]), text))
-        self._functions = frozenset(self._known)
-        for section, entries in known["phrases"].items():
+        for letter, entries in known["words"].items():
             for text, phrases in entries.items():
-                for phrase in phrases_of(phrases):
-                    self._phrases[tuple(map(_folded, phrase.split()))] = _Word(_LETTERS[section], text)
+                self._add(phrases_of(phrases), _Word(letter, text))
+        self._functions = frozenset(self.told)
         for text, forms in known["nouns"].items():
             self._add(forms.split(), _Word("K", text), by_stem=True)
         for text, forms in known["adjectives"].items():
             grades = zip(forms.split(), (text, *ENGLISH.grades[text]), strict=True)
-            for german_forms, grade in reversed(list(grades)):  # "länger" is no ending of "lang"
-                self._add((form + end for form in german_forms.split("/") for end in _ENDINGS), _Word("J", grade))
+            for bare, grade in reversed(list(grades)):  # "länger" is no ending of "lang"
+                self._add((form + end for form in bare.split("/") for end in _ENDINGS), _Word("J", grade))
         for section, letter in (("verbs", "P"), ("verbs-of-being", "I")):
             for bare, forms in known[section].items():
-                past, participle = _english_forms(bare)
-                finite, done = (part.split() for part in forms.split("|"))
-                self._add(finite, _Word("V", past, bare), by_stem=True)
-                for form in done:
-                    self._add([form], _Word("E" if form in finite else letter, participle, bare, past), over=True)
+                self._add_verb(bare, forms, letter)
         self._apart = [
             (words.split(), place, _Word(letter, _english_forms(bare)[letter == "P"], bare))
             for section, letter, place in (("apart", "V", 0), ("apart-done", "P", -1))
             for bare, phrases in known[section].items()
             for words in phrases_of(phrases)
         ]
-        self._before_numbers = {word: text for text, words in known["before-numbers"].items() for word in words.split()}
-        self._places = {word: text for text, word in known["places"].items()}
-        self._articles = {key: list(map(_folded, words.split())) for key, words in known["articles"].items()}
+        self._before_numbers, self._places, self._articles = known["before-numbers"], known["places"], known["articles"]
         self._order = [
             (re.compile(rule["from"].replace("NP", _NOUN_PHRASE)), [order.split() for order in rule["to"]])
             for rule in known["order"]
         ]
 
-    def _add(self, forms: Iterable[str], word: _Word, *, by_stem: bool = False, over: bool = False) -> None:
-        for form in map(_folded, forms):
-            if over or form not in self._known:
-                self._known[form] = word
+    def _add_verb(self, bare: str, forms: str, letter: str) -> None:
+        past, participle = _english_forms(bare)
+        finite, done = (part.split() for part in forms.split("|"))
+        self._add(finite, _Word("V", past, bare), by_stem=True)
+        for form in done:
+            self.told[form.casefold()] = _Word("E" if form in finite else letter, participle, bare, past)
+
+    def _add(self, forms: Iterable[str], word: _Word, *, by_stem: bool = False) -> None:
+        for form in map(str.casefold, forms):
+            self.told.setdefault(form, word)
             if by_stem:
                 self._by_stem.setdefault(self.stem(form), word)
 
@@ -140,7 +121,7 @@ class Foreign:
         """Return whether a question is in this language, by its words that name nothing; a tie is English."""
         first, *others = text.split() or [""]
         words = Tokenizer.words(" ".join((first, *(word for word in others if not word[:1].isupper()))))  # no names
-        opening = self._known.get(words[0]) if words else None
+        opening = self.told.get(words[0]) if words else None
         own = sum(word in self._functions for word in words) + (opening is not None and opening.letter == "V")
         return own > sum(word in english.STOP for word in words)
 
@@ -149,17 +130,13 @@ class Foreign:
         words = list(words)
         return sum(self.word(word) is not None for word in words) > sum(word in ENGLISH.vocabulary for word in words)
 
-    def is_own(self, word: str) -> bool:
-        """Return whether a word is told as it stands."""
-        return _folded(word) in self._known
-
     def word(self, text: str) -> _Word | None:
         """Return what a word is put as, by itself, its stem or its parts; None where no one put it."""
-        for form in dict.fromkeys((_folded(text), _with_umlauts(_folded(text)))):
-            known = self._known.get(form) or self._by_stem.get(self.stem(form))
+        for form in dict.fromkeys((text.casefold(), _with_umlauts(text.casefold()))):
+            known = self.told.get(form) or self._by_stem.get(self.stem(form))
             if known is not None:
                 return known
-        return self._woman(_folded(text)) or self._placed(_folded(text)) or self._compound(_folded(text))
+        return self._woman(text.casefold()) or self._placed(text.casefold()) or self._compound(text.casefold())
 
     def _woman(self, form: str) -> _Word | None:
         """Return what a word for a woman is put as: an author is one."""
@@ -168,8 +145,8 @@ class Foreign:
 
     def _placed(self, form: str) -> _Word | None:
         """Return what `zweitlängste` is put as."""
-        for number, text in self._places.items():
-            known = self._known.get(form.removeprefix(number)) if form.startswith(number) else None
+        for text, number in self._places.items():
+            known = self.told.get(form.removeprefix(number)) if form.startswith(number) else None
             if known is not None and known.text in ENGLISH.superlatives:
                 return _Word("J", f"{text} {known.text}")
         return None
@@ -198,9 +175,9 @@ class Foreign:
         `names` are the characters of names, which stay as they are; `own` has the words of a graph by their stems.
         """
         words = _with_agents(self._joined_again(list(self._words(text, names, own))))
-        said = {word.text for word in words}
-        no_pair = {"nor"} - ({"nor"} if "neither" in said else set())  # "noch" alone says "still"
-        unknown = tuple(word.written or word.text for word in words if word.letter == "?" or word.text in no_pair)
+        # "noch" alone says "still"
+        alone = set() if any(word.text == "neither" for word in words) else {"nor"}
+        unknown = tuple(word.text for word in words if word.letter == "?" or word.text in alone)
         if unknown:
             return _Put((), unknown)
         orders = [_with_relatives(words, self._articles)]
@@ -217,30 +194,25 @@ class Foreign:
         place = 0
         for first, last in (*names, (len(text), len(text))):
             written = _TOKEN.findall(text[place:first])
-            folded, at = list(map(_folded, written)), 0
+            folded, at = list(map(str.casefold, written)), 0
             while at < len(written):
-                length = next((n for n in range(_LONGEST, 0, -1) if tuple(folded[at : at + n]) in self._phrases), 0)
-                if length:
-                    yield self._phrases[tuple(folded[at : at + length])]
-                else:
-                    yield self._word_or_own(written[at], own)._replace(written=folded[at])
-                at += length or 1
+                length = next((n for n in range(_LONGEST, 1, -1) if " ".join(folded[at : at + n]) in self.told), 1)
+                phrase = self.told.get(" ".join(folded[at : at + length]))
+                yield (phrase or self._word_or_own(written[at], own))._replace(written=folded[at])
+                at += length
+            has_s = text[last : last + 2] in ("'s", "’s")
             if last > first:
-                yield _Word("X", text[first:last])
-            place = last
+                yield _Word("D", f"{text[first:last]}'s") if has_s else _Word("X", text[first:last])
+            place = last + 2 * has_s
 
     def _word_or_own(self, written: str, own: Mapping[str, str]) -> _Word:
         if written[0].isdigit():
             return _Word("#", _number(written))
-        if written in ",;":
-            return _Word(",", ",")
-        if written in UNITS:
-            return _Word("K", written)
-        if written in ("'s", "’s"):
-            return _Word("X", "'s")
-        letter = "K" if written[0].isupper() else "U"
-        known = own.get(self.stem(_folded(written)))
-        return self.word(written) or (_Word(letter, known) if known else _Word("?", written))
+        if written in ",;" or written in UNITS:
+            return _Word("," if written in ",;" else "K", written)
+        known = own.get(self.stem(written.casefold()), "")
+        verb = "" if written[0].isupper() else known.removesuffix("ed")
+        return self.word(written) or (_Word("E" if verb else "K", known, verb, known) if known else _Word("?", written))
 
     def _joined_again(self, words: list[_Word]) -> list[_Word]:
         """Return words with those in one that stand apart: `laufen X an`; and prepositions before numbers."""
@@ -254,27 +226,25 @@ class Foreign:
                     words[places[main]] = verb
                 words = [word for place, word in enumerate(words) if place == places[main] or place not in places]
         for place, (word, after) in enumerate(pairwise(words)):
-            if after.letter == "#" and word.written in self._before_numbers:
-                words[place] = word._replace(text=self._before_numbers[word.written])
+            if after.letter == "#":
+                text = next((text for text, said in self._before_numbers.items() if said == word.written), word.text)
+                words[place] = word._replace(text=text)
             elif after.letter == "J" and word.letter == "B" and after.text in ENGLISH.superlatives:
                 words[place] = word._replace(letter="D", text="the")  # "am längsten"
         return words
 
 
 def _with_agents(words: list[_Word]) -> list[_Word]:
-    """Return words in which `von` is by whom something was done, or whose it is; and participles are told from verbs."""
+    """Return words in which participles are told from verbs, and `von` by whom something is from whose it is."""
     is_done = any(word.letter in "AH" for word in words) or len(words) < _LONGEST
-    words = [_told(word, is_done) if word.letter == "E" else word for word in words]
+    for place, word in enumerate(words):
+        if word.letter == "E":
+            words[place] = word._replace(letter="P") if is_done else word._replace(letter="V", text=word.past)
     has_doer = any(word.letter in "PU" for word in words)
     return [word._replace(text="of") if word.text == "by" and not has_doer else word for word in words]
 
 
-def _told(word: _Word, is_done: bool) -> _Word:
-    """Return a word that is a participle, or a verb, as the one or the other."""
-    return word._replace(letter="P") if is_done else word._replace(letter="V", text=word.past)
-
-
-def _with_relatives(words: list[_Word], articles: Mapping[str, Sequence[str]]) -> list[_Word]:
+def _with_relatives(words: list[_Word], articles: Mapping[str, str]) -> list[_Word]:
     """Return words in which articles are told from relative pronouns and genitives, and years have a preposition."""
     put: list[_Word] = []
     is_open = words[-1].letter in "AHV"
@@ -282,18 +252,18 @@ def _with_relatives(words: list[_Word], articles: Mapping[str, Sequence[str]]) -
         before = put[-1].letter if put else "^"
         behind_comma = place > 0 and words[place - 1].letter == ","
         behind_preposition = place > 1 and before == "B" and words[place - 2].letter == ","
-        if word.written in articles["whose"] and behind_comma:
+        if word.written in articles["whose"].split() and behind_comma:
             put[-1] = _Word("G", "whose")
         elif word.letter in "DQST" and word.text in ("the", "which") and behind_comma:
             put[-1] = _Word("R", "that")
-        elif is_open and before in "KU" and word.written in articles["relative"]:
+        elif is_open and before in "KU" and word.written in articles["relative"].split():
             put.append(_Word("R", "that"))  # whoever asks leaves out the comma
         elif word.letter == "D" and word.text == "the" and behind_preposition:
             del put[-2]
             put.append(_Word("R", "which"))
         elif word.text == "a" and before == "M":
             put.append(_Word("#", "one"))  # more than one
-        elif word.written in articles["genitive"] and before in "KX":
+        elif word.written in articles["genitive"].split() and before in "KX":
             put += [_Word("B", "of"), word]
         elif word.letter == "#" and re.fullmatch("[12][0-9]{3}", word.text) and before in "AHVPUX":
             put += [_Word("B", "in"), word]
@@ -320,12 +290,8 @@ def _part(part: str, groups: list[list[_Word]]) -> list[_Word]:
 
 
 def _text(words: Iterable[_Word]) -> str:
-    text = re.sub(r"\bdid (.*?)\bbe (\w+)", r"was \1\2", " ".join(word.text for word in words))  # "when did X be born"
-    return text.replace(" 's", "'s").replace(" ,", ",").replace(" to to ", " to ")
-
-
-def _folded(word: str) -> str:
-    return word.casefold()
+    text = " ".join(word.text for word in words).replace(" ,", ",").replace(" to to ", " to ")
+    return re.sub(r"\bdid (.*?)\bbe (\w+)", r"was \1\2", text)  # "when did X be born"
 
 
 def _with_umlauts(word: str) -> str:
@@ -398,9 +364,10 @@ class EveryLanguage:
         """The words of the graph's labels as they are put, by their stems in the language."""
         vocabulary = self._german.lexicon.vocabulary
         return {
-            german().stem(word): " ".join(put)
+            german().stem(form): " ".join(put)
             for name in self._labels()
             for word in type_words(name, self._graph.arrays.tokenizer)
+            for form in (word, f"{word.removesuffix('t')}en")  # "befehligen" of "befehligt"
             for put in vocabulary.split(word)
         }
 
@@ -444,7 +411,7 @@ class EveryLanguage:
             for found in (units.names, units.values)
             for place, own in found.items()
             for unit in own
-            if unit.cost <= _SURE and (unit.last - place > 1 or not german().is_own(reading.words[place].text))
+            if unit.cost <= _SURE and (unit.last - place > 1 or reading.words[place].text not in german().told)
         ]
         taken: dict[int, tuple[int, int]] = {}
         for length, place in sorted(spans, key=lambda span: (-span[0], span[1])):
