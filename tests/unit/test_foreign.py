@@ -91,7 +91,7 @@ def test_the_language_of_a_question_is_told_by_its_own_words(question: str, *, i
         ("Haefen", "port"),
         ("Gründungsjahr", "founding year"),
         ("Schauspielerinnen", "actor"),
-        ("drittgrößte", "third largest"),
+        ("drittgrößte", "third largest/third tallest"),
         ("längere", "longer"),
         ("erbaut", "built"),
         ("Quark", None),

@@ -30,7 +30,7 @@ from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.text.units import UNITS
 
-_NOUN_PHRASE = "[DJ#M]*(?:[KU]+X?|X)"
+_NOUN_PHRASE = "[DZJ#M]*(?:[KU]+X?|X)(?:CD*X)*"
 _TOKEN = re.compile(
     r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d{4}er(?:[ -]Jahren?\b)?|\d+|[^\W\d_][\w-]*|[,;]"
 )
@@ -81,7 +81,8 @@ class Foreign:
         for text, forms in known["nouns"].items():
             self._add(forms.split(), _Word("K", text), by_stem=True)
         for text, forms in known["adjectives"].items():
-            grades = zip(forms.split(), (text, *ENGLISH.grades[text]), strict=True)
+            meanings = [(one, *ENGLISH.grades[one]) for one in text.split("/")]
+            grades = zip(forms.split(), map("/".join, zip(*meanings, strict=True)), strict=True)
             for bare, grade in reversed(list(grades)):  # "länger" is no ending of "lang"
                 self._add((form + end for form in bare.split("/") for end in _ENDINGS), _Word("J", grade))
         for section, letter in (("verbs", "P"), ("verbs-of-being", "I")):
@@ -122,7 +123,7 @@ class Foreign:
         first, *others = text.split() or [""]
         words = Tokenizer.words(" ".join((first, *(word for word in others if not word[:1].isupper()))))  # no names
         opening = self.told.get(words[0]) if words else None
-        own = sum(word in self._functions for word in words) + (opening is not None and opening.letter == "V")
+        own = sum(word in self._functions for word in words) + (opening is not None and opening.letter in "VE")
         return own > sum(word in english.STOP for word in words)
 
     def is_told(self, words: Iterable[str]) -> bool:
@@ -136,19 +137,19 @@ class Foreign:
             known = self.told.get(form) or self._by_stem.get(self.stem(form))
             if known is not None:
                 return known
-        return self._woman(text.casefold()) or self._placed(text.casefold()) or self._compound(text.casefold())
+        return self._woman(text.casefold()) or self._superlative(text.casefold()) or self._compound(text.casefold())
 
     def _woman(self, form: str) -> _Word | None:
         """Return what a word for a woman is put as: an author is one."""
         man = self._by_stem.get(self.stem(form.removesuffix("nen").removesuffix("in")))
         return man if form.endswith(("in", "innen")) and man is not None and man.letter == "K" else None
 
-    def _placed(self, form: str) -> _Word | None:
+    def _superlative(self, form: str) -> _Word | None:
         """Return what `zweitlängste` is put as."""
-        for text, number in self._places.items():
-            known = self.told.get(form.removeprefix(number)) if form.startswith(number) else None
-            if known is not None and known.text in ENGLISH.superlatives:
-                return _Word("J", f"{text} {known.text}")
+        for number, text in self._places.items():
+            known = self.told.get(form.removeprefix(text)) if form.startswith(text) else None
+            if known is not None and known.text.split("/")[0] in ENGLISH.superlatives:
+                return _Word("J", "/".join(f"{number} {one}" for one in known.text.split("/")))
         return None
 
     def _compound(self, form: str) -> _Word | None:
@@ -163,7 +164,7 @@ class Foreign:
     def label(self, label: str) -> str:
         """Return a label of a graph in the words of the grammar."""
         put = [(self.word(word) or _Word("U", self._own_verb(word)))._replace(written=word) for word in label.split()]
-        return " ".join(word.text for word in _with_agents(self._joined_again(put)) if word.text)
+        return " ".join(word.text for word in _with_agents(self._joined_again(put), is_done=True) if word.text)
 
     def _own_verb(self, word: str) -> str:
         """Return a word of a label that may be a verb with an ending by which the grammar knows one."""
@@ -174,7 +175,8 @@ class Foreign:
 
         `names` are the characters of names, which stay as they are; `own` has the words of a graph by their stems.
         """
-        words = _with_agents(self._joined_again(list(self._words(text, names, own))))
+        words = list(self._words(text, names, own))
+        words = _with_agents(self._joined_again(words), is_done=any(word.letter in "AH" for word in words))
         # "noch" alone says "still"
         alone = set() if any(word.text == "neither" for word in words) else {"nor"}
         unknown = tuple(word.text for word in words if word.letter == "?" or word.text in alone)
@@ -187,7 +189,7 @@ class Foreign:
                 if turned == orders:
                     break
                 orders = turned[:_MOST_ORDERS]
-        return _Put(tuple(dict.fromkeys(map(_text, orders))))
+        return _Put(tuple(dict.fromkeys(text for order in orders for text in _texts(order))))
 
     def _words(self, text: str, names: Sequence[tuple[int, int]], own: Mapping[str, str]) -> Iterator[_Word]:
         """Yield each word or phrase as it is put, without regard to the others."""
@@ -229,14 +231,13 @@ class Foreign:
             if after.letter == "#":
                 text = next((text for text, said in self._before_numbers.items() if said == word.written), word.text)
                 words[place] = word._replace(text=text)
-            elif after.letter == "J" and word.letter == "B" and after.text in ENGLISH.superlatives:
+            elif after.letter == "J" and word.letter == "B" and after.text.split("/")[0] in ENGLISH.superlatives:
                 words[place] = word._replace(letter="D", text="the")  # "am längsten"
         return words
 
 
-def _with_agents(words: list[_Word]) -> list[_Word]:
+def _with_agents(words: list[_Word], *, is_done: bool) -> list[_Word]:
     """Return words in which participles are told from verbs, and `von` by whom something is from whose it is."""
-    is_done = any(word.letter in "AH" for word in words) or len(words) < _LONGEST
     for place, word in enumerate(words):
         if word.letter == "E":
             words[place] = word._replace(letter="P") if is_done else word._replace(letter="V", text=word.past)
@@ -278,8 +279,14 @@ def _turned(words: list[_Word], pattern: re.Pattern[str], templates: list[list[s
     if match is None:
         return [words]
     groups = [words[slice(*match.span(number))] for number in range(1, pattern.groups + 1)]
+    groups = [[_placed(group[0])] if len(group) == 1 else group for group in groups]
     before, behind = words[: match.start()], words[match.end() :]
     return [[*before, *(word for part in template for word in _part(part, groups)), *behind] for template in templates]
+
+
+def _placed(word: _Word) -> _Word:
+    """Return a word that no other rule moves, if it is a verb."""
+    return word._replace(letter="O") if word.letter in "AHVPIU" else word
 
 
 def _part(part: str, groups: list[list[_Word]]) -> list[_Word]:
@@ -289,9 +296,12 @@ def _part(part: str, groups: list[list[_Word]]) -> list[_Word]:
     return [word._replace(text=word.bare or word.text, letter="O") for word in group] if part[1:] else group
 
 
-def _text(words: Iterable[_Word]) -> str:
-    text = " ".join(word.text for word in words).replace(" ,", ",").replace(" to to ", " to ")
-    return re.sub(r"\bdid (.*?)\bbe (\w+)", r"was \1\2", text)  # "when did X be born"
+def _texts(words: Sequence[_Word]) -> Iterator[str]:
+    """Yield what words say together, with each of two meanings of one."""
+    for choice in (0, -1):
+        text = " ".join(word.text.split("/")[choice] if word.letter == "J" else word.text for word in words)
+        text = text.replace(" ,", ",").replace(" to to ", " to ")
+        yield re.sub(r"\bdid (.*?)\bbe (\w+)", r"was \1\2", text)  # "when did X be born"
 
 
 def _with_umlauts(word: str) -> str:
@@ -396,6 +406,11 @@ class EveryLanguage:
         [(text, reading)] = meant.values()
         return reading.model_copy(update={"notes": (*reading.notes, f"put as {text!r}")})
 
+    def _is_name(self, reading: QuestionWords, place: int) -> bool:
+        """Return whether a word is rather a name than what it says: the city of Essen; a film is none called `Film`."""
+        word = german().told.get(reading.words[place].text)
+        return word is None or (reading.surface(place, place + 1)[0].isupper() and word.text not in self._own.values())
+
     def _genitive(self, match: re.Match[str]) -> str:
         """Return a name with an apostrophe before the ending of its genitive: `Niklaus Wirths`."""
         words = f"{match.string[: match.start()]}{match[1]}".split()
@@ -411,7 +426,7 @@ class EveryLanguage:
             for found in (units.names, units.values)
             for place, own in found.items()
             for unit in own
-            if unit.cost <= _SURE and (unit.last - place > 1 or reading.words[place].text not in german().told)
+            if unit.cost <= _SURE and (unit.last - place > 1 or self._is_name(reading, place))
         ]
         taken: dict[int, tuple[int, int]] = {}
         for length, place in sorted(spans, key=lambda span: (-span[0], span[1])):
