@@ -47,7 +47,7 @@ def test_german_questions_over_an_english_graph(english_graph: Retriever, questi
 
 def test_a_note_shows_how_a_question_was_put(german_graph: Retriever) -> None:
     notes = german_graph.ask("Welche Schiffe wurden von Kestrel gebaut?").notes
-    assert "put as 'which ship were built by Kestrel'" in notes
+    assert "put as 'which ships were built by Kestrel'" in notes
 
 
 def test_words_that_nobody_put_are_named_as_they_are_written(german_graph: Retriever) -> None:
@@ -87,10 +87,10 @@ def test_the_language_of_a_question_is_told_by_its_own_words(question: str, *, i
 @pytest.mark.parametrize(
     ("word", "put"),
     [
-        ("Häfen", "port"),
-        ("Haefen", "port"),
+        ("Häfen", "ports"),
+        ("Haefen", "ports"),
         ("Gründungsjahr", "founding year"),
-        ("Schauspielerinnen", "actor"),
+        ("Schauspielerinnen", "actors"),
         ("drittgrößte", "third largest/third tallest"),
         ("längere", "longer"),
         ("erbaut", "built"),

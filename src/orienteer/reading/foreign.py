@@ -27,7 +27,7 @@ from orienteer.reading.words import QuestionWords, SchemaWords
 from orienteer.records import Reading, Refusal
 from orienteer.retrieval.mentions import Phrase, type_words
 from orienteer.text import english
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.text.tokenizer import Tokenizer, plural
 from orienteer.text.units import UNITS
 
 _NOUN_PHRASE = "[DZJ#M]*(?:[KU]+X?|X)(?:CD*X)*"
@@ -103,9 +103,13 @@ class Foreign:
     def _add_verb(self, bare: str, forms: str, letter: str) -> None:
         past, participle = _english_forms(bare)
         finite, done = (part.split() for part in forms.split("|"))
-        self._add(finite, _Word("V", past, bare), by_stem=True)
+        for form in finite:
+            is_one = past.startswith("were ") and not form.endswith("en")
+            self._add([form], _Word("V", f"was{past.removeprefix('were')}" if is_one else past, bare), by_stem=True)
         for form in done:
-            self.told[form.casefold()] = _Word("E" if form in finite else letter, participle, bare, past)
+            self.told[form.casefold()] = _Word(
+                "E" if form in finite else letter, participle, bare, self.told[form].text if form in finite else past
+            )
 
     def _add(self, forms: Iterable[str], word: _Word, *, by_stem: bool = False) -> None:
         for form in map(str.casefold, forms):
@@ -136,7 +140,8 @@ class Foreign:
         for form in dict.fromkeys((text.casefold(), _with_umlauts(text.casefold()))):
             known = self.told.get(form) or self._by_stem.get(self.stem(form))
             if known is not None:
-                return known
+                is_plural = known.letter == "K" and form not in self.told and not form.endswith("s")
+                return known._replace(text=plural(known.text)) if is_plural else known
         return self._woman(text.casefold()) or self._superlative(text.casefold()) or self._compound(text.casefold())
 
     def _woman(self, form: str) -> _Word | None:
