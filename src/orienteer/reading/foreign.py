@@ -30,7 +30,7 @@ from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer, plural
 from orienteer.text.units import UNITS
 
-_NOUN_PHRASE = "[DZJ#M]*(?:[KU]+X?|X)(?:CD*X)*"
+_NOUN_PHRASE = "[DZJ#M]*(?:K+X?|X)(?:CD*X)*"
 _TOKEN = re.compile(
     r"\d{4}-\d\d-\d\d|\d[\d.]*,\d+|\d+(?:\.\d{3})+(?!\d)|\d{4}er(?:[ -]Jahren?\b)?|\d+|[^\W\d_][\w-]*|[,;]"
 )
@@ -76,32 +76,36 @@ class Foreign:
         self._by_stem: dict[str, _Word] = {}
         for letter, entries in known["words"].items():
             for text, phrases in entries.items():
-                self._add(phrases_of(phrases), _Word(letter, text))
-        self._functions = frozenset(self.told)
-        for text, forms in known["nouns"].items():
-            self._add(forms.split(), _Word("K", text), by_stem=True)
+                self._add(phrases_of(phrases), _Word(letter, text), by_stem=letter == "K")
+                for ending, women in (("in", text), ("innen", plural(text))) if letter == "K" else ():
+                    self._add((form + ending for form in phrases_of(phrases)), _Word(letter, women))
+        self._functions = frozenset(form for form, word in self.told.items() if word.letter != "K")
         for text, forms in known["adjectives"].items():
             meanings = [(one, *ENGLISH.grades[one]) for one in text.split("/")]
             grades = zip(forms.split(), map("/".join, zip(*meanings, strict=True)), strict=True)
             for bare, grade in reversed(list(grades)):  # "länger" is no ending of "lang"
-                self._add((form + end for form in bare.split("/") for end in _ENDINGS), _Word("J", grade))
+                declined = [form + end for form in bare.split("/") for end in _ENDINGS]
+                self._add(declined, _Word("J", grade))
+                for place, prefix in known["places"].items():  # "zweitlängste"
+                    ranked = "/".join(f"{place} {one}" for one in grade.split("/"))
+                    self._add(map(prefix.__add__, declined), _Word("J", ranked))
         for section, letter in (("verbs", "P"), ("verbs-of-being", "I")):
             for bare, forms in known[section].items():
                 self._add_verb(bare, forms, letter)
         self._apart = [
-            (words.split(), place, _Word(letter, _english_forms(bare)[letter == "P"], bare))
+            (words.split(), place, _Word(letter, ENGLISH.forms_of(bare)[letter == "P"], bare))
             for section, letter, place in (("apart", "V", 0), ("apart-done", "P", -1))
             for bare, phrases in known[section].items()
             for words in phrases_of(phrases)
         ]
-        self._before_numbers, self._places, self._articles = known["before-numbers"], known["places"], known["articles"]
+        self._before_numbers, self._articles = known["before-numbers"], known["articles"]
         self._order = [
             (re.compile(rule["from"].replace("NP", _NOUN_PHRASE)), [order.split() for order in rule["to"]])
             for rule in known["order"]
         ]
 
     def _add_verb(self, bare: str, forms: str, letter: str) -> None:
-        past, participle = _english_forms(bare)
+        past, participle = ENGLISH.forms_of(bare)
         finite, done = (part.split() for part in forms.split("|"))
         for form in finite:
             is_one = past.startswith("were ") and not form.endswith("en")
@@ -142,20 +146,7 @@ class Foreign:
             if known is not None:
                 is_plural = known.letter == "K" and form not in self.told and not form.endswith("s")
                 return known._replace(text=plural(known.text)) if is_plural else known
-        return self._woman(text.casefold()) or self._superlative(text.casefold()) or self._compound(text.casefold())
-
-    def _woman(self, form: str) -> _Word | None:
-        """Return what a word for a woman is put as: an author is one."""
-        man = self._by_stem.get(self.stem(form.removesuffix("nen").removesuffix("in")))
-        return man if form.endswith(("in", "innen")) and man is not None and man.letter == "K" else None
-
-    def _superlative(self, form: str) -> _Word | None:
-        """Return what `zweitlängste` is put as."""
-        for number, text in self._places.items():
-            known = self.told.get(form.removeprefix(text)) if form.startswith(text) else None
-            if known is not None and known.text.split("/")[0] in ENGLISH.superlatives:
-                return _Word("J", "/".join(f"{number} {one}" for one in known.text.split("/")))
-        return None
+        return self._compound(text.casefold())
 
     def _compound(self, form: str) -> _Word | None:
         """Return what a noun made of two is put as."""
@@ -262,7 +253,7 @@ def _with_relatives(words: list[_Word], articles: Mapping[str, str]) -> list[_Wo
             put[-1] = _Word("G", "whose")
         elif word.letter in "DQST" and word.text in ("the", "which") and behind_comma:
             put[-1] = _Word("R", "that")
-        elif is_open and before in "KU" and word.written in articles["relative"].split():
+        elif is_open and before == "K" and word.written in articles["relative"].split():
             put.append(_Word("R", "that"))  # whoever asks leaves out the comma
         elif word.letter == "D" and word.text == "the" and behind_preposition:
             del put[-2]
@@ -271,7 +262,7 @@ def _with_relatives(words: list[_Word], articles: Mapping[str, str]) -> list[_Wo
             put.append(_Word("#", "one"))  # more than one
         elif word.written in articles["genitive"].split() and before in "KX":
             put += [_Word("B", "of"), word]
-        elif word.letter == "#" and re.fullmatch("[12][0-9]{3}", word.text) and before in "AHVPUX":
+        elif word.letter == "#" and re.fullmatch("[12][0-9]{3}", word.text) and before in "AHVPX":
             put += [_Word("B", "in"), word]
         elif word.text:
             put.append(word)
@@ -284,21 +275,18 @@ def _turned(words: list[_Word], pattern: re.Pattern[str], templates: list[list[s
     if match is None:
         return [words]
     groups = [words[slice(*match.span(number))] for number in range(1, pattern.groups + 1)]
-    groups = [[_placed(group[0])] if len(group) == 1 else group for group in groups]
     before, behind = words[: match.start()], words[match.end() :]
     return [[*before, *(word for part in template for word in _part(part, groups)), *behind] for template in templates]
 
 
-def _placed(word: _Word) -> _Word:
-    """Return a word that no other rule moves, if it is a verb."""
-    return word._replace(letter="O") if word.letter in "AHVPIU" else word
-
-
 def _part(part: str, groups: list[list[_Word]]) -> list[_Word]:
+    """Return the words of a part of a template: what is moved once is no verb for the rules behind."""
     if not part[0].isdigit():
         return [_Word("O", part)]
     group = groups[int(part[0]) - 1]
-    return [word._replace(text=word.bare or word.text, letter="O") for word in group] if part[1:] else group
+    if part[1:] or (len(group) == 1 and group[0].letter in "AHVPI"):
+        return [word._replace(text=part[1:] and word.bare or word.text, letter="O") for word in group]
+    return group
 
 
 def _texts(words: Sequence[_Word]) -> Iterator[str]:
@@ -322,17 +310,6 @@ def _number(written: str) -> str:
     if "er" in written:
         return f"{written[:4]}s"
     return written if "-" in written else written.replace(".", "").replace(",", ".")
-
-
-def _english_forms(bare: str) -> tuple[str, str]:
-    """Return the past and the participle of an English verb, of which a preposition may be a part."""
-    verb, space, rest = bare.partition(" ")
-    if verb == "be":
-        return f"were {rest}", rest
-    forms = [form for form, of in ENGLISH.verb_of.items() if of == verb]
-    regular = f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb.endswith("dy") else f"{verb}ed"
-    past, participle = (forms[0], forms[-1]) if forms else (regular, regular)
-    return past + space + rest, participle + space + rest
 
 
 @cache

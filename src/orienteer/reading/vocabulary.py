@@ -92,6 +92,16 @@ class Language:
     def _directions(self, up: str, down: str) -> dict[str, bool]:
         return dict.fromkeys(self.words[up], True) | dict.fromkeys(self.words[down], False)
 
+    def forms_of(self, verb: str) -> tuple[str, str]:
+        """Return the past and the participle of a verb, with the words behind it: `belonged to`, `were born`."""
+        verb, space, rest = verb.partition(" ")
+        if verb == "be":
+            return f"were {rest}", rest
+        forms = [form for form, of in self.verb_of.items() if of == verb]
+        regular = f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb.endswith("dy") else f"{verb}ed"
+        past, participle = (forms[0], forms[-1]) if forms else (regular, regular)
+        return past + space + rest, participle + space + rest
+
     def _tell_numbers(self, known: Mapping[str, Any]) -> None:
         self.numerals: dict[str, int] = _counted(known["counted"].split(), 0) | known["numerals"]
         self.ordinals = _counted(known["ordinals"].split(), 1)
