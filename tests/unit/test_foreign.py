@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.reading.foreign import german
+from orienteer.reading.foreign import foreign_languages
 from orienteer.records import Result
 from werften import ENGLISH, GERMAN, films, werften
+
+GERMAN_WORDS = next(language for language in foreign_languages() if language.name == "german")
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +83,7 @@ def test_two_orders_that_mean_two_things_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_the_language_of_a_question_is_told_by_its_own_words(question: str, *, is_german: bool) -> None:
-    assert german().is_of(question) is is_german
+    assert GERMAN_WORDS.is_of(question) is is_german
 
 
 @pytest.mark.parametrize(
@@ -98,5 +100,5 @@ def test_the_language_of_a_question_is_told_by_its_own_words(question: str, *, i
     ],
 )
 def test_words_are_found_by_stem_and_by_parts(word: str, put: str | None) -> None:
-    known = german().word(word)
+    known = GERMAN_WORDS.word(word)
     assert (known.text if known is not None else None) == put

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import threading
 import tomllib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import Stemmer
 
@@ -25,6 +26,7 @@ from orienteer.reading.reader import RulesReader
 from orienteer.reading.vocabulary import ENGLISH, phrases_of
 from orienteer.reading.words import QuestionWords, SchemaWords
 from orienteer.records import Reading, Refusal
+from orienteer.remembered import cached_method
 from orienteer.retrieval.mentions import Phrase, type_words
 from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer, plural
@@ -36,6 +38,7 @@ _TOKEN = re.compile(
 )
 _CAPITAL_S = re.compile(r"\b([A-ZÄÖÜ]\w+[^\Ws])s\b(?= )")
 _LONGEST = 4  # words of a phrase
+_MOST_LANGUAGES = 8
 _SHORTEST = 3  # letters of a part of a word
 _MOST_ORDERS = 4  # that are read of one question
 _TURNS = 3  # times that one rule is tried
@@ -69,11 +72,13 @@ class Foreign:
 
     def __init__(self, file: Path) -> None:
         """Read a file of words; its name is the language as stemmers call it."""
-        known = tomllib.loads(file.read_text(encoding="utf-8"))
-        self._stemmer, self._lock = Stemmer.Stemmer(file.stem), threading.Lock()
+        known: dict[str, Any] = defaultdict(dict, tomllib.loads(file.read_text(encoding="utf-8")))
+        self.name = file.stem
+        self._stemmer, self._lock = Stemmer.Stemmer(self.name), threading.Lock()
         self.told: dict[str, _Word] = {}
         """Words and phrases as they are put."""
-        self._by_stem: dict[str, _Word] = {}
+        self._nouns: dict[str, _Word] = {}
+        self._verbs: dict[str, _Word] = {}
         for letter, entries in known["words"].items():
             for text, phrases in entries.items():
                 self._add(phrases_of(phrases), _Word(letter, text), by_stem=letter == "K")
@@ -119,7 +124,7 @@ class Foreign:
         for form in map(str.casefold, forms):
             self.told.setdefault(form, word)
             if by_stem:
-                self._by_stem.setdefault(self.stem(form), word)
+                (self._nouns if word.letter == "K" else self._verbs).setdefault(self.stem(form), word)
 
     def stem(self, word: str) -> str:
         """Return the stem of a word."""
@@ -142,18 +147,20 @@ class Foreign:
     def word(self, text: str) -> _Word | None:
         """Return what a word is put as, by itself, its stem or its parts; None where no one put it."""
         for form in dict.fromkeys((text.casefold(), _with_umlauts(text.casefold()))):
-            known = self.told.get(form) or self._by_stem.get(self.stem(form))
-            if known is not None:
-                is_plural = known.letter == "K" and form not in self.told and not form.endswith("s")
-                return known._replace(text=plural(known.text)) if is_plural else known
+            told, noun = self.told.get(form), self._nouns.get(self.stem(form))
+            is_noun = noun is not None and (told is None or (text[0].isupper() and told.letter != "K"))
+            if noun is not None and is_noun:  # "Sprachen" are no "sprachen"
+                return noun if form.endswith("s") else noun._replace(text=plural(noun.text))
+            if told is not None or self.stem(form) in self._verbs:
+                return told or self._verbs[self.stem(form)]
         return self._compound(text.casefold())
 
     def _compound(self, form: str) -> _Word | None:
         """Return what a noun made of two is put as."""
         for cut in range(_SHORTEST, len(form) - _SHORTEST + 1):
-            tail = self._by_stem.get(self.stem(form[cut:]))
-            head = next(filter(None, map(self._by_stem.get, map(self.stem, _heads(form[:cut])))), None)
-            if head is not None and tail is not None and head.letter == tail.letter == "K":
+            tail = self._nouns.get(self.stem(form[cut:]))
+            head = next(filter(None, map(self._nouns.get, map(self.stem, _heads(form[:cut])))), None)
+            if head is not None and tail is not None:
                 return _Word("K", f"{head.text} {tail.text}")
         return None
 
@@ -195,7 +202,7 @@ class Foreign:
             folded, at = list(map(str.casefold, written)), 0
             while at < len(written):
                 length = next((n for n in range(_LONGEST, 1, -1) if " ".join(folded[at : at + n]) in self.told), 1)
-                phrase = self.told.get(" ".join(folded[at : at + length]))
+                phrase = self.told.get(" ".join(folded[at : at + length])) if length > 1 else None
                 yield (phrase or self._word_or_own(written[at], own))._replace(written=folded[at])
                 at += length
             has_s = text[last : last + 2] in ("'s", "’s")
@@ -249,18 +256,18 @@ def _with_relatives(words: list[_Word], articles: Mapping[str, str]) -> list[_Wo
         before = put[-1].letter if put else "^"
         behind_comma = place > 0 and words[place - 1].letter == ","
         behind_preposition = place > 1 and before == "B" and words[place - 2].letter == ","
-        if word.written in articles["whose"].split() and behind_comma:
+        if word.written in articles.get("whose", "").split() and behind_comma:
             put[-1] = _Word("G", "whose")
         elif word.letter in "DQST" and word.text in ("the", "which") and behind_comma:
             put[-1] = _Word("R", "that")
-        elif is_open and before == "K" and word.written in articles["relative"].split():
+        elif is_open and before == "K" and word.written in articles.get("relative", "").split():
             put.append(_Word("R", "that"))  # whoever asks leaves out the comma
         elif word.letter == "D" and word.text == "the" and behind_preposition:
             del put[-2]
             put.append(_Word("R", "which"))
         elif word.text == "a" and before == "M":
             put.append(_Word("#", "one"))  # more than one
-        elif word.written in articles["genitive"].split() and before in "KX":
+        elif word.written in articles.get("genitive", "").split() and before in "KX":
             put += [_Word("B", "of"), word]
         elif word.letter == "#" and re.fullmatch("[12][0-9]{3}", word.text) and before in "AHVPX":
             put += [_Word("B", "in"), word]
@@ -313,96 +320,85 @@ def _number(written: str) -> str:
 
 
 @cache
-def german() -> Foreign:
-    """Return German."""
-    return Foreign(Path(__file__).parent / "german.toml")
+def foreign_languages() -> tuple[Foreign, ...]:
+    """Return the languages of which there are files."""
+    files = sorted(Path(__file__).parent.glob("*.toml"))
+    return tuple(Foreign(file) for file in files if file.name != "vocabulary.toml")
 
 
 class _PutWords(SchemaWords):
-    """The words of a graph's types as a language puts them; none is taken for a mistyped one."""
+    """The words of a graph's types, as a language puts them if they are of it; none is taken for a mistyped one."""
 
     def __init__(self, graph: Graph, language: Foreign) -> None:
-        self._language = language
+        labels = (label for name in _labels(graph) for label in type_words(name, graph.arrays.tokenizer))
+        self._language = language if language.is_told(labels) else None
         super().__init__(graph)
 
     def split(self, label: str) -> list[Phrase]:
         """Return the words of a label, in the words of the grammar if it is of the language."""
-        parts = (" ".join(words) for words in super().split(label))
-        return [tuple(Tokenizer.words(self._language.label(part))) for part in parts]
+        parts, language = super().split(label), self._language
+        if language is None:
+            return parts
+        return [tuple(Tokenizer.words(language.label(" ".join(words)))) for words in parts]
 
     def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
         """Return the words as they are."""
         return reading
 
 
-class EveryLanguage:
-    """Reads questions about one graph by the rules, in whichever of our languages. Safe to share among threads."""
+def _labels(graph: Graph) -> Iterator[str]:
+    for name in (*graph.arrays.types.nodes, *graph.arrays.types.edges):
+        yield from (graph.schema.label(name), *graph.schema.also_called.get(name, ()))
+    yield from graph.arrays.properties.names
 
-    name = RulesReader.name
 
-    def __init__(self, graph: Graph, reader: RulesReader) -> None:
-        self._graph, self._reader = graph, reader
+class ForeignReader:
+    """Reads the questions of one language about one graph by the rules. Safe to share among threads."""
 
-    @cached_property
-    def _german(self) -> RulesReader:
-        """The reader of questions that were put."""
-        words = (word for name in self._labels() for word in type_words(name, self._graph.arrays.tokenizer))
-        vocabulary = _PutWords(self._graph, german()) if german().is_told(words) else SchemaWords(self._graph)
-        linker = PhraseLinker(self._graph, vocabulary, AnchorConfig(spelling=False))
-        return RulesReader(self._graph, vocabulary, linker)
-
-    @cached_property
-    def _own(self) -> dict[str, str]:
-        """The words of the graph's labels as they are put, by their stems in the language."""
-        vocabulary = self._german.lexicon.vocabulary
-        return {
-            german().stem(form): " ".join(put)
-            for name in self._labels()
-            for word in type_words(name, self._graph.arrays.tokenizer)
+    def __init__(self, graph: Graph, language: Foreign) -> None:
+        self._language, self._arrays = language, graph.arrays
+        self._vocabulary = vocabulary = _PutWords(graph, language)
+        linker = PhraseLinker(graph, vocabulary, AnchorConfig(spelling=False))
+        self._reader = RulesReader(graph, vocabulary, linker)
+        self._own = {
+            language.stem(form): " ".join(put)
+            for name in _labels(graph)
+            for word in type_words(name, graph.arrays.tokenizer)
             for form in (word, f"{word.removesuffix('t')}en")  # "befehligen" of "befehligt"
             for put in vocabulary.split(word)
         }
 
-    def _labels(self) -> Iterator[str]:
-        types, schema = self._graph.arrays.types, self._graph.schema
-        for name in (*types.nodes, *types.edges):
-            yield from (schema.label(name), *schema.also_called.get(name, ()))
-        yield from self._graph.arrays.properties.names
-
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
-        if not german().is_of(question):
-            return self._reader.read(question, run)
         question = _CAPITAL_S.sub(self._genitive, question)
-        texts, unknown = german().put(question, self._names(question), self._own)
+        texts, unknown = self._language.put(question, self._names(question), self._own)
         if unknown:
             told = ", ".join(map(repr, unknown))
             return Refusal(kind="not_understood", words=unknown, text=f"not understood: {told}")
-        read = [(text, self._german.read(text, run)) for text in texts]
+        read = [(text, self._reader.read(text, run)) for text in texts]
         meant = {one.text: (text, one) for text, one in reversed(read) if isinstance(one, Reading)}
-        if not meant:
-            return read[0][1]
         if len(meant) > 1:
             told = " or ".join(repr(text) for text, _ in meant.values())
             return Refusal(kind="unsupported", text=f"it may mean two things: {told}")
-        [(text, reading)] = meant.values()
-        return reading.model_copy(update={"notes": (*reading.notes, f"put as {text!r}")})
+        for text, reading in meant.values():
+            return reading.model_copy(update={"notes": (*reading.notes, f"put as {text!r}")})
+        return read[0][1]
 
     def _is_name(self, reading: QuestionWords, place: int) -> bool:
         """Return whether a word is rather a name than what it says: the city of Essen; a film is none called `Film`."""
-        word = german().told.get(reading.words[place].text)
+        word = self._language.told.get(reading.words[place].text)
         return word is None or (reading.surface(place, place + 1)[0].isupper() and word.text not in self._own.values())
 
     def _genitive(self, match: re.Match[str]) -> str:
         """Return a name with an apostrophe before the ending of its genitive: `Niklaus Wirths`."""
         words = f"{match.string[: match.start()]}{match[1]}".split()
-        is_name = any(self._graph.arrays.name_index.called(" ".join(words[-length:])) for length in range(1, _LONGEST))
-        return f"{match[1]}'s" if is_name and not self._graph.arrays.name_index.called(match[0]) else match[0]
+        is_name = any(self._arrays.name_index.called(" ".join(words[-length:])) for length in range(1, _LONGEST))
+        return f"{match[1]}'s" if is_name and not self._arrays.name_index.called(match[0]) else match[0]
 
     def _names(self, question: str) -> list[tuple[int, int]]:
         """Return where names and values of the graph stand in a question, the longest first and none within another."""
-        reading = self._german.lexicon.vocabulary.read(question)
-        units, _ = self._german.lexicon.units(reading)
+        reading = self._vocabulary.read(question)
+        units, _ = self._reader.lexicon.units(reading)
         spans = [
             (unit.last - place, place)
             for found in (units.names, units.values)
@@ -418,3 +414,21 @@ class EveryLanguage:
             (reading.words[place].start, reading.words[place + length - 1].end)
             for place, length in sorted(set(taken.values()))
         ]
+
+
+class EveryLanguage:
+    """Reads questions about one graph by the rules, in whichever of our languages. Safe to share among threads."""
+
+    name = RulesReader.name
+
+    def __init__(self, graph: Graph, reader: RulesReader) -> None:
+        self._graph, self._reader = graph, reader
+
+    def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
+        """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
+        language = next((one for one in foreign_languages() if one.is_of(question)), None)
+        return (self._reader if language is None else self._of(language)).read(question, run)
+
+    @cached_method(_MOST_LANGUAGES)
+    def _of(self, language: Foreign) -> ForeignReader:
+        return ForeignReader(self._graph, language)
