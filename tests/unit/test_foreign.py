@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.reading.foreign import foreign_languages
-from orienteer.records import Result
+from orienteer.ingest import demo_records
+from orienteer.reading.foreign import Foreign, ForeignReader, foreign_languages
+from orienteer.records import Reading, Refusal, Result
 from werften import ENGLISH, GERMAN, films, werften
 
 GERMAN_WORDS = next(language for language in foreign_languages() if language.name == "german")
@@ -102,3 +103,18 @@ def test_the_language_of_a_question_is_told_by_its_own_words(question: str, *, i
 def test_words_are_found_by_stem_and_by_parts(word: str, put: str | None) -> None:
     known = GERMAN_WORDS.word(word)
     assert (known.text if known is not None else None) == put
+
+
+def test_the_language_of_the_page_is_data_alone(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
+    file = tmp_path / "dutch.toml"
+    file.write_text(page.split("```text\n")[1].split("```")[0], encoding="utf-8")
+    dutch = Foreign(file)
+    question = "Welke talen werden door Niklaus Wirth ontworpen?"
+    reader = ForeignReader(Graph.from_records(*demo_records(), path=tmp_path / "graph"), dutch)
+    read = reader.read(question)
+    assert isinstance(read, Reading)
+    assert read.text == 'language that -designed_by-> "Niklaus Wirth"'
+    assert "put as 'which language are designed by Niklaus Wirth'" in read.notes
+    assert dutch.is_of(question)
+    assert isinstance(reader.read("Welke talen werden door Niklaus Wirth vergeten?"), Refusal)

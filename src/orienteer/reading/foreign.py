@@ -43,6 +43,7 @@ _SHORTEST = 3  # letters of a part of a word
 _MOST_ORDERS = 4  # that are read of one question
 _TURNS = 3  # times that one rule is tried
 _SURE = 0.2  # cost of a name that is found in the question as it stands
+_NO_ENGLISH = frozenset[str]().union(*english.LANGUAGES.values()) - english.STOP
 _ENDINGS = ("", "e", "en", "er", "es", "em")
 """Of adjectives."""
 
@@ -426,7 +427,11 @@ class EveryLanguage:
 
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
-        language = next((one for one in foreign_languages() if one.is_of(question)), None)
+        words = Tokenizer.words(question)
+        is_english = ENGLISH.opening.issuperset(words[:1]) and _NO_ENGLISH.isdisjoint(
+            words
+        )  # the files need not be read
+        language = None if is_english else next((one for one in foreign_languages() if one.is_of(question)), None)
         return (self._reader if language is None else self._of(language)).read(question, run)
 
     @cached_method(_MOST_LANGUAGES)
