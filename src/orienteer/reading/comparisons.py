@@ -12,6 +12,7 @@ from orienteer.reading.query import Comparison, Condition, NodeSet, Valued
 from orienteer.reading.vocabulary import ENGLISH, Adjective
 from orienteer.text.units import UNITS
 
+_WHOLE_YEAR = 0.999
 AT_LEAST_OR_MOST: tuple[Comparison, ...] = (">=", "<=")
 """Comparisons that stand behind an amount: `5 or more`."""
 
@@ -305,6 +306,8 @@ def _conditions_of_dates(facts: PropertyFacts, comparison: Comparison, amount: Q
     if span is None:
         return ()
     begin, end = _rounded(facts, span[0]), _rounded(facts, span[1])
+    if comparison == "=" and facts.kind == "year" and span[1] - span[0] < _WHOLE_YEAR:
+        return ()  # a year does not tell a day, nor a month
     if comparison == "=" and facts.kind == "year" and end <= begin + 1:
         return (Valued(facts.name, "=", begin),)
     by_sign: Mapping[Comparison, tuple[Condition, ...]] = {

@@ -12,7 +12,7 @@ from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
-from orienteer.reading.words import QuestionWords, SchemaWords, alike, split_label
+from orienteer.reading.words import QuestionWords, SchemaWords, alike
 from orienteer.remembered import cached_method
 from orienteer.text.units import UNITS
 
@@ -123,7 +123,7 @@ class PropertyWords:
         )
 
     def _facts(self, name: str, sample: Sequence[object]) -> PropertyFacts:
-        words = [word for part in split_label(name, self._arrays.tokenizer) for word in part]
+        words = [word for part in self._vocabulary.split(name) for word in part]
         # "Milliseconds" says what it is told in; a year that something was in is no number of years
         is_unit = bool(words) and words[-1] in UNITS and (len(words) > 1 or words[-1] not in _NO_UNITS)
         unit = words[-1] if is_unit else None

@@ -50,6 +50,9 @@ class Language:
                 self.signs.setdefault(phrase.split()[0], []).append((comparison, phrase))
         self._tell_synonyms(known)
         self._tell_adjectives(known["adjectives"])
+        groups = (group for groups in self.groups.values() for group in groups)
+        self.vocabulary = frozenset().union(*self.words.values(), *groups)
+        """All words that stand for things in any graph."""
         self._tell_numbers(known["numbers"])
 
     def _tell_synonyms(self, known: Mapping[str, Any]) -> None:
@@ -75,8 +78,9 @@ class Language:
         self.adjectives |= {word: Adjective(words, ascending=False) for word, words in less.items()}
         self.adjectives |= dict.fromkeys(ages["old"].split(), old)
         self.adjectives |= dict.fromkeys(ages["new"].split(), old._replace(ascending=True))
-        told = {word: tuple(grades.split()) for word, grades in known["grades"].items()}
-        grades = {word: told.get(word) or _grades(word) for word in self.adjectives}
+        told = {word: (grades.split()[0], grades.split()[1]) for word, grades in known["grades"].items()}
+        self.grades = grades = {word: told.get(word) or _grades(word) for word in self.adjectives}
+        """The comparative and the superlative of each."""
         self.comparatives = {grades[word][0]: adjective for word, adjective in self.adjectives.items()}
         self.superlatives = {grades[word][1]: adjective for word, adjective in self.adjectives.items()}
         self.comparatives[ages["older"]] = self.superlatives[ages["oldest"]] = old
@@ -87,6 +91,16 @@ class Language:
 
     def _directions(self, up: str, down: str) -> dict[str, bool]:
         return dict.fromkeys(self.words[up], True) | dict.fromkeys(self.words[down], False)
+
+    def forms_of(self, verb: str) -> tuple[str, str]:
+        """Return the past and the participle of a verb, with the words behind it: `belonged to`, `were born`."""
+        verb, space, rest = verb.partition(" ")
+        if verb == "be":
+            return f"were {rest}", rest
+        forms = [form for form, of in self.verb_of.items() if of == verb]
+        regular = f"{verb}d" if verb.endswith("e") else f"{verb[:-1]}ied" if verb.endswith("dy") else f"{verb}ed"
+        past, participle = (forms[0], forms[-1]) if forms else (regular, regular)
+        return past + space + rest, participle + space + rest
 
     def _tell_numbers(self, known: Mapping[str, Any]) -> None:
         self.numerals: dict[str, int] = _counted(known["counted"].split(), 0) | known["numerals"]

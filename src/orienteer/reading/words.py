@@ -196,7 +196,7 @@ class SchemaWords:
     def _labels(self, type_name: str, *, but: Collection[str] = ()) -> list[Label]:
         schema = self._graph.schema
         names = [schema.label(type_name), *schema.also_called.get(type_name, ())]
-        parts = [part for name in names for part in split_label(name, self._tokenizer)]
+        parts = [part for name in names for part in self.split(name)]
         return list(dict.fromkeys(self._label(part, but) for part in parts if part))
 
     def _label(self, words: Phrase, but: Collection[str]) -> Label:
@@ -204,6 +204,10 @@ class SchemaWords:
         own = [word for word in content if self.stem(word) not in but] or content or list(words)
         left_out = set(content) - set(own)
         return Label(tuple(word for word in words if word not in left_out), tuple(map(self.stem, own)))
+
+    def split(self, label: str) -> list[Phrase]:
+        """Return the words of each way to say a type or a property of this name."""
+        return split_label(label, self._tokenizer)
 
     def stem(self, word: str) -> str:
         """Return the stem of a word."""

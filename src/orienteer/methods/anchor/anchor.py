@@ -19,6 +19,7 @@ from orienteer.protocols import Run
 from orienteer.reading.answer import Answerer, Explainer, registered_reader
 from orienteer.reading.answer_type import Understanding, understand
 from orienteer.reading.linker import AnchorConfig, PhraseLinker
+from orienteer.reading.foreign import EveryLanguage
 from orienteer.reading.reader import RulesReader
 from orienteer.reading.words import LONGEST, SchemaWords
 from orienteer.records import (
@@ -64,7 +65,8 @@ class Anchor:
 
     @cached_property
     def _answerer(self) -> Answerer:
-        own = RulesReader(self._graph, self._vocabulary, self._linker)
+        rules = RulesReader(self._graph, self._vocabulary, self._linker)
+        own = EveryLanguage(self._graph, rules)
         reader = own if self.config.reader == own.name else registered_reader(self.config.reader, self._graph)
         return Answerer(self._graph, reader, self._vocabulary)
 
