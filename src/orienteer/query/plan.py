@@ -98,8 +98,8 @@ class Hop:
     """
 
     kinds: frozenset[int]
-    where: tuple[Compared, ...] = ()
-    """Conditions on the edges' own properties; all of them hold."""
+    where: tuple[Compared | Without, ...] = ()
+    """Conditions on the edges' own properties; all of them hold. A `Without` is `Every` without what is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,13 @@ class Leads:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The nodes from which hops lead to so many distinct nodes of a set."""
+    """The nodes from which hops lead to so many distinct nodes of a set; or from which so many edges do."""
 
     hop: Hop
     target: NodeSet
     comparison: Comparison
     number: float
+    are_edges: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,8 @@ class Measure:
     property: str | None = None
     hop: Hop | None = None
     target: NodeSet | None = None
+    are_edges: bool = False
+    """The edges are counted that lead there, and not the nodes."""
 
 
 @dataclass(frozen=True, slots=True)

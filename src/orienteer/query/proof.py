@@ -113,7 +113,8 @@ def _legs(sets: Sets, row: int, nodes: NodeSet) -> Iterator[Leg]:  # noqa: C901 
         case Leads():
             yield _walk(sets, row, nodes)
         case Counted(hop=hop, target=target) | Covering(hop=hop, target=target):
-            count = int(sets.counts(np.array([row]), hop, target)[0])
+            are_edges = isinstance(nodes, Counted) and nodes.are_edges
+            count = int(sets.counts(np.array([row]), hop, target, are_edges=are_edges)[0])
             most = int(max(nodes.number, _SHOWN)) if isinstance(nodes, Counted) else _MOST_SHOWN
             yield Leg(nodes, value=count, examples=_examples(sets, row, hop, target, most))
         case Best(base=base, measure=measure):

@@ -183,8 +183,10 @@ class Sets:
             keep[walked.near[target[walked.far]]] = True
         return rows[keep]
 
-    def counts(self, rows: Numbers, hop: Hop, target: NodeSet | None) -> NDArray[np.float64]:
-        """Return how many distinct nodes of a set, or of all nodes, a hop leads to from each row: (rows,)."""
+    def counts(
+        self, rows: Numbers, hop: Hop, target: NodeSet | None, *, are_edges: bool = False
+    ) -> NDArray[np.float64]:
+        """Return how many distinct nodes of a set, or of all nodes, or edges to them, a hop leads to: (rows,)."""
         mask = None if target is None or target == Every() else self.mask(target)
         counts = np.zeros(len(rows))
         before = (-1, -1)
@@ -197,8 +199,9 @@ class Sets:
                 continue
             # Parallel edges stand side by side; those of a hub may lie in two parts.
             is_new = np.ones(len(near), np.bool_)
-            is_new[1:] = (near[1:] != near[:-1]) | (far[1:] != far[:-1])
-            is_new[0] = (int(near[0]), int(far[0])) != before
+            if not are_edges:
+                is_new[1:] = (near[1:] != near[:-1]) | (far[1:] != far[:-1])
+                is_new[0] = (int(near[0]), int(far[0])) != before
             before = int(near[-1]), int(far[-1])
             counts += np.bincount(near[is_new], minlength=len(rows))
         return counts
@@ -219,7 +222,8 @@ class Sets:
         return self.rows(Leads(nodes.hop, nodes.target))
 
     def _counted(self, rows: Numbers, nodes: Counted | Covering) -> NDArray[np.bool_]:
-        counts = self.counts(rows, nodes.hop, nodes.target)
+        are_edges = isinstance(nodes, Counted) and nodes.are_edges
+        counts = self.counts(rows, nodes.hop, nodes.target, are_edges=are_edges)
         if isinstance(nodes, Counted):
             meeting: NDArray[np.bool_] = COMPARE[nodes.comparison](counts, nodes.number)
             return meeting
@@ -234,7 +238,7 @@ class Sets:
         if measure.property is not None:
             return self.store.properties.numbers(measure.property, rows.astype(np.int32))
         assert measure.hop is not None, "a measure has a property or a hop"
-        return self.counts(rows, measure.hop, measure.target)
+        return self.counts(rows, measure.hop, measure.target, are_edges=measure.are_edges)
 
     def front(self, rows: Numbers, best: Best) -> tuple[Numbers, int]:
         """Return the first places of a ranking of these rows, best first, and how many rows have no value.

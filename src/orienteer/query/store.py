@@ -15,7 +15,7 @@ from orienteer.graph.properties import Condition, ValueColumn
 from orienteer.graph.store import Graph
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import Col, Numbers, column, constant, groups_of, runs
-from orienteer.query.plan import Compared, Hop
+from orienteer.query.plan import Compared, Hop, Without
 from orienteer.records import JsonValue
 
 _NULL = np.array(None, object)
@@ -105,7 +105,7 @@ class Store:
                 keep |= is_loop & mask[kind ^ 1]
         if carrying is not None:
             extras = self.adjacency.extras(at)
-            keep = keep & (carrying[extras] if extras is not None else False)
+            keep = keep & (carrying[extras] if extras is not None else carrying[-1])
         if not keep.all():
             index, at = index[keep], at[keep]
         return Walked(index, self.adjacency.neighbor[at].astype(np.int64), at)
@@ -168,17 +168,18 @@ class Store:
         return source, self.adjacency.neighbor[at].astype(np.int64), self.adjacency.kind[at].astype(np.int64) >> 1
 
     def _carrying(self, hop: Hop) -> NDArray[np.bool_]:
-        """Mark the extras of edges that meet all conditions of a hop: (extras + 1,); the last, for -1, meets none."""
+        """Mark the extras of edges that meet all conditions of a hop: (extras + 1,), the last for edges without."""
         mask = np.ones(1 + (0 if self.extras is None else len(self.extras)), np.bool_)
-        mask[-1] = False
-        for condition in hop.where:
+        for part in hop.where:
+            condition = part.part if isinstance(part, Without) else part
+            assert isinstance(condition, Compared), "edges are compared by their own properties"
             name = condition.property
             if name not in self._edge_conditions:
                 numbers, values = self.property("edge", name)
                 self._edge_conditions[name] = ValueColumn.of(numbers.tolist(), values.values())
             met = np.zeros(len(mask), np.bool_)
             met[self._edge_conditions[name].meeting(store_condition(condition))] = True
-            mask &= met
+            mask &= ~met if isinstance(part, Without) else met
         return mask
 
     # Nodes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from orienteer.reading.adjectives import compared_by, properties_of
@@ -73,6 +73,7 @@ def _unnamed(
             *compared(context, place, fitting[0]),
             *compared_twice(context, place, fitting[0]),
         ):
+            _note_dates(context, place, parse.value)
             yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.15)
     else:
         names = ", ".join(facts.name for facts in fitting)
@@ -113,6 +114,11 @@ def _named_behind(context: Context, place: int, nodes: NodeSet, amount: Quantity
                 yield Parse(last, nodes.that(*parse.value), cost + parse.cost)
 
 
+def _note_dates(context: Context, place: int, conditions: Iterable[Condition]) -> None:
+    """Note that nothing but an amount said these conditions."""
+    context.bare_dates.update(dict.fromkeys(conditions, place))
+
+
 # ---------------------------------------------------------------------------------------------------- two amounts
 def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
@@ -132,6 +138,7 @@ def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
     if not ranges and begin is None and len(fitting) == 1:
         yield from _from_to(context, place, middle, nodes, fitting[0])
     if len(ranges) == 1:
+        _note_dates(context, place, ranges[0].value)
         yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
 
 
@@ -150,4 +157,5 @@ def _from_to(
             return
         limits.append(Valued(facts.name, comparison, valued.value))
     last = context.units.quantities[middle].last
+    _note_dates(context, place, limits)
     yield Parse(last, nodes.that(*limits), 0.25)

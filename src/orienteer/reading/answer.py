@@ -20,7 +20,7 @@ from orienteer.query.proof import Leg, WalkedStep, Witness
 from orienteer.reading.edge_labels import is_of_kinds
 from orienteer.reading.execution import Executor, QueryOutcome
 from orienteer.reading.line import parse
-from orienteer.reading.query import ExactQuery, Valued, edges_of, joined_of
+from orienteer.reading.query import ExactQuery, Valued, edges_of, is_of_edges, joined_of
 from orienteer.reading.wording import QueryWording
 from orienteer.reading.words import SchemaWords
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, WalkedEdge
@@ -79,7 +79,7 @@ class Answerer:
             return _refused(queries), None
         assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
-        answer, *others = [self._answered(read, query, executor.run(query)) for query in queries]
+        answer, *others = [self._answered(read, query, executor) for query in queries]
         outcomes = {(one.answer, None if one.rows is None else one.rows.tobytes()) for one in others}
         if len(outcomes) < 2:
             one = others[0] if others else answer  # of namesakes a number is that of each
@@ -98,7 +98,8 @@ class Answerer:
                 return Refusal(kind="not_understood", text=why)
         return queries
 
-    def _answered(self, read: Reading, query: ExactQuery, outcome: QueryOutcome) -> ExactAnswer:
+    def _answered(self, read: Reading, query: ExactQuery, executor: Executor) -> ExactAnswer:
+        outcome = executor.run(query)
         line = self._wording.line(query)
         found = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
         reading = read.model_copy(update=found)
@@ -106,7 +107,7 @@ class Answerer:
         if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
             outcome = replace(outcome, value=None)
             notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
-        spoken = self._spoken(query, outcome, line)
+        spoken = self._spoken(query, outcome, line, executor)
         if spoken.answer is None and not notes and query.form != "list":
             notes = ("no node has a value to answer with",)
         if not len(outcome.rows) and query.form == "path":
@@ -138,13 +139,14 @@ class Answerer:
             yield "the first hits are those that do not meet it"
         if outcome.missing:
             where = "are in no group" if query.group is not None else "have no value there and count for nothing"
+            where = "have no value there, and are counted as not meeting it" if query.form == "share" else where
             yield f"{outcome.missing:,} {'node' if outcome.missing == 1 else 'nodes'} {where}"
         types = self._graph.arrays.types
         used = {types.edges[kind >> 1] for kind in edges_of(query)} | {types.nodes[kind] for kind in query.nodes.types}
         if partial := sorted(used.intersection(self._graph.schema.partial)):
             yield f"the graph holds only a part of {', '.join(partial)}: what is counted is that part"
 
-    def _spoken(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> _Spoken:
+    def _spoken(self, query: ExactQuery, outcome: QueryOutcome, line: str, executor: Executor) -> _Spoken:
         """Return the answer of a query that is one line."""
         value, rows = outcome.value, outcome.rows
         if outcome.table:
@@ -152,7 +154,7 @@ class Answerer:
             more = len(outcome.table) - _MOST_GROUPS
             return _Spoken(f"{told}; and {more} more" if more > 0 else told, None, "text")
         if query.form == "value":
-            return self._values(query, rows)
+            return self._values(query, rows, executor)
         if query.form == "path":
             return _Spoken(self._wording.walk(self._steps(rows)), None, "text") if len(rows) > 1 else _Spoken()
         if query.form == "list":
@@ -162,11 +164,15 @@ class Answerer:
         if query.form == "count":
             meets = "node meets" if value == 1 else "nodes meet"
             return _Spoken(str(value), f"{value:,} {meets} it: {line.removeprefix('count ')}", "number")
-        if query.form in ("test", "compare", "every"):
+        if query.form == "share":
+            text = f"{round(value, 2):g} %"
+            return _Spoken(text, f"{line}: {text} ({len(rows):,} nodes)", "number")
+        if query.form in ("test", "compare", "every", "majority"):
             text = "yes" if value else "no"
             return _Spoken(text, f"{text}: {line}", "boolean")
-        text = _number(value)
-        return _Spoken(text, f"{line}: {text}, over {len(rows) - outcome.missing:,} nodes", "number")
+        text, is_told = _number(value), query.measure is not None and query.measure.target is None
+        over = f", over {len(rows) - outcome.missing:,} nodes" if is_told else ""
+        return _Spoken(text, f"{line}: {text}{over}", "number")
 
     def _steps(self, rows: Rows) -> list[tuple[int, int, int]]:
         """Return the steps of a path as (row before, kind, row behind), by any edge between the two."""
@@ -184,19 +190,18 @@ class Answerer:
             return _Spoken()
         return _Spoken(", ".join(names), None, "entity" if len(names) == 1 else "set")
 
-    def _values(self, query: ExactQuery, rows: Rows) -> _Spoken:
+    def _values(self, query: ExactQuery, rows: Rows, executor: Executor) -> _Spoken:
         """Return the values of a property, where they are few enough to be an answer."""
         assert query.measure is not None
         assert query.measure.property is not None
-        name = query.measure.property
-        few = rows[:_LISTED]
-        values = self._graph.arrays.properties.values(name, few)
-        known = [
-            (self._graph.arrays.names[row], _text(value))
-            for row, value in zip(few.tolist(), values, strict=True)
-            if value is not None
-        ]
-        if not known or len(rows) > _LISTED:
+        name, few = query.measure.property, rows[:_LISTED]
+        if is_of_edges(query.measure):
+            found = executor.edge_values(few.astype(np.int64), query.measure)
+        else:
+            found = list(zip(few.tolist(), self._graph.arrays.properties.values(name, few), strict=True))
+        values = [value for _, value in found]
+        known = [(self._graph.arrays.names[row], _text(value)) for row, value in found if value is not None]
+        if not known or max(len(rows), len(known)) > _LISTED:
             return _Spoken()
         sentence = "; ".join(f"{name} of {node}: {value}" for node, value in known)
         texts = list(dict.fromkeys(value for _, value in known))
@@ -326,7 +331,7 @@ class Explainer:
             measured = float(self._executor.measured([row], best.measure)[0])
             value = self._wording.moment(best.measure.property, measured)
             texts.append(f"{self._wording.measure(best.measure)}: {value}")
-        if measure is not None and measure.property is not None:
+        if measure is not None and measure.property is not None and not is_of_edges(measure):
             text_of_value = self._value(row, measure.property)
             texts += [f"{measure.property}: {text_of_value}"] if text_of_value is not None else []
         for condition in self._query.claimed if self._query.form == "every" else ():
@@ -335,7 +340,8 @@ class Explainer:
         return "; ".join(dict.fromkeys(texts)), edges, wording.roles(proof)
 
     def _said(self, nodes: plan.NodeSet) -> str:
-        if isinstance(nodes, plan.Among):
+        condition = self._executor.conditions.get(nodes)
+        if isinstance(nodes, plan.Among) and not isinstance(condition, Valued):
             return "named in the question"
         return self._wording.condition(self._executor.conditions[nodes])
 

@@ -171,8 +171,36 @@ def _every(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
     return ExactQuery("every", base, other=replace(claimed, types=base.types))
 
 
+@part
+def who_are(context: Context, place: int) -> int:
+    """Read `that are`, `are`, or nothing, between nodes and what is claimed of them."""
+    return context.skip(context.skip(place, context.language.words["relative"]), context.language.words["asking"])
+
+
+def _share(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
+    query = _every(some, claimed)
+    return None if query is None else replace(query, form="share")
+
+
+def _majority(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
+    query = _every(some, claimed)
+    return None if query is None else replace(query, form="majority")
+
+
 rules(
     "totality",
+    Rule("what share of the halls in X is of stone", "'share of' some who_are claimed=said(some) ~certain", _share),
+    Rule("are most halls in X of stone", "<asking> 'most of the' some claimed=said(some) ~certain", _majority),
+    Rule(
+        "whether most halls in X are of stone",
+        "'whether' 'most of the' some who_are claimed=said(some) ~certain",
+        _majority,
+    ),
+    Rule(
+        "most halls in X are of stone?",
+        "is_question 'most of the' some <asking> claimed=said(some) ~certain",
+        _majority,
+    ),
     Rule("is every hall in X of stone", "<asking> all_of some claimed=said(some) ~certain", _every),
     Rule(
         "whether every hall in X is of stone",

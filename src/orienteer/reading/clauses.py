@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edge_labels import Voice
+from orienteer.reading.edges_said import edge_said, lone_edge, value_said
 from orienteer.reading.extents import extent_said
 from orienteer.reading.joints import contrary, denied
 from orienteer.reading.lexicon import PropertyFacts
@@ -20,6 +21,7 @@ from orienteer.reading.properties import NamedProperty, property_said
 from orienteer.reading.query import Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.reading.rankings import most_bare, most_in
 from orienteer.reading.subjects import subject_said
+from orienteer.reading.texts_said import text_said
 from orienteer.reading.traits import trait_said
 from orienteer.reading.verbs import neither_verb, verb_said
 from orienteer.reading.vocabulary import ENGLISH, WORDS
@@ -210,6 +212,8 @@ def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Iterator[Par
     if context.at(begin - 2) == "by" and begin - 2 >= place:  # "by which X is suggested"
         yield from subject_said(context, begin, nodes, Voice.PASSIVE_OBJECT)
         return
+    yield from edge_said(context, place, nodes)
+    yield from text_said(context, place, nodes)
     for core in dict.fromkeys(_cores(context, begin)):
         for parse in _said(context, core.place, nodes):
             value = denied(parse.value, nodes) if core.is_denied else parse.value
@@ -276,6 +280,9 @@ def _adverb(context: Context, place: int, begin: int) -> int | None:
 def _said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield what the words of a clause say, by every rule there is."""
     yield from verb_said(context, place, nodes)
+    yield from lone_edge(context, place, nodes)
+    yield from value_said(context, place, nodes)
+    yield from text_said(context, place, nodes)
     yield from subject_said(context, place, nodes)
     yield from had_said(context, place, nodes)
     yield from place_said(context, place, nodes)

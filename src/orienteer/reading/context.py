@@ -57,6 +57,8 @@ class Context:
     """What an earlier sentence of the question spoke of: pronouns stand for it."""
     antecedent: NodeSet | None = None
     """The named nodes that were spoken of last within the question: `it`, `them` and `there` stand for them."""
+    bare_dates: dict[object, int] = field(default_factory=dict)
+    """The conditions that were read of a date alone, with its place: `before 1980`, where nothing else says of what."""
     complaints: dict[str, int] = field(default_factory=dict)
     """Why something could not be read, with the place in the question where that was."""
     depth: int = 0

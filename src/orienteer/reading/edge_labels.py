@@ -140,6 +140,19 @@ class EdgeLabels:
         stems = {stem for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for stem in label.stems}
         return any(word.startswith(stem) and len(word) - len(stem) <= _LONGEST_ENDING for stem in stems)
 
+    def are_events(self, kinds: Iterable[int], noun: str) -> bool:
+        """Return whether a noun is what edges are called, and calls neither people nor any type of nodes."""
+        every = range(len(self._vocabulary.node_labels))
+        singular = noun.removesuffix("s")
+        is_agent = singular.endswith(ENGLISH.phrases["endings of agents"])
+        if singular in WORDS["people"] or (is_agent and not singular.endswith(ENGLISH.phrases["endings of events"])):
+            return False
+        return all(
+            not self.is_called_as(kind >> 1, every)
+            and any(label.words[-1].removesuffix("s") == singular for label in self._vocabulary.edge_labels[kind >> 1])
+            for kind in kinds
+        )
+
     def is_hinted(self, edge: int, preposition: str) -> bool:
         """Return whether a preposition may say an edge type: `in` may say `located_in`, and `from` `brewed_by`."""
         words, hints = self.words([edge]), ENGLISH.hints.get(preposition, frozenset())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.adjacency import shortest_paths
+from orienteer.graph.properties import COMPARE, number_of
 from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -30,11 +31,19 @@ from orienteer.reading.query import (
     Joined,
     Measure,
     NodeSet,
+    Told,
     Valued,
+    is_of_edges,
     negated,
 )
+from orienteer.records import JsonValue
 
 _CONTRARY: Mapping[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_TOTALS: Mapping[str, Callable[[NDArray[np.float64]], np.float64]] = {
+    "average": np.mean,
+    "sum": np.sum,
+    "median": np.median,
+}
 _MOST_ENDS = 5  # nodes of one name between which a path is looked for
 _PAIR = 4  # nodes that a comparison of two names, namesakes among them
 
@@ -72,14 +81,14 @@ class Executor:
         rows, missing = self._asked(query.nodes)
         if query.group is not None:
             return self._grouped(query, rows)
-        if query.form == "every":
-            return self._every(query, rows)
+        if query.form in ("every", "share", "majority"):
+            return self._claimed(query, rows)
         if query.form == "count":
             return _outcome(rows, len(rows))
         if query.form == "test":
             is_untold = not len(rows) and self._is_untold(query.nodes)
             return _outcome(rows, None if is_untold else bool(len(rows)), int(is_untold))
-        if query.form in ("average", "sum"):
+        if query.form in _TOTALS:
             return self._total(query, rows)
         return _outcome(rows, None, missing)
 
@@ -106,12 +115,29 @@ class Executor:
     def _total(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
         """Return the average or the sum of a measure, over the nodes that have it."""
         assert query.measure is not None
-        values = self._sets.measured(rows, self._measure(query.measure))
+        values = self._numbers(rows, query.measure)
         present = values[~np.isnan(values)]
         if not len(present):
-            return _outcome(rows, None, len(rows))
-        total = float(present.sum() if query.form == "sum" else present.mean())
+            return _outcome(rows, None, len(values))
+        total = float(_TOTALS[query.form](present))
         return _outcome(rows, int(total) if total == int(total) else total, len(values) - len(present))
+
+    def _numbers(self, rows: Numbers, measure: Measure) -> NDArray[np.float64]:
+        """Return what is measured of rows: (rows,); of a property of edges what each edge has: (edges,)."""
+        if not is_of_edges(measure):
+            return self._sets.measured(rows, self._measure(measure))
+        return np.array([number_of(value) for _, value in self.edge_values(rows, measure)], np.float64)
+
+    def edge_values(self, rows: Numbers, measure: Measure) -> list[tuple[int, JsonValue]]:
+        """Return what edges have for a property that lead from rows to a set, each with its row; None for nothing."""
+        assert measure.property is not None
+        assert measure.target is not None
+        target, found = self._sets.mask(self._set(measure.target)), list[tuple[int, JsonValue]]()
+        for walked in self._sets.store.around(rows, _hop(measure), self._sets.budget):
+            near, at = (part[target[walked.far]] for part in (walked.near, walked.at))
+            values = self._sets.store.read("edge", measure.property, at).values()
+            found += zip(rows[near].tolist(), values, strict=True)
+        return found
 
     def _is_untold(self, nodes: NodeSet) -> bool:
         """Return whether named nodes have no value for a property that they are asked about."""
@@ -134,9 +160,11 @@ class Executor:
                 for item in value if isinstance(value, list) else [value]:
                     if item is not None:
                         members.setdefault(str(item), []).append(row)
+        elif query.group.target is None:
+            members = {self._called(row): [row] for row in rows.tolist()}
         else:
             hop, target = (
-                plan.Hop(frozenset(query.group.kinds)),
+                _hop(query.group),
                 self._sets.mask(self._set(query.group.target or NodeSet())),
             )
             pairs = {
@@ -145,23 +173,27 @@ class Executor:
                 for near, far in zip(walked.near.tolist(), walked.far.tolist(), strict=True)
                 if target[far]
             }
-            names: dict[str, int] = {}
             for far, row in sorted(pairs):
-                name = arrays.names[far]
-                name = name if names.setdefault(name, far) == far else f"{name} ({arrays.ids[far]})"
-                members.setdefault(name, []).append(row)
+                members.setdefault(self._called(far), []).append(row)
         table = []
         missing = len(rows) - len({row for own in members.values() for row in own})
         for name, own in members.items():
             if query.measure is None:
                 table.append((name, float(len(set(own)))))
                 continue
-            values = self._sets.measured(np.array(own, np.int64), self._measure(query.measure))
+            values = self._numbers(np.array(own, np.int64), query.measure)
             values = values[~np.isnan(values)]
-            if len(values):
-                table.append((name, float(values.sum() if query.form == "sum" else values.mean())))
+            if len(values) and not (query.measure.are_edges and not values.any()):
+                table.append((name, float(_TOTALS[query.form](values))))
         ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
         return QueryOutcome(rows.astype(np.int32), None, missing, ordered)
+
+    def _called(self, row: int) -> str:
+        """Return a node's name, with its id where others of its type are called so."""
+        arrays = self._graph.arrays
+        name, kind = arrays.names[row], arrays.node_types[row]
+        namesakes = [link.row for link in arrays.name_index.called(name) if arrays.node_types[link.row] == kind]
+        return name if len(namesakes) < 2 else f"{name} ({arrays.ids[row]})"
 
     def _path(self, query: ExactQuery) -> QueryOutcome:
         """Return the nodes of a shortest path between two sets, in its order; none if all are too long."""
@@ -185,15 +217,22 @@ class Executor:
             return _outcome(rows, None, 1)
         return _outcome(rows, bool(values[0] > others[0] if query.descending else values[0] < others[0]))
 
-    def _every(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
-        """Return whether all nodes of a set meet further conditions; the rows are those that do not, where some do not.
+    def _claimed(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
+        """Return whether all nodes of a set meet further conditions, or most of them; or how many in a hundred do.
 
-        Nothing is told where none is known to fail, and some have no value; nor of a set without nodes.
+        Where not all do, the rows are those that do not. Nothing is told where the nodes that have no value might
+        decide it; nor of a set without nodes.
         """
         meeting, failed = rows, rows[:0]
         for condition in query.claimed:
             meeting = self._sets.keep(meeting, self._condition(condition))
             failed = np.union1d(failed, self._sets.keep(rows, self._condition(negated(condition))))
+        untold = len(rows) - len(np.union1d(meeting, failed))
+        if query.form == "share":
+            return _outcome(meeting, 100 * len(meeting) / len(rows) if len(rows) else None, untold)
+        if query.form == "majority" and len(rows):
+            is_most, may_be = 2 * len(meeting) > len(rows), 2 * (len(meeting) + untold) > len(rows)
+            return _outcome(meeting, is_most if is_most == may_be else None, untold)
         if len(failed):
             return _outcome(failed, False)
         if not len(rows) or len(meeting) < len(rows):
@@ -212,7 +251,7 @@ class Executor:
     def _measure(self, measure: Measure) -> plan.Measure:
         if measure.target is None:
             return plan.Measure(measure.property)
-        return plan.Measure(None, plan.Hop(frozenset(measure.kinds)), self._set(measure.target))
+        return plan.Measure(None, _hop(measure), self._set(measure.target), measure.are_edges)
 
     def _condition(self, condition: Condition) -> plan.NodeSet:
         """Return the nodes that meet a condition; of one that is denied, those that are known not to meet it."""
@@ -226,16 +265,20 @@ class Executor:
                 return plan.Among(tuple(rows))
             case Filled(property=name):
                 return plan.Has(name)
-            case Valued(property=name, comparison=comparison, value=value):
-                return plan.Compared(name, comparison, value)
+            case Valued(property=name, comparison="contains", value=str(value)):
+                return plan.Meets(name, "contains", value)
+            case Valued(value=Told()):
+                return self._beside(condition)
+            case Valued():
+                return _compared(condition)
             case Either(options=options):
                 return plan.Either(tuple(both(*map(self._condition, option)) for option in options))
-        hop, target = plan.Hop(frozenset(condition.kinds)), self._set(condition.target)
+        hop, target = _hop(condition), self._set(condition.target)
         if condition.extent != "some":
             within = plan.Every(condition.target.types) if condition.extent == "only" else None
             return plan.Covering(hop, target, within)
         if condition.comparison is not None:
-            return plan.Counted(hop, target, condition.comparison, condition.number)
+            return plan.Counted(hop, target, condition.comparison, condition.number, condition.are_edges)
         return plan.Leads(hop, target)
 
     def _denied(self, condition: Condition) -> plan.NodeSet:
@@ -247,8 +290,50 @@ class Executor:
             # `not fewer than 2` has edges to show, as `at least 2` has.
             return self._met(replace(condition, negated=False, comparison=_CONTRARY[condition.comparison]))
         # A node without a value is not known to differ.
-        base = plan.Has(condition.property) if isinstance(condition, Valued) else plan.Every()
+        if isinstance(condition, Valued) and isinstance(condition.value, Told):
+            ways: tuple[Comparison, ...] = ("<", ">=")  # whatever is told of both
+            told = plan.Either(tuple(self._beside(replace(condition, comparison=one)) for one in ways))
+            return plan.Without(told, self._beside(condition))
+        has = isinstance(condition, Valued) and condition.property in self._graph.arrays.properties.names
+        base = plan.Has(condition.property) if has and isinstance(condition, Valued) else plan.Every()
         return plan.Without(base, self._met(negated(condition)))
+
+    def _beside(self, condition: Valued) -> plan.NodeSet:
+        """Return the nodes whose value compares so with one that the graph tells; none of those without either."""
+        told = condition.value
+        assert isinstance(told, Told)
+        rows, properties = self._sets.rows(self._set(told.nodes)), self._sets.store.properties
+        if not told.kinds:
+            values = self._sets.measured(rows, plan.Measure(told.property))
+            values = values[~np.isnan(values)]
+            if not len(values) or (told.form == "value" and len(np.unique(values)) > 1):
+                return plan.Among(())
+            value = float(_TOTALS["average" if told.form == "value" else told.form](values))
+            return _compared(replace(condition, value=value))
+        own, hop = self._sets.rows(plan.Has(condition.property)), plan.Hop(frozenset(told.kinds))
+        numbers, target = (
+            properties.numbers(condition.property, own.astype(np.int32)),
+            self._sets.mask(self._set(told.nodes)),
+        )
+        meeting = np.zeros(len(own), np.bool_)
+        for walked in self._sets.store.around(own, hop, self._sets.budget):
+            others = properties.numbers(told.property, walked.far.astype(np.int32))
+            with np.errstate(invalid="ignore"):
+                is_met = COMPARE[condition.comparison](numbers[walked.near], others) & ~np.isnan(numbers[walked.near])
+            meeting[walked.near[is_met & ~np.isnan(others) & target[walked.far]]] = True
+        return plan.Among(tuple(own[meeting].tolist()))
+
+
+def _hop(edges: Joined | Measure) -> plan.Hop:
+    """Return the edges that a relation goes by, with what they are to meet."""
+    where = (plan.Without(plan.Every(), _compared(one)) if one.negated else _compared(one) for one in edges.where)
+    return plan.Hop(frozenset(edges.kinds), tuple(where))
+
+
+def _compared(condition: Valued) -> plan.Compared:
+    assert condition.comparison != "contains", "texts within texts are met, and not compared"
+    assert not isinstance(condition.value, Told), "a value that is told is compared by the rows"
+    return plan.Compared(condition.property, condition.comparison, condition.value)
 
 
 def _outcome(rows: Numbers, value: int | float | bool | None = None, missing: int = 0) -> QueryOutcome:

@@ -10,6 +10,7 @@ from orienteer.reading.adjectives import compared_by, properties_of, stated_by, 
 from orienteer.reading.clauses import all_said, had_by_name
 from orienteer.reading.comparisons import adjective
 from orienteer.reading.context import Context, Parse
+from orienteer.reading.edges_said import EVENTS_COUNTED, EVENTS_PER
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
 from orienteer.reading.names import names_at
@@ -21,8 +22,8 @@ from orienteer.reading.units import KindVerb
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective
 from orienteer.text.units import UNITS
 
-_Total: TypeAlias = Literal["average", "sum"]
-_TOTALS: tuple[_Total, ...] = ("average", "sum")
+_Total: TypeAlias = Literal["average", "median", "sum"]
+_TOTALS: tuple[_Total, ...] = ("average", "median", "sum")
 
 
 # ------------------------------------------------------------------------------------------------------ parts of nodes
@@ -164,6 +165,7 @@ rules(
     "counts",
     Rule("how many beers are brewed by X", "counting some => count some"),
     Rule("X: number of side effects", "name 'of name how many' kind had => count had ~bare"),
+    EVENTS_COUNTED,
     Rule("beers by X, how many", "some 'how many' => count some"),
     Rule("of the beers of X, how many are Y", "'among' nodes 'how many of them' part=said|same => count part"),
     Rule("among the beers of X, which are Y", "'among' nodes 'which of them' said => list said"),
@@ -241,6 +243,11 @@ rules(
     ),
     Rule("the total height of the towers of X", "['what is'] total -<of the> facts scope may_have in_unit", _total_of),
     Rule("X's total mass", "['what is'] nodes [possessive] total measured", _total_measured),
+    Rule(
+        "the total quantity of X",
+        "['what is'] total -<of the> edge_facts ['of'] nodes=one of_edges",
+        lambda total, of_edges: replace(of_edges, form=total),
+    ),
 )
 
 
@@ -297,6 +304,7 @@ rules(
         _each,
     ),
     Rule("how many plants does each family have", "counting counted=head 'does each' group(counted) ['has it']", _each),
+    EVENTS_PER,
     Rule(
         "the average wage per role",
         "['what is'] total -<of the> numeric nodes=owners ['are there'] 'per' group measured=measure_of(numeric)",
@@ -525,6 +533,11 @@ rules(
         "how many passengers do the ships of X carry",
         "'how many amount' facts=numeric exact scope may_have ~likely",
         lambda scope, facts: None if scope.named else ExactQuery("sum", scope, Measure(property=facts.name)),
+    ),
+    Rule("when did X join Y", "'when' nodes=one -<say nothing> said edge_time => edge_time"),
+    Rule("what role has X in Y", "value_start - edge_facts ['of'] nodes=one said edge_value => edge_value"),
+    Rule(
+        "what is the fee of X", "value_start - edge_facts ['of'] nodes=one [own_verb] ['has it'] of_edges => of_edges"
     ),
     Rule("how tall is X", "'how' adjective_asked scope facts=by_adjective value => value"),
     Rule("how much does X weigh", "0 'how much does'* nodes -<get> facts=stating value(facts, nodes) => value"),

@@ -30,14 +30,14 @@ def condition(relation: Relation, *, is_denied: bool = False, amount: tuple[Comp
     return Joined(relation.kinds, relation.target, is_denied, comparison, number)
 
 
-def measured(relation: Relation, last: int, cost: float) -> Parse[Measure]:
-    """Return the number of those that a relation leads to."""
-    return Parse(last, Measure(kinds=relation.kinds, target=relation.target), cost + relation.cost)
+def measured(relation: Relation, last: int, cost: float, *, are_edges: bool = False) -> Parse[Measure]:
+    """Return the number of those that a relation leads to, or of its edges."""
+    return Parse(last, replace(relation.measure, are_edges=are_edges), cost + relation.cost)
 
 
-def most(relation: Relation, last: int, cost: float, *, descending: bool) -> Parse[NodeSet]:
-    """Return the nodes that a relation joins to the most of its target, or to the fewest."""
-    best = Best(Measure(kinds=relation.kinds, target=relation.target), descending)
+def most(relation: Relation, last: int, cost: float, *, descending: bool, are_edges: bool = False) -> Parse[NodeSet]:
+    """Return the nodes that a relation joins to the most of its target, or to the fewest; or by the most edges."""
+    best = Best(replace(relation.measure, are_edges=are_edges), descending)
     return Parse(last, replace(relation.nodes, best=best), cost + relation.cost)
 
 

@@ -12,7 +12,7 @@ from orienteer.reading.edge_words import SYNONYM, EdgeWords
 from orienteer.reading.execution import Executor
 from orienteer.reading.linker import LinkedPhrase, PhraseLinker
 from orienteer.reading.partial_names import MOST_NAMESAKES, PartialNames
-from orienteer.reading.property_words import PropertyWords
+from orienteer.reading.property_words import EdgeColumns, NodeColumns, PropertyWords
 from orienteer.reading.quantities import Written, quantity
 from orienteer.reading.query import Measure
 from orienteer.reading.units import EdgeUnit, NameUnit, PropertyFacts, PropertyUnit, TypeUnit, Units, ValueUnit
@@ -33,13 +33,19 @@ class Lexicon:
     def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
         self.graph, self.vocabulary, self._linker = graph, vocabulary, linker
         self._partial_names, self._edge_words = PartialNames(graph, vocabulary), EdgeWords(vocabulary)
-        self._property_words = PropertyWords(graph, vocabulary)
+        self._property_words = PropertyWords(graph, vocabulary, NodeColumns(graph))
+        self._edge_property_words = PropertyWords(graph, vocabulary, EdgeColumns(graph))
         self._type_words = [self._words_for(labels) for labels in vocabulary.node_labels]
 
     @property
     def properties(self) -> dict[str, PropertyFacts]:
         """Return the properties by name."""
         return self._property_words.facts
+
+    @property
+    def edge_properties(self) -> dict[str, PropertyFacts]:
+        """Return the properties of edges by name."""
+        return self._edge_property_words.facts
 
     def number(self, facts: PropertyFacts, row: int) -> float | None:
         """Return the number that a node has for a property; None where it has none."""
@@ -92,6 +98,10 @@ class Lexicon:
             units.values[place] = list(self._property_words.values(reading, place))
             if (amount := quantity(reading.text.casefold(), written, place)) is not None:
                 units.quantities[place] = amount
+        if self.edge_properties:
+            units.edge_properties = dict(enumerate(self._edge_property_words.units(reading)))
+            words = range(len(reading.words))
+            units.edge_values = {at: list(self._edge_property_words.values(reading, at)) for at in words}
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
         for place, own in units.names.items():

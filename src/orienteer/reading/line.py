@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Literal, cast
 
 from orienteer.errors import BadOption, nearest
 from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
+from orienteer.query.store import Store
 from orienteer.reading.query import (
+    NAME,
     Among,
     Best,
     Comparison,
@@ -22,13 +25,25 @@ from orienteer.reading.query import (
     Joined,
     Measure,
     NodeSet,
+    Told,
     Valued,
     negated,
 )
 from orienteer.reading.tokens import Tokens
 
 _SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_TOTALS: tuple[Form, ...] = ("average", "median", "sum")
+_CLAIMED: Mapping[tuple[str, ...], Form] = {
+    ("whether", "every"): "every",
+    ("whether", "most"): "majority",
+    ("share", "of"): "share",
+}
+_TOLD = ("average", "median")
 _EXTENTS: Mapping[str, Extent] = {"every": "every", "only": "only"}
+
+
+def _measure_of(joined: Joined) -> Measure:
+    return Measure(kinds=joined.kinds, target=joined.target, where=joined.where)
 
 
 def parse(line: str, graph: Graph) -> ExactQuery:
@@ -55,24 +70,28 @@ class _ReadingLine:
         if self._tokens.takes("whether", "any"):
             self._is_claim = True
             return ExactQuery("test", self._nodes())
-        if self._tokens.takes("whether", "every"):
-            return self._every()
+        for words, form in _CLAIMED.items():
+            if self._tokens.has("meets") and self._tokens.takes(*words):
+                return self._claimed(form)
         if self._tokens.takes("whether"):
             return self._comparison()
         if self._tokens.takes("path", "from"):
-            nodes = self._nodes()
-            if not self._tokens.takes("to"):
-                self._tokens.fail("write `to` and where the path leads")
-            return ExactQuery("path", nodes, other=self._nodes())
+            return self._path()
         if self._tokens.takes("list"):
             return ExactQuery("list", self._nodes())
         if self._tokens.takes("count"):
             return self._per(ExactQuery("count", self._nodes()))
-        if self._tokens.takes("average"):
-            return self._total("average")
-        if self._tokens.takes("sum"):
-            return self._total("sum")
+        for form in _TOTALS:
+            if self._tokens.takes(form):
+                return self._total(form)
         return self._value() or ExactQuery("list", self._nodes())
+
+    def _path(self) -> ExactQuery:
+        """Return the query of `path from "X" to "Y"`."""
+        nodes = self._nodes()
+        if not self._tokens.takes("to"):
+            self._tokens.fail("write `to` and where the path leads")
+        return ExactQuery("path", nodes, other=self._nodes())
 
     def _comparison(self) -> ExactQuery:
         """Return the query of `whether height of "X" is more than of "Y"`."""
@@ -84,12 +103,12 @@ class _ReadingLine:
             self._tokens.fail("write `is more than of` or `is less than of`")
         return ExactQuery("compare", nodes, measure, self._nodes(), is_more)
 
-    def _every(self) -> ExactQuery:
+    def _claimed(self, form: Form) -> ExactQuery:
         """Return the query of `whether every hall that -in-> "X" meets material = "stone"`."""
         nodes = self._nodes()
         if not self._tokens.takes("meets"):
-            self._tokens.fail("write `meets` and the conditions that all of them are to meet")
-        return ExactQuery("every", nodes, other=nodes.that(*self._all(nodes.types)))
+            self._tokens.fail("`meets` and the conditions that they are to meet stand behind the nodes")
+        return ExactQuery(form, nodes, other=nodes.that(*self._all(nodes.types)))
 
     def _total(self, form: Form) -> ExactQuery:
         """Return the query of `average height of tower`."""
@@ -102,21 +121,35 @@ class _ReadingLine:
         if not self._tokens.takes("per"):
             return query
         if self._tokens.peek().kind == "arrow":
-            kinds, target = self._relation(query.nodes.types)
-            return replace(query, group=Measure(kinds=kinds, target=target))
+            return replace(query, group=_measure_of(self._relation(query.nodes.types)))
+        if self._tokens.takes("itself"):
+            return replace(query, group=Measure())
         name = self._property_here()
         if name is None:
-            self._tokens.fail("a property or an edge stands behind `per`")
+            self._tokens.fail("a property, an edge or `itself` stands behind `per`")
         return replace(query, group=Measure(property=name))
 
     def _value(self) -> ExactQuery | None:
         """Return the query of `height of "X"`; None, with nothing taken, where no property stands here."""
         start = self._tokens.place
-        name = self._property_here()
-        if name is not None and self._tokens.takes("of"):
-            return ExactQuery("value", self._nodes(), Measure(property=name))
+        measure = self._of_edges() or Measure(property=self._property_here())
+        if measure.property is not None and self._tokens.takes("of"):
+            return ExactQuery("value", self._nodes(), measure)
         self._tokens.place = start
         return None
+
+    def _of_edges(self) -> Measure | None:
+        """Return `since of -member_of-> club`; None, with nothing taken, where no property of edges stands here."""
+        start = self._tokens.place
+        name = self._tokens.takes_longest(self._edge_properties)
+        if name is not None and self._tokens.takes("of") and self._tokens.peek().kind == "arrow":
+            return replace(_measure_of(self._relation()), property=name)
+        self._tokens.place = start
+        return None
+
+    @property
+    def _edge_properties(self) -> Collection[str]:
+        return Store.of(self._graph).edge_properties
 
     def _of(self) -> None:
         if not self._tokens.takes("of"):
@@ -127,8 +160,11 @@ class _ReadingLine:
 
     def _measure(self) -> Measure:
         if self._tokens.takes("number", "of"):
-            kinds, target = self._relation()
-            return Measure(kinds=kinds, target=target)
+            are_edges = self._tokens.takes("edges")
+            return replace(_measure_of(self._relation()), are_edges=are_edges)
+        of_edges = self._of_edges()
+        if of_edges is not None:
+            return of_edges
         name = self._property_here()
         if name is None:
             names = ", ".join(self._graph.arrays.properties.names) or "none"
@@ -208,12 +244,12 @@ class _ReadingLine:
                 self._tokens.fail("a name in quotation marks stands behind `is`")
             return Among(self._named(frozenset()))
         if self._tokens.takes("number", "of"):
-            kinds, target = self._relation(types)
-            return Joined(kinds, target, comparison=self._sign(), number=self._number())
+            are_edges = self._tokens.takes("edges")
+            joined = self._relation(types)
+            return replace(joined, comparison=self._sign(), number=self._number(), are_edges=are_edges)
         if self._tokens.peek().kind == "arrow":
             extent = _EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
-            kinds, target = self._relation(types, extent)
-            return Joined(kinds, target, extent=extent)
+            return self._relation(types, extent)
         return self._of_property()
 
     def _either(self, types: frozenset[int]) -> Either:
@@ -237,17 +273,40 @@ class _ReadingLine:
         """Return `height >= 50`, `country = "Belgium"`, `has height`."""
         has = self._tokens.takes("has")
         name = self._property_here()
+        if name is None and self._tokens.peek(1).text.casefold() == "contains" and self._tokens.takes(NAME):
+            name = NAME
         if name is None:
             self._tokens.fail('a condition stands here: `-EDGE-> ...`, `FIELD >= VALUE`, `has FIELD`, `is "NAME"`')
-        if has:
-            return Filled(name)
+        return Filled(name) if has else self._valued(name)
+
+    def _valued(self, name: str) -> Valued:
+        """Return what is said of a property behind its name: `>= 50`, `= "Belgium"`."""
+        if self._tokens.takes("contains"):
+            if self._tokens.peek().kind != "text":
+                self._tokens.fail("a text in quotation marks stands behind `contains`")
+            return Valued(name, "contains", self._tokens.take().text[1:-1])
         sign = self._sign()
+        told = self._told()
+        if told is not None:
+            return Valued(name, sign, told)
         if self._tokens.peek().kind != "text":
             return Valued(name, sign, self._number())
         value = self._tokens.take().text[1:-1]
         if sign not in ("=", "!="):
             self._tokens.fail("texts are compared by = and != alone")
         return Valued(name, sign, value)
+
+    def _told(self) -> Told | None:
+        """Return `average height of tower`, `born at -father-> person`; None, with nothing taken, for others."""
+        start, form = self._tokens.place, next((one for one in _TOLD if self._tokens.takes(one)), "value")
+        name = self._property_here()
+        if name is not None and form == "value" and self._tokens.takes("at"):
+            joined = self._relation()
+            return Told(name, joined.target, kinds=joined.kinds)
+        if name is not None and self._tokens.takes("of"):
+            return Told(name, self._part(), cast(Literal["value", "average", "median"], form))
+        self._tokens.place = start
+        return None
 
     def _sign(self) -> Comparison:
         sign = _SIGNS.get(self._tokens.peek().text)
@@ -263,20 +322,17 @@ class _ReadingLine:
         self._tokens.take()
         return number
 
-    def _relation(self, types: frozenset[int] = frozenset(), extent: str = "some") -> tuple[tuple[int, ...], NodeSet]:
+    def _relation(self, types: frozenset[int] = frozenset(), extent: Extent = "some") -> Joined:
         token = self._tokens.peek()
         if token.kind != "arrow":
             self._tokens.fail("an edge stands here: -EDGE-> or <-EDGE-")
         self._tokens.take()
         if extent != "some":
             self._tokens.takes(extent)
-        if self._tokens.takes("("):
-            target = self._nodes()
-            if not self._tokens.takes(")"):
-                self._tokens.fail("close the bracket")
-        else:
-            target = self._plain_nodes()
-        names = token.text.strip("<->").split("|")
+        target = self._part()
+        label, _, conditions = token.text.strip("<->").partition("[")
+        names = label.split("|")
+        where = _ReadingLine(conditions.removesuffix("]"), self._graph)._where() if conditions else ()
         kinds: set[int] = set()
         for name in names:
             for edge in self._edges(name):
@@ -287,7 +343,35 @@ class _ReadingLine:
         fitting = self._fitting(kinds, types, target)
         if not fitting:
             self._tokens.fail(f"no edge {token.text} joins these kinds of nodes")
-        return tuple(sorted(fitting)), target
+        return Joined(tuple(sorted(fitting)), target, extent=extent, where=where)
+
+    def _part(self) -> NodeSet:
+        """Return nodes within a condition: in brackets where more than a kind and a name is said of them."""
+        if not self._tokens.takes("("):
+            return self._plain_nodes()
+        nodes = self._nodes()
+        if not self._tokens.takes(")"):
+            self._tokens.fail("close the bracket")
+        return nodes
+
+    def _where(self) -> tuple[Valued, ...]:
+        """Return what the edges' own properties are to meet: `since >= 1930 and not role = "guest"`."""
+        conditions: list[Valued] = []
+        while True:
+            is_denied = self._tokens.takes("not")
+            name = self._tokens.takes_longest(self._edge_properties)
+            if name is None:
+                names = ", ".join(sorted(self._edge_properties)) or "none"
+                self._tokens.fail(f"a property of edges stands here; properties: {names}")
+            condition = self._valued(name)
+            if condition.comparison == "contains" or isinstance(condition.value, Told):
+                self._tokens.fail("properties of edges are compared with values alone, texts by = and !=")
+            conditions.append(replace(condition, negated=is_denied))
+            if not self._tokens.takes("and"):
+                break
+        if self._tokens.peek().kind != "end":
+            self._tokens.fail("write `and` between conditions on an edge")
+        return tuple(conditions)
 
     def _plain_nodes(self) -> NodeSet:
         kinds = self._kinds()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from orienteer.reading.clauses import Objects, all_said, had_by
 from orienteer.reading.context import Context, Parse, best
+from orienteer.reading.edges_said import value_said
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.names import names_at
@@ -45,6 +46,8 @@ def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
             yield from all_said(context, owned)
     for related in relational_nouns(context, place):
         yield from all_said(context, related)
+    for valued in value_said(context, place, NodeSet()):
+        yield from all_said(context, valued)
     yield from _nouns_of_many(context, place)
     yield from _common(context, place)
 

@@ -9,14 +9,16 @@ from orienteer.reading.adjectives import properties_of
 from orienteer.reading.comparisons import compared, compared_with, count, or_so, sign
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
+from orienteer.reading.edges_said import as_rows
 from orienteer.reading.joints import all_joined, contrary, denied, joined
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.phrases import noun_had
 from orienteer.reading.properties import properties_named, property_said
-from orienteer.reading.query import Comparison, Filled, Joined, NodeSet, Valued
+from orienteer.reading.query import Comparison, Filled, Joined, NodeSet, Told, Valued
 from orienteer.reading.rankings import most_had
 from orienteer.reading.relations import Relation
+from orienteer.reading.told import FORMS
 from orienteer.reading.units import LIGHT_FIT
 from orienteer.reading.verbs import Verbs, verb_joined
 from orienteer.reading.vocabulary import WORDS
@@ -89,12 +91,25 @@ def _amount_of_property(context: Context, begin: int, nodes: NodeSet, *, is_deni
                 end, (meant, number), _ = or_so(context, parse, (comparison.value, amount.value))
                 yield Parse(end, nodes.that(Valued(facts.name, meant, number, is_denied)), cost)
 
+    for beyond in sign(context, begin) if not is_denied else ():
+        yield from _average(context, beyond.last, nodes, beyond.value)
     for facts in properties_of(context, nodes):
         for amounts in compared(context, begin, facts, default=None) if facts.kind == "number" else ():
             for named in properties_named(context, amounts.last, nodes):
                 if named.facts == facts:  # "between 20 and 40 berths", "40 or more berths"
                     conditions = contrary(amounts.value) if is_denied else amounts.value
                     yield Parse(named.last, nodes.that(*conditions), named.cost + amounts.cost - 0.05)
+
+
+def _average(context: Context, place: int, nodes: NodeSet, comparison: Comparison) -> Iterator[Parse[NodeSet]]:
+    """Yield `[above] average salary`: the average of all of a kind, of which nothing more was said."""
+    for form in FORMS if not nodes.conditions and nodes.best is None else ():
+        last = context.end_of(place, form)
+        for facts, end, cost in properties_named(context, last, nodes) if last is not None else ():
+            types = context.relations.types_of(nodes) & facts.types
+            if facts.is_measured and len(types) == 1:
+                told = Told(facts.name, NodeSet(types), form)
+                yield Parse(end, nodes.that(Valued(facts.name, comparison, told)), cost)
 
 
 def _limit(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
@@ -205,7 +220,8 @@ def _edge_noun(
     for unit in context.units.edges.get(place, ()):
         relation = next(noun_had(context, nodes, unit, NodeSet()), None)
         if relation is not None:
-            yield joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
+            had = joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
+            yield as_rows(context, had) if amount is not None else had
             for target in context.described(Parse(unit.last, relation.target, 0.1)):
                 cut = next(noun_had(context, nodes, unit, target.value), None)
                 if cut is not None and target.last > unit.last and not _is_of_many(context, place, target):

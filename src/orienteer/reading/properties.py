@@ -12,6 +12,7 @@ from orienteer.reading.context import Context, Parse
 from orienteer.reading.joints import contrary
 from orienteer.reading.lexicon import PropertyFacts, ValueUnit
 from orienteer.reading.query import Best, Either, Filled, Measure, NodeSet, Valued
+from orienteer.reading.told import beside_told
 from orienteer.reading.vocabulary import WORDS
 
 _MOST_VALUES = 5  # in a row: `green, red or blue`
@@ -70,6 +71,8 @@ def _compared(
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `over 5`, `between 5 and 8`, `over 5 and below 8`."""
     facts, _, cost = named
+    if not is_denied:
+        yield from (told._replace(cost=told.cost + cost) for told in beside_told(context, begin, facts, nodes))
     for parse in compared(context, begin, facts):
         conditions = contrary(parse.value) if is_denied else parse.value
         yield Parse(parse.last, nodes.that(*conditions), cost + parse.cost - 0.05)

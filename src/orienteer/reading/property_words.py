@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -14,10 +16,11 @@ from orienteer.reading.words import QuestionWords, SchemaWords, alike, split_lab
 from orienteer.remembered import cached_method
 from orienteer.text.units import UNITS
 
+_EDGES = 20_000  # edges that tell what properties edges have
 _SAMPLE = 200  # values of a property that tell what it holds
 _MOSTLY = 0.8  # share of values that are numbers; a question that leaves out the others says how many
 _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
-_YEAR_WORDS = WORDS["ages"] | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
+_YEAR_WORDS = WORDS["ages"] | {"year", "since", "until", "dissolved", "closed", "ended", "died", "lit", "light"}
 _NO_UNITS = frozenset(unit for unit in UNITS if len(unit) < 4) | {"year", "years", "pound", "mile"}
 """Units that are other words, too: a property that is called so alone is not told in them."""
 _LONGEST_ACRONYM = 5  # letters
@@ -27,13 +30,87 @@ _LONGER = 3  # letters that one of two stems of one word has more
 _ALIKE = 0.7  # likeness of stems that are one word
 
 
+class Columns(Protocol):
+    """The properties of nodes, or those of edges."""
+
+    @property
+    def names(self) -> Collection[str]:
+        """Return what the properties are called."""
+
+    def sample(self, name: str) -> list[object]:
+        """Return some of the values of a property."""
+
+    def types(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the types of nodes that have a property, and those of edges."""
+
+    def called(self, text: str) -> Collection[str]:
+        """Return the properties that have a value."""
+
+
+class NodeColumns:
+    """The properties of the nodes of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._node_types, self._properties = graph.arrays.node_types, graph.arrays.properties
+        self.names, self.called = graph.arrays.properties.names, graph.arrays.properties.names_with_value
+
+    def sample(self, name: str) -> list[object]:
+        """Return some of the values of a property."""
+        rows = self._properties.rows(name)
+        values = self._properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
+        return [value for value in values if value is not None]
+
+    def types(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the types of nodes that have a property, and those of edges: none."""
+        counts = np.bincount(self._node_types[self._properties.rows(name)])
+        return frozenset(np.flatnonzero(counts).tolist()), frozenset()
+
+
+class EdgeColumns:
+    """The properties of the edges of one graph; of a large one by some of its edges."""
+
+    def __init__(self, graph: Graph) -> None:
+        adjacency, texts = graph.arrays.adjacency, graph.arrays.edge_extras
+        self._values: dict[str, list[object]] = {}
+        self._types: dict[str, set[int]] = {}
+        every = max(1, len(adjacency.kind) // _EDGES)
+        numbers = adjacency.extras(slice(None, None, every)) if texts is not None else None
+        if texts is None or numbers is None:
+            numbers = np.zeros(0, np.int32)
+        kinds = adjacency.kind[::every][: len(numbers)]
+        is_known = (numbers >= 0) & (kinds % 2 == 0 if every == 1 else True)
+        for number, kind in zip(numbers[is_known].tolist(), kinds[is_known].tolist(), strict=True):
+            assert texts is not None, "edges without texts have no numbers of them"
+            for name, value in json.loads(texts.raw(number)).get("properties", {}).items():
+                if value is not None:
+                    self._values.setdefault(name, []).append(value)
+                    self._types.setdefault(name, set()).add(kind >> 1)
+        self.names = tuple(self._values)
+        self._called: dict[str, set[str]] = {}
+        for name, values in self._values.items():
+            for text in {value.casefold() for value in values if isinstance(value, str)}:
+                self._called.setdefault(text, set()).add(name)
+
+    def sample(self, name: str) -> list[object]:
+        """Return some of the values of a property."""
+        return self._values[name][:: max(1, len(self._values[name]) // _SAMPLE)]
+
+    def types(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the types of nodes that have a property, none, and those of edges."""
+        return frozenset(), frozenset(self._types[name])
+
+    def called(self, text: str) -> Collection[str]:
+        """Return the properties that have a value."""
+        return self._called.get(text.casefold(), ())
+
+
 class PropertyWords:
     """Finds the properties of one graph, and their values, by words. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
-        self._arrays, self._vocabulary = graph.arrays, vocabulary
+    def __init__(self, graph: Graph, vocabulary: SchemaWords, columns: Columns) -> None:
+        self._arrays, self._vocabulary, self._columns = graph.arrays, vocabulary, columns
         self._groups = [frozenset(map(vocabulary.stem, group)) for group in ENGLISH.groups["properties"]]
-        samples = {name: self._sample(name) for name in graph.arrays.properties.names}
+        samples = {name: columns.sample(name) for name in columns.names}
         facts = {name: self._facts(name, sample) for name, sample in samples.items()}
         self.facts = {
             name: own for name, own in facts.items() if own.kind != "text" or not self._are_ids(samples[name])
@@ -45,12 +122,6 @@ class PropertyWords:
             isinstance(value, str) and self._arrays.ids.find(value) is not None for value in values
         )
 
-    def _sample(self, name: str) -> list[object]:
-        """Return some of the values of a property."""
-        rows = self._arrays.properties.rows(name)
-        values = self._arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
-        return [value for value in values if value is not None]
-
     def _facts(self, name: str, sample: Sequence[object]) -> PropertyFacts:
         words = [word for part in split_label(name, self._arrays.tokenizer) for word in part]
         # "Milliseconds" says what it is told in; a year that something was in is no number of years
@@ -58,13 +129,11 @@ class PropertyWords:
         unit = words[-1] if is_unit else None
         content = [word for word in words if word != unit] or words
         content = [word for word in content if word not in WORDS["light"]] or content
-        types = frozenset(
-            np.flatnonzero(np.bincount(self._arrays.node_types[self._arrays.properties.rows(name)])).tolist()
-        )
         stems = tuple(self._vocabulary.stem(word) for word in content)
+        types, edges = self._columns.types(name)
         true = "yes" if any(str(value).casefold() in ("yes", "no") for value in sample) else "true"
         is_list = any(isinstance(value, list) for value in sample)
-        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true, is_list)
+        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true, is_list, edges)
 
     def units(self, reading: QuestionWords) -> list[list[PropertyUnit]]:
         """Return by place the words from there on that name properties."""
@@ -139,7 +208,7 @@ class PropertyWords:
             if surface.replace(".", "").isdigit():
                 continue
             for value in _forms(surface):
-                for name in self._arrays.properties.names_with_value(value):
+                for name in self._columns.called(value):
                     if name not in self.facts or "name" in name.casefold():
                         continue
                     yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)

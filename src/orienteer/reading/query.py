@@ -14,8 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+ValueComparison: TypeAlias = Comparison | Literal["contains"]
+NAME = "name"
+"""What the name of a node is called where no property is called so."""
 Extent: TypeAlias = Literal["some", "every", "only"]
-Form: TypeAlias = Literal["list", "count", "test", "value", "average", "sum", "compare", "every", "path"]
+Form: TypeAlias = Literal[
+    "list", "count", "test", "value", "average", "median", "sum", "compare", "every", "share", "majority", "path"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +43,33 @@ class Joined:
     """How many nodes of the set are to be reached; at least one where there is no comparison."""
     extent: Extent = "some"
     """Whether edges lead to `some` of the set, to `every` one of them, or to `only` these; to one of them at least."""
+    where: tuple[Valued, ...] = ()
+    """What the edges' own properties are to meet, all of it on one edge."""
+    are_edges: bool = False
+    """With a comparison: edges are counted, and not the nodes that they lead to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A value that the graph tells: what a node has for a property, or the average or median of what nodes have."""
+
+    property: str
+    nodes: NodeSet
+    form: Literal["value", "average", "median"] = "value"
+    kinds: tuple[int, ...] = ()
+    """Of a `value`, the edges that lead to the nodes from what is compared: to any of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Valued:
-    """A property of the node compares so with a value: a text, or a number in the property's own unit."""
+    """A property of the node compares so with a value: a text, a number in the property's own unit, or what is told.
+
+    One that `contains` a text may be `name`, where no property is called so.
+    """
 
     property: str
-    comparison: Comparison
-    value: str | float
+    comparison: ValueComparison
+    value: str | float | Told
     negated: bool = False
 
 
@@ -71,11 +94,18 @@ Condition: TypeAlias = Among | Joined | Valued | Filled | Either
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What nodes are compared by: a property, or the number of distinct nodes of a set that edges lead to."""
+    """What nodes are compared by: a property, or the number of distinct nodes of a set that edges lead to.
+
+    With both, what is measured is a property of those edges; with neither, as a group, it is the node itself.
+    """
 
     property: str | None = None
     kinds: tuple[int, ...] = ()
     target: NodeSet | None = None
+    where: tuple[Valued, ...] = ()
+    """What the edges' own properties are to meet."""
+    are_edges: bool = False
+    """The edges are counted, and not the nodes that they lead to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +150,22 @@ class ExactQuery:
     measure: Measure | None = None
     """What `value`, `average`, `sum` and `compare` read of them."""
     other: NodeSet | None = None
-    """With `compare`: whether `nodes` have more of the measure than these, or less. With `every`: `nodes` with the
-    conditions that all of them are to meet. With `path`: the nodes that it leads to."""
+    """With `compare`: whether `nodes` have more of the measure than these, or less. With `path`: where it leads to.
+    With `every`, `share` and `majority`: `nodes` with the conditions that all, some or most of them are to meet."""
     descending: bool = True
     group: Measure | None = None
-    """With `count`, `average` and `sum`: what they are told for each of: a property's values, or the nodes of a set
-    that edges lead to."""
+    """With `count`, `average`, `median` and `sum`: what they are told for each of: a property's values, or the nodes of
+    a set that edges lead to."""
 
     @property
     def claimed(self) -> tuple[Condition, ...]:
-        """Return the conditions that all nodes are to meet, with `every`: those that `other` has beyond `nodes`."""
+        """Return the conditions that all, some or most nodes are to meet: those that `other` has beyond `nodes`."""
         return self.other.conditions[len(self.nodes.conditions) :] if self.other is not None else ()
+
+
+def is_of_edges(measure: Measure | None) -> bool:
+    """Return whether a measure is a property of edges."""
+    return measure is not None and measure.property is not None and measure.target is not None
 
 
 def negated(condition: Condition) -> Condition:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from orienteer.reading.adjectives import superlatives_at
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
+from orienteer.reading.edges_said import rows_done
 from orienteer.reading.joints import complain_of_many, measured, most
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.lexicon import EdgeUnit
@@ -32,7 +33,12 @@ def measures_at(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
         yield from _things_done(context, head, nodes)
     for unit in context.units.edges.get(begin, ()):
         for relation in noun_had(context, nodes, unit, NodeSet()):
-            yield measured(relation, unit.last, 0.1)
+            yield measured(
+                relation,
+                unit.last,
+                0.1,
+                are_edges=context.relations.are_rows(relation.kinds, context.at(unit.last - 1)),
+            )
 
 
 def _related_kinds(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
@@ -80,6 +86,8 @@ def most_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, fram
     if number is None and word not in WORDS["counting things"]:
         return  # "the largest ship" is one, and no number of ships
     begin = number or begin + 1
+    for noun in rows_done(context, begin, nodes, verb, frame):
+        yield most(noun.value, noun.last, noun.cost, descending=is_more, are_edges=True)
     heads = heads_at(context, begin)
     counted = [further for head in heads for further in context.described(head)]
     for head in counted if heads else [Parse(begin, NodeSet(), 0.2)]:
@@ -143,7 +151,8 @@ def most_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
     for unit in context.units.edges.get(begin, ()):
         relation = next(noun_had(context, nodes, unit, NodeSet()), None)
         if relation is not None:
-            yield most(relation, unit.last, 0.1, descending=is_more)
+            are_edges = context.relations.are_rows(relation.kinds, context.at(unit.last - 1))
+            yield most(relation, unit.last, 0.1, descending=is_more, are_edges=are_edges)
 
 
 def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:

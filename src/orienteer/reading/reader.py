@@ -16,6 +16,7 @@ from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
 from orienteer.reading.clauses import all_said, one_said
 from orienteer.reading.context import Context, Parse
+from orienteer.reading.edges_said import facts_of_edges
 from orienteer.reading.kinds import people_of
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
@@ -28,6 +29,7 @@ from orienteer.reading.query import (
     Joined,
     NodeSet,
     Valued,
+    edges_of,
     joined_of,
     placed,
     without,
@@ -35,8 +37,9 @@ from orienteer.reading.query import (
 from orienteer.reading.questions import read_queries
 from orienteer.reading.refusals import nearest_questions, not_understood, refusal_of, unsupported
 from orienteer.reading.relations import SchemaRelations
+from orienteer.reading.texts_said import said_within
 from orienteer.reading.unanswered import Unanswered
-from orienteer.reading.units import NameUnit, Units, ValueUnit
+from orienteer.reading.units import LIGHT_FIT, NameUnit, Units, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.wording import QueryWording
 from orienteer.reading.words import QuestionWords, SchemaWords
@@ -198,6 +201,8 @@ class RulesReader:
             return _unread(context, unsupported("two conditions cannot hold together: say it in two questions"))
         if _counts_between(parse.value):
             return _unread(context, unsupported("no edge joins what is counted to it: name the kinds between them"))
+        if any(self._is_beside(context, parse.value, date, place) for date, place in context.bare_dates.items()):
+            return _unread(context, unsupported("the date may be that of an edge: say when what was, or began"))
         query = _but_others(context, parse.value)
         if query is None:
             return _unread(context, not_understood("other"))
@@ -206,13 +211,20 @@ class RulesReader:
             return _unread(context, not_understood(ordinals[0]))
         return _Understood(behind, parse.cost, rules=_rules_of(context, parse.value))
 
+    def _is_beside(self, context: Context, query: ExactQuery, date: object, place: int) -> bool:
+        """Return whether a date with no word of its own was given to a node, and stands behind an edge with dates."""
+        is_given = any(date in nodes.conditions for nodes in _sets_within(query))
+        behind = any(unit.fit > LIGHT_FIT for at in range(place) for unit in context.units.edges.get(at, ()))
+        return is_given and behind and any(own.is_measured for own in facts_of_edges(context, list(edges_of(query))))
+
     def _contradicts(self, nodes: NodeSet) -> bool:
         """Return whether conditions of a set rule one another out, or say nothing: "a planting in X but not in Y"."""
         among = [condition for condition in nodes.conditions if isinstance(condition, Among)]
         is_empty = any(
             set(one.rows) <= set(other.rows) for one in among for other in among if not one.negated and other.negated
         )
-        edges = [c for c in nodes.conditions if isinstance(c, Joined) and c.comparison is None and c.extent == "some"]
+        joined = (condition for condition in nodes.conditions if isinstance(condition, Joined) and not condition.where)
+        edges = [one for one in joined if one.comparison is None and one.extent == "some"]
         kinds = {one.kinds for one in edges if one.negated} & {one.kinds for one in edges if not one.negated}
         return is_empty or any(map(self._relations.is_single, kinds))
 
@@ -313,7 +325,8 @@ class RulesReader:
         written = vocabulary.read(text)
         if len(written.words) > _MOST_WORDS:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
-        reading = vocabulary.corrected(written, right=ENGLISH.opening)
+        held = said_within([word.text for word in written.words], WORDS["before text"])
+        reading = vocabulary.corrected(written, right=ENGLISH.opening | held)
         units, respelled = self.lexicon.units(reading)
         read = self._read(reading, units, ordinals)
         try:
@@ -327,7 +340,7 @@ class RulesReader:
     def _read(self, reading: QuestionWords, units: Units, ordinals: list[str]) -> _Understood:
         """Return what words mean, by what each may be."""
         context = Context(reading, units, self.lexicon)
-        grouped = _grouped(context)
+        grouped, majority = _grouped(context), _majority(context)
         unsaid = _unanswerable(context)
         if unsaid is not None:
             return _unread(context, not_understood(unsaid))
@@ -342,6 +355,8 @@ class RulesReader:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
         if grouped is not None and not (parses and _is_of_each(parses[0].value)):
             return _unread(context, not_understood(grouped))
+        if majority is not None and not (parses and parses[0].value.form == "majority"):
+            return _unread(context, not_understood(majority))
         if any(_is_torn(parses[0], other) for other in parses[1:]):
             return _Understood(
                 None, refusal=unsupported("what follows `and` may be said of either: make two questions of it")
@@ -461,11 +476,22 @@ def _is_of_every(query: ExactQuery) -> bool:
     return is_plain and any(condition.extent == "every" for condition in joined_of(query.nodes))
 
 
+def _majority(context: Context) -> str | None:
+    """Return `most` where it is more than half: `most of the`."""
+    for place, word in enumerate(context.words):
+        before, behind = context.at(place - 1), context.words[place + 1 : place + 3]
+        if word == "most" and before != "the" and behind in _MAJORITIES:
+            return context.reading.surface(place, place + 1)
+    return None
+
+
 def _unanswerable(context: Context) -> str | None:
     """Return a word that no query answers: what ties two parts together, `most` as a majority, a letter `a`."""
     for place, word in enumerate(context.words):
         before = context.at(place - 1)
         is_owned = word in ("their", "its", "his", "her") and before not in WORDS["before their"]
+        is_owned = is_owned and context.words[place - 2 : place] != ["that", "of"]
+        is_owned = is_owned and not (before == "in" and _is_text(context, place + 1))  # "X in their name"
         if is_owned and not any(mark in context.reading.text for mark in ".;:") and place < context.end - 1:
             return context.reading.surface(place, place + 1)
         if (
@@ -474,11 +500,15 @@ def _unanswerable(context: Context) -> str | None:
             return context.reading.surface(place, place + 1)
         if word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:]):
             return context.reading.surface(place, place + 1)
-        if word == "most" and before != "the" and context.words[place + 1 : place + 3] in _MAJORITIES:
-            return context.reading.surface(place, place + 1)
         if word == "a" and before in ("a", "an", "the"):  # "an A licence"
             return context.reading.surface(place, place + 1)
     return None
+
+
+def _is_text(context: Context, place: int) -> bool:
+    """Return whether a word is that for the name of nodes, or for a property that holds texts."""
+    own = (context.lexicon.properties[unit.property].kind for unit in context.units.properties.get(place, ()))
+    return context.at(place) in WORDS["name of node"] or "text" in own
 
 
 def _is_of_either(nodes: NodeSet) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.reading.edge_labels import SAME_WORD, EdgeLabels, Voice
 from orienteer.reading.lexicon import EdgeUnit, Lexicon
@@ -84,13 +85,28 @@ class SchemaRelations:
 
     @cached_method(_MOST_KINDS)
     def _is_single(self, kind: int) -> bool:
+        is_same, is_parallel = self._repeated(kind)
+        return not (is_same & ~is_parallel).any()
+
+    def _repeated(self, kind: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Mark the edges that are of the node before, and those that lead to the same one as well: (edges - 1,) each.
+
+        A node's edges stand together: where it has two neighbours, two of them stand side by side.
+        """
         arrays = self._lexicon.graph.arrays
         mask = np.zeros(2 * len(arrays.types.edges), np.bool_)
         mask[kind] = True
         entries = arrays.adjacency.entries(np.arange(len(arrays), dtype=np.int32), mask)
-        # A node's edges stand together: where it has two neighbours, two of them stand side by side.
         is_same = entries.owner[1:] == entries.owner[:-1]
-        return not (is_same & (entries.neighbor[1:] != entries.neighbor[:-1])).any()
+        return is_same, is_same & (entries.neighbor[1:] == entries.neighbor[:-1])
+
+    def are_rows(self, kinds: tuple[int, ...], noun: str) -> bool:
+        """Return whether a noun counts edges, of which several join two nodes: goals are, and members are people."""
+        return self.labels.are_events(kinds, noun) and any(map(self._are_rows, kinds))
+
+    @cached_method(_MOST_KINDS)
+    def _are_rows(self, kind: int) -> bool:
+        return bool(self._repeated(kind)[1].any())
 
     def able(self, nodes: NodeSet, measure: Measure) -> NodeSet:
         """Return those named nodes of which a measure can be taken."""

@@ -10,7 +10,8 @@ from orienteer.errors import BadOption
 from orienteer.text.sentences import one_line
 
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow><-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->)|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])"""
+    r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow><-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->"""
+    r"""|<?-[^<>"[]+\[(?:[^]"]|"[^"]*")*\]->?(?=\s|$))|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])"""
     r"""|(?P<word>[^\s"()|<>=!]+))"""
 )
 _LONGEST = 4_000  # characters
@@ -56,6 +57,10 @@ class Tokens:
             return False
         self.place += len(words)
         return True
+
+    def has(self, word: str) -> bool:
+        """Return whether a word stands anywhere in the line, outside quotation marks."""
+        return any(token.kind == "word" and token.text.casefold() == word for token in self._tokens)
 
     def takes_longest(self, names: Iterable[str]) -> str | None:
         """Take the longest of some names that stands here, and return it; None where none does."""

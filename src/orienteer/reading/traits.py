@@ -23,6 +23,7 @@ from orienteer.reading.properties import (
     values_at,
 )
 from orienteer.reading.query import Best, Condition, Measure, NodeSet, Valued
+from orienteer.reading.told import beside_told, than_told
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 _BEGINNING = WORDS["ages"] | WORDS["begun"]
@@ -68,6 +69,7 @@ def _beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
         yield from _beyond_all(context, than, nodes, facts, ascending=ascending)
         yield from _beyond_amount(context, than, nodes, facts, ascending=ascending)
         yield from _beyond_another(context, than, nodes, facts, ascending=ascending)
+        yield from than_told(context, than, facts, nodes, ">" if ascending else "<")
 
 
 def _beyond_all(
@@ -179,6 +181,7 @@ def _verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
             last = property_again(context, parse.last, fitting[0])
             last = context.skip(last, WORDS["occupants"])  # "hold over a hundred people"
             yield Parse(last, nodes.that(*parse.value), parse.cost)
+        yield from beside_told(context, place + 1, fitting[0], nodes)
         most = context.skip(place + 1)
         is_more = ENGLISH.most.get(context.at(most))
         if is_more is not None and nodes.best is None:

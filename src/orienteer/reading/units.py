@@ -92,6 +92,8 @@ class PropertyFacts:
     """The value that means yes: `true`, or `yes`."""
     is_list: bool = False
     """Some node has several values: of such, `a and b` are both."""
+    edges: frozenset[int] = frozenset()
+    """Of a property of edges, the edge types that have it."""
 
     @property
     def is_measured(self) -> bool:
@@ -109,13 +111,18 @@ class Units:
     properties: dict[int, list[PropertyUnit]] = field(default_factory=dict)
     values: dict[int, list[ValueUnit]] = field(default_factory=dict)
     quantities: dict[int, Quantity] = field(default_factory=dict)
+    edge_properties: dict[int, list[PropertyUnit]] = field(default_factory=dict)
+    edge_values: dict[int, list[ValueUnit]] = field(default_factory=dict)
 
     def covered(self) -> set[int]:
         """Return the places of words that may be something."""
         edges = {first: [unit for unit in units if unit.fit > LIGHT_FIT] for first, units in self.edges.items()}
         places = {
             place
-            for units in (self.types, self.names, edges, self.properties, self.values)
+            for units in (
+                *(self.types, self.names, edges, self.properties, self.values),
+                *(self.edge_properties, self.edge_values),
+            )
             for first, spans in units.items()
             for span in spans
             for place in range(first, span.last)

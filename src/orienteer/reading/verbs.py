@@ -10,6 +10,7 @@ from orienteer.reading.comparisons import count
 from orienteer.reading.context import Context, Parse
 from orienteer.reading.edge_labels import Voice
 from orienteer.reading.edge_words import SYNONYM
+from orienteer.reading.edges_said import as_rows, rows_done
 from orienteer.reading.joints import any_of, are_single, condition, contrary, joined, joined_together
 from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.objects import Objects, objects_at
@@ -60,6 +61,7 @@ def verb_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
     for verbs, begin, frame, is_strict in actions_at(context, place):
         yield from _done(context, place, nodes, verbs)
         yield from most_done(context, begin, nodes, verbs.units[0], frame)
+        yield from _rows_done(context, begin, nodes, verbs.units[0], frame)
         for objects in objects_at(context, begin):
             yield from verb_joined(context, nodes, verbs, frame, objects, is_strict=is_strict)
 
@@ -83,6 +85,16 @@ def _done(context: Context, place: int, nodes: NodeSet, verbs: Verbs) -> Iterato
     if is_passive and participle.endswith(("ed", "en", "wn", "ung")) and context.is_over(verbs.last):
         for relation in context.relations.named(nodes, verbs.units[0].edges, Voice.PASSIVE, NodeSet()):
             yield joined(relation, verbs.last, 0.2)
+
+
+def _rows_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Voice) -> Iterator[Parse[NodeSet]]:
+    """Yield `[scored] more than 2 goals`, `[scored] a goal`, `[scored] no goals`: a verb, and the noun for it."""
+    for amount in count(context, place):
+        for noun in rows_done(context, amount.last, nodes, verb, frame):
+            yield as_rows(context, joined(noun.value, noun.last, noun.cost, amount=amount.value))
+    is_denied = context.at(place) == "no"
+    for noun in rows_done(context, context.skip(place + is_denied), nodes, verb, frame):
+        yield joined(noun.value, noun.last, noun.cost, is_denied=is_denied)
 
 
 def neither_verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:

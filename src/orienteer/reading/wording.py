@@ -12,10 +12,25 @@ from datetime import date
 from itertools import count
 
 from orienteer.graph.store import Graph
-from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Filled, Joined, Measure, NodeSet, Valued
+from orienteer.query.store import Store
+from orienteer.reading.query import (
+    Among,
+    Best,
+    Condition,
+    Either,
+    ExactQuery,
+    Filled,
+    Joined,
+    Measure,
+    NodeSet,
+    Told,
+    Valued,
+    is_of_edges,
+)
 from orienteer.text.sentences import single_spaced
 
 _WORDS = {"list": "", "count": "count ", "test": "whether any "}
+_CLAIMS = {"every": "whether every", "majority": "whether most", "share": "share of"}
 _BARE = re.compile(r"[^\W\d]\w*")
 
 
@@ -33,15 +48,14 @@ class QueryWording:
         if query.group is not None:
             whole = self.line(replace(query, group=None))
             group = query.group
-            by = group.property if group.target is None else f"{self._relation(group.kinds)} {self._part(group.target)}"
-            return f"{whole} per {by}"
+            return f"{whole} per {self._way(group) if group.target is not None else group.property or 'itself'}"
         if query.form in _WORDS:
             return f"{_WORDS[query.form]}{nodes}"
         if query.form == "path":
             assert query.other is not None
             return f"path from {nodes} to {self._nodes(query.other)}"
-        if query.form == "every":
-            return f"whether every {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
+        if query.form in _CLAIMS:
+            return f"{_CLAIMS[query.form]} {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
         assert query.measure is not None
         measure = self.measure(query.measure)
         if query.form == "compare":
@@ -72,7 +86,30 @@ class QueryWording:
         """Return what is measured."""
         if measure.target is None:
             return str(measure.property)
-        return f"number of {self._relation(measure.kinds)} {self._part(measure.target)}"
+        if is_of_edges(measure):
+            return f"{measure.property} of {self._way(measure)}"
+        return f"number of {'edges ' if measure.are_edges else ''}{self._way(measure)}"
+
+    def _way(self, edges: Joined | Measure) -> str:
+        """Return edges with what they lead to: `-member_of [since >= 1930]-> club`."""
+        relation, extent = self._relation(edges.kinds), getattr(edges, "extent", "some")
+        if edges.where:
+            end = "->" if relation.endswith("->") else "-"
+            relation = f"{relation.removesuffix(end)} [{' and '.join(map(self.of_edge, edges.where))}]{end}"
+        target = self._part(edges.target or NodeSet())
+        return f"{relation} {target}" if extent == "some" else f"{relation} {extent} {target}"
+
+    def of_edge(self, condition: Valued) -> str:
+        """Return a condition on a property of edges."""
+        denial = "not " if condition.negated else ""
+        return f"{denial}{condition.property} {condition.comparison} {self.edge_value(condition)}"
+
+    def edge_value(self, condition: Valued) -> str:
+        """Return what a property of edges is compared with."""
+        if isinstance(condition.value, str):
+            return f'"{single_spaced(condition.value)}"'
+        assert not isinstance(condition.value, Told), "edges are compared with values alone"
+        return self._dated(condition.value, self._is_edge_dated(condition.property))
 
     def _part(self, nodes: NodeSet) -> str:
         text = self._nodes(nodes)
@@ -100,23 +137,30 @@ class QueryWording:
         if isinstance(condition, Either):
             options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
             return f"{denial}({options})"
-        relation, target = self._relation(condition.kinds), self._part(condition.target)
-        if condition.extent != "some":
-            return f"{denial}{relation} {condition.extent} {target}"
         if condition.comparison is None:
-            return f"{denial}{relation} {target}"
-        return f"{denial}number of {relation} {target} {condition.comparison} {_plain(condition.number)}"
+            return f"{denial}{self._way(condition)}"
+        edges = "edges " if condition.are_edges else ""
+        return f"{denial}number of {edges}{self._way(condition)} {condition.comparison} {_plain(condition.number)}"
 
     def _value(self, condition: Valued) -> str:
         if isinstance(condition.value, str):
             return f'"{single_spaced(condition.value)}"'
+        if isinstance(condition.value, Told):
+            return self._told(condition.value)
         return self.moment(condition.property, condition.value)
+
+    def _told(self, told: Told) -> str:
+        """Return a value that the graph tells: `average height of tower`, `born at -father-> person`."""
+        if told.kinds:
+            return f"{told.property} at {self._relation(told.kinds)} {self._part(told.nodes)}"
+        return f"{'' if told.form == 'value' else told.form + ' '}{told.property} of {self._part(told.nodes)}"
 
     def moment(self, name: str | None, value: float) -> str:
         """Return a number of a property, as a date where the property tells dates."""
-        if name is None:
-            return _plain(value)
-        if not self.is_dated(name) or value == int(value):
+        return self._dated(value, name is not None and self.is_dated(name))
+
+    def _dated(self, value: float, is_date: bool) -> str:
+        if not is_date or value == int(value):
             return _plain(value)
         year = int(value)
         days = date(year + 1, 1, 1).toordinal() - date(year, 1, 1).toordinal()
@@ -160,8 +204,11 @@ class QueryWording:
     def is_dated(self, name: str) -> bool:
         """Return whether a property tells dates, which are texts."""
         rows = self._arrays.properties.rows(name)[:1]
-        first = self._arrays.properties.values(name, rows)[0] if len(rows) else None
-        return isinstance(first, str) and "-" in first[1:]
+        return bool(len(rows)) and _is_date(self._arrays.properties.values(name, rows)[0])
+
+    def _is_edge_dated(self, name: str) -> bool:
+        _, values = Store.of(self._graph).property("edge", name)
+        return _is_date(next(iter(values.take([0]).values()), None))
 
     # -------------------------------------------------------------------------------------------------------- Cypher
 
@@ -184,7 +231,7 @@ class CypherWording:
 
     def query(self, query: ExactQuery) -> str | None:
         """Return the statement."""
-        if query.group is not None:
+        if query.group is not None or query.form in ("median", "share", "majority") or is_of_edges(query.measure):
             return None
         if query.form == "path":
             assert query.other is not None
@@ -219,7 +266,9 @@ class CypherWording:
         return f"{match} {returned}"
 
     def _is_sayable(self, nodes: NodeSet) -> bool:
-        """Return whether no condition has a superlative in it, nor is of every node of a set, or of no others."""
+        """Return whether no condition has a superlative or a told value in it, or is of every node, or no others."""
+        if any(isinstance(one, Valued) and isinstance(one.value, Told) for one in nodes.conditions):
+            return False
         return all(
             condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
             for condition in nodes.conditions
@@ -249,7 +298,7 @@ class CypherWording:
         if isinstance(condition, Either):
             options = (" AND ".join(self._condition(variable, part) for part in option) for option in condition.options)
             return "(" + " OR ".join(f"({option})" for option in options) + ")"
-        inner = self._pattern(variable, condition.kinds, condition.target)
+        inner = self._pattern(variable, condition)
         if condition.comparison is None:
             return f"EXISTS {{ {inner} }}"
         return f"COUNT {{ {inner} }} {_sign(condition.comparison)} {_plain(condition.number)}"
@@ -257,6 +306,8 @@ class CypherWording:
     def _compared(self, variable: str, condition: Valued) -> str:
         """Return a comparison with a value, texts whatever their case, dates as the texts that they are."""
         name = f"{variable}.{_quoted(condition.property)}"
+        if condition.comparison == "contains":
+            return f"toLower({name}) CONTAINS {_text(str(condition.value)).lower()}"
         if isinstance(condition.value, float):
             value = self._wording.moment(condition.property, condition.value)
             if self._wording.is_dated(condition.property):
@@ -273,17 +324,31 @@ class CypherWording:
         rows = self._arrays.properties.rows(name)[:1]
         return isinstance(self._arrays.properties.values(name, rows)[0], bool)
 
-    def _pattern(self, variable: str, kinds: Sequence[int], target: NodeSet) -> str:
-        other = f"m{next(self._numbers)}"
-        types = "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in kinds))
-        directions = {kind & 1 for kind in kinds}
+    def _pattern(self, variable: str, edges: Joined | Measure) -> str:
+        target, number = edges.target or NodeSet(), next(self._numbers)
+        types = "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in edges.kinds))
+        directions = {kind & 1 for kind in edges.kinds}
         left, right = ("<-" if directions == {1} else "-"), ("->" if directions == {0} else "-")
-        return f"MATCH ({variable}){left}[:{types}]{right}({other}{self._label(target)}){self._where(other, target)}"
+        edge = f"e{number}" if edges.where else ""
+        told = [self._of_edge(edge, condition) for condition in edges.where]
+        told += [self._condition(f"m{number}", condition) for condition in target.conditions]
+        where = f" WHERE {' AND '.join(told)}" if told else ""
+        return f"MATCH ({variable}){left}[{edge}:{types}]{right}(m{number}{self._label(target)}){where}"
+
+    def _of_edge(self, variable: str, condition: Valued) -> str:
+        """Return a condition on a property of an edge; one that is denied holds where the edge has no value, too."""
+        name = f"{variable}.{_quoted(condition.property)}"
+        text = f"{name} {_sign(condition.comparison)} {self._wording.edge_value(condition).replace(chr(34), chr(39))}"
+        return f"({name} IS NULL OR NOT {text})" if condition.negated else text
 
     def _measured(self, variable: str, measure: Measure) -> str:
         if measure.target is None:
             return f"{variable}.{_quoted(str(measure.property))}"
-        return f"COUNT {{ {self._pattern(variable, measure.kinds, measure.target)} }}"
+        return f"COUNT {{ {self._pattern(variable, measure)} }}"
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and "-" in value[1:]
 
 
 def _quoted(name: str) -> str:
