@@ -316,12 +316,14 @@ def _since(
 ) -> Iterator[Parse[tuple[Valued, ...]]]:
     """Yield `since before 2018`, `[joined] in 2005`, `[members] since 1990`.
 
-    Who "has been a member since 1990" began then, or before.
+    Who "has been a member since 1990" began in that year.
     """
     if since is not None and any(compared(context, since, facts, default=None)):
         yield from _plainly(context, since, facts)
     elif since is not None and not WORDS["so far"].isdisjoint(context.words[:place]):
-        context.complain(place, "since then may mean from then on, or from before: say when it began")
+        amount = context.units.quantities.get(context.skip(since, ("the", "year")))
+        for parse in compared_with(context, since, facts, amount, "=") if amount is not None else ():
+            yield Parse(parse.last, cast(tuple[Valued, ...], parse.value), parse.cost)
     else:
         yield from _plainly(context, place, facts)
 

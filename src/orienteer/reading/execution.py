@@ -118,7 +118,7 @@ class Executor:
         values = self._numbers(rows, query.measure)
         present = values[~np.isnan(values)]
         if not len(present):
-            return _outcome(rows, None, len(values))
+            return _outcome(rows, 0 if query.measure.are_edges else None, len(values))
         total = float(_TOTALS[query.form](present))
         return _outcome(rows, int(total) if total == int(total) else total, len(values) - len(present))
 
