@@ -18,8 +18,8 @@ from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meani
 from orienteer.protocols import Run
 from orienteer.reading.answer import Answerer, Explainer, registered_reader
 from orienteer.reading.answer_type import Understanding, understand
-from orienteer.reading.linker import AnchorConfig, PhraseLinker
 from orienteer.reading.foreign import EveryLanguage
+from orienteer.reading.linker import AnchorConfig, PhraseLinker
 from orienteer.reading.reader import RulesReader
 from orienteer.reading.words import LONGEST, SchemaWords
 from orienteer.records import (
