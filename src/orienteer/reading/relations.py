@@ -345,10 +345,11 @@ class SchemaRelations:
 
     @cached_method(_MOST_KINDS)
     def is_nameless(self, kind: int) -> bool:
-        """Return whether nodes of a type are called by their ids alone."""
+        """Return whether nodes of a type are called by their ids alone, which have figures in them."""
         arrays = self._lexicon.graph.arrays
         rows = np.flatnonzero(self._node_types == kind)[:_SAMPLED].tolist()
-        return all(arrays.ids[row].endswith(arrays.names[row]) for row in rows)
+        names = [arrays.names[row] for row in rows if arrays.ids[row].endswith(arrays.names[row])]
+        return len(names) == len(rows) and all(any(map(str.isdigit, name)) for name in names)
 
     def _is_up(self, steps: Collection[tuple[int, SchemaHop]]) -> bool | None:
         """Return whether a step leads to what a thing has one of; False if it leads back, None if neither."""
