@@ -78,7 +78,8 @@ def is_right(result: Result, kind: str, truth: Any) -> bool:
     if kind == "yesno":
         return result.answer == ("yes" if truth else "no")
     if kind == "table":
-        return is_right_table(result, {told(name): float(value) for name, value in dict(truth).items()})
+        rows = truth.items() if isinstance(truth, dict) else truth
+        return is_right_table(result, {told(name): " ".join(map(str, value)) for name, *value in rows})
     if kind == "path":
         return bool(result.hits) and result.answer is not None
     values = truth if isinstance(truth, list) else [truth]
@@ -107,13 +108,16 @@ def is_right_set(result: Result, wanted: set[str]) -> bool:
     return wanted in called and result.answer_kind in ("entity", "set", "text", None)
 
 
-def is_right_table(result: Result, wanted: dict[str, float]) -> bool:
-    """Return whether an answer says these numbers of these groups, and no more; a group of nothing may be left out."""
-    rows = dict[str, float]()
+def is_right_table(result: Result, wanted: dict[str, str]) -> bool:
+    """Return whether an answer says these values of these groups, and no more; a group of nothing may be left out."""
+    rows = dict[str, str]()
     for part in (result.answer or "").split("; "):
         name, _, value = part.rpartition(": ")
-        rows[told(name)] = number(value)
-    are_near = all(is_near(rows.get(name, 0.0), value) for name, value in wanted.items())
+        rows[told(name)] = value
+    are_near = all(
+        told(rows.get(name, 0)) == told(value) or is_near(number(rows.get(name, "0")), number(value))
+        for name, value in wanted.items()
+    )
     return bool(rows) and are_near and not rows.keys() - wanted.keys()
 
 

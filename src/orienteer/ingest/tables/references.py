@@ -72,6 +72,8 @@ ID_WORDS = frozenset({"id", "ref", "fk"})
 """Words at the end of a column's name that say that it holds ids of rows, and not codes."""
 NAME_WORDS = frozenset({"name", "title", "label", "nom", "nombre", "titel", "bezeichnung", "names"})
 """Words of columns that hold names."""
+SHORTEST_HEAD = 4
+"""Letters of a word that ends what a table is called."""
 SHOWN = 3
 
 
@@ -176,6 +178,11 @@ def closeness(column: str, own: str, key: TableKey) -> int:
         return 1 if base.endswith(f"_{own}") else 0  # manager_employee_id
     if table in (base, node_type_of(base), base.removesuffix("id")):
         return 2
+    if is_key(column) and table.endswith(f"_{base}"):
+        return 1  # type_id, of aircraft_types
+    head, last = table.rpartition("_")[2], words_of(base)[-1:] or [""]
+    if len(last[0]) >= SHORTEST_HEAD and head.endswith(last[0]) and head != last[0]:
+        return 1  # from_port, of airports
     return 1 if node_type_of(base).endswith(f"_{table}") or table.startswith(f"{base}_") else 0
 
 
