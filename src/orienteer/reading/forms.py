@@ -329,6 +329,11 @@ rules(
     Rule("how many plants does each family have", "counting counted=head 'does each' group(counted) ['has it']", _each),
     EVENTS_PER,
     Rule(
+        "the total ship mass per owner",
+        "['what is'] total -<of the> nodes=head numeric ['are there'] 'per' group measured=measure_of(numeric)",
+        _total_of_each,
+    ),
+    Rule(
         "the average wage per role",
         "['what is'] total -<of the> numeric nodes=owners ['are there'] 'per' group measured=measure_of(numeric)",
         _total_of_each,
@@ -382,6 +387,15 @@ def _fitting(context: Context, value: ExactQuery, found: Found) -> ExactQuery | 
     if "when" in context.words[:start] and kind not in ("year", "date"):
         return None
     return None if context.words[max(0, start - 2) : start] == ["how", "many"] and kind != "number" else value
+
+
+@part
+def what_has_it(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the only thing with a property that each node of a scope leads to: the type of an aircraft."""
+    if scope.named and not facts.types & context.relations.types_of(scope):
+        for relation in context.relations.unnamed(NodeSet(facts.types), "", scope):
+            if context.relations.is_single(tuple(kind ^ 1 for kind in relation.kinds)):
+                yield Parse(place, relation.joined, relation.cost + 0.1)
 
 
 @part
@@ -562,6 +576,7 @@ rules(
     Rule(
         "what is the fee of X", "value_start - edge_facts ['of'] nodes=one [own_verb] ['has it'] of_edges => of_edges"
     ),
+    Rule("maker of X", "value_start - facts scope what_has_it value(facts, what_has_it) => value"),
     Rule("how tall is X", "'how' adjective_asked scope facts=by_adjective value => value"),
     Rule("how much does X weigh", "0 'how much does'* nodes -<get> facts=stating value(facts, nodes) => value"),
     Rule("when was X built", "'when' nodes -<say nothing> facts=beginning value(facts, nodes) => value"),
@@ -574,7 +589,7 @@ rules(
         "'when' nodes=one -<say nothing> facts=dated_facts event -<prepositions> - named event_with"
         " value(facts, event_with) => value",
     ),
-    Rule("what is the highest wage", "['what is'] - highest facts exact scope=all_with over ~likely", _value_of_best),
+    Rule("what is the highest wage", "'what is' - highest facts scope=all_with over ~handy", _value_of_best),
     Rule(
         "what is the highest wage of the gardeners", "'what is' - highest facts 'of' scope=some ~handy", _value_of_best
     ),

@@ -19,16 +19,8 @@ _MOST_ASKED = 1_000  # nodes of a superlative
 
 
 def people_of(context: Context) -> frozenset[int]:
-    """Return the node types of people, by what they are called; none where no type is called so."""
-    vocabulary = context.lexicon.vocabulary
-    stems = set(map(vocabulary.stem, WORDS["people"]))
-    labels = vocabulary.node_labels
-    return frozenset(
-        number
-        for number, own in enumerate(labels)
-        for label in own
-        if stems & set(label.stems) or (label.words[-1].endswith("er") and label.words[-1] not in WORDS["no roles"])
-    )
+    """Return the node types of people."""
+    return context.lexicon.people
 
 
 def heads_at(context: Context, place: int) -> list[Parse[NodeSet]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -46,6 +47,20 @@ class Lexicon:
     def edge_properties(self) -> dict[str, PropertyFacts]:
         """Return the properties of edges by name."""
         return self._edge_property_words.facts
+
+    @cached_property
+    def people(self) -> frozenset[int]:
+        """Return the node types of people, by what they and their properties are called: what was born is one."""
+        stem, labels = self.vocabulary.stem, self.vocabulary.node_labels
+        stems, telling = set(map(stem, WORDS["people"])), set(map(stem, WORDS["properties of people"]))
+        called = {
+            number
+            for number, own in enumerate(labels)
+            for label in own
+            if stems & set(label.stems) or (label.words[-1].endswith("er") and label.words[-1] not in WORDS["no roles"])
+        }
+        known = (facts.types for facts in self.properties.values() if telling.intersection(facts.stems))
+        return frozenset(called).union(*known)
 
     def number(self, facts: PropertyFacts, row: int) -> float | None:
         """Return the number that a node has for a property; None where it has none."""
@@ -168,6 +183,8 @@ class Lexicon:
             if is_group and reading.words[last].text in ("member", "members"):
                 yield TypeUnit(last + 1, likeliest, 0.3 * (1 - best))
         like = self._types_like(reading.words[place].text) if not by_span else frozenset[int]()
+        if not (by_span or like) and reading.words[place].text in WORDS["plain people"]:
+            like = self.people
         if like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
 

@@ -142,6 +142,11 @@ class PropertyWords:
         for place in range(len(texts) - 2):  # "year of birth", "date of launch"
             if texts[place] in WORDS["general"] and texts[place + 1] == "of":
                 units[place] += units[place + 2]
+        for place in range(len(texts) - 1):  # "in service", of `in_service`
+            for unit in units[place + 1]:
+                facts = self.facts[unit.property]
+                if facts.kind == "boolean" and texts[place : unit.last] == facts.name.casefold().split("_"):
+                    units[place].append(unit)
         return units
 
     def _decided(self, units: list[PropertyUnit]) -> list[PropertyUnit]:

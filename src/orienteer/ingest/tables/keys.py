@@ -81,7 +81,12 @@ def name_columns(
     distinct = [
         name for name in wordy if not is_key(name) and len(profiles[name].counts) >= DIFFERENT * profiles[name].rows
     ]
-    return tuple((own or worded or distinct)[:1])
+    coded = [  # GR100: routes are called by their numbers
+        name
+        for name, profile in profiles.items()
+        if name not in (id_name, *taken) and profile.is_key and not profile.is_numeric and not profile.is_prose
+    ]
+    return tuple((own or worded or distinct or coded)[:1])
 
 
 def keys_of(
