@@ -178,7 +178,7 @@ class SchemaRelations:
         Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
         """
         others = [(source, hop) for source, hop in hops if hop.target != source]
-        if len(nodes.types) != 1 and len(others) < len(hops):
+        if len(nodes.types) != 1 and any(hop.target == source for source, hop in self._between(nodes, target)):
             return  # who works for an employee may be an employee, too
         hops = self._plain(others)
         if self.labels.are_makers([hop.kind for _, hop in hops]):
