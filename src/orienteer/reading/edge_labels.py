@@ -63,6 +63,11 @@ class EdgeLabels:
             not makers.isdisjoint(group) and not words.isdisjoint(group) for group in ENGLISH.groups["relations"]
         )
 
+    def are_called_makers(self, types: Iterable[int]) -> bool:
+        """Return whether all of these node types are called as who makes things: `artist`."""
+        labels = (self._vocabulary.node_labels[kind] for kind in types)
+        return all(any(label.words[-1] in WORDS["makers"] for label in own) for own in labels)
+
     @cached_method(_MOST_KINDS)
     def is_neutral(self, edge: int) -> bool:
         """Return whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""

@@ -256,7 +256,8 @@ class SchemaRelations:
         # of two things of one kind nobody tells what joins them, unless a word does
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
         if not hops:
-            if preposition in ("", "of", "with") or preposition in WORDS["within"]:
+            is_made = preposition == "by" and self.labels.are_called_makers(self.types_of(target))
+            if preposition in ("", "of", "with") or preposition in WORDS["within"] or is_made:
                 yield from self._over_others(nodes, target, is_within=preposition in WORDS["within"])
             return
         edges = {hop.kind >> 1 for _, hop in hops}
@@ -374,8 +375,9 @@ class SchemaRelations:
     def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
         is_noun = self.labels.is_agent(unit, word) or self.labels.names_role(unit, word)
-        if unit.fit <= LIGHT_FIT or not is_noun:
-            return
+        kinds = range(len(self._vocabulary.node_labels))
+        if unit.fit <= LIGHT_FIT or not is_noun or any(self.labels.is_called_as(edge, kinds) for edge in unit.edges):
+            return  # of a `track` nobody is a tracker
         if not self.labels.is_own_noun(unit, word):
             return
         frame = Voice.NOUN_OF if self.labels.names_role(unit, word) else Voice.SUBJECT
