@@ -333,10 +333,11 @@ _ALIKE = {
                "ward": "wardens wares wardrobes warrants treatments treaties workshops"},
     "harbour": {"ship": "shirts shippers shipments shops", "harbour": "harbingers harvests", "company":
                 "companions compasses", "town": "towers towels tonnes owls lunches locals"},
-    "press": {"author": "authorities autumns", "paper": "papayas parers", "journal": "journeys journalists citizens writs revues",
-              "book": "bookings bookmakers boots"},
+    "press": {"author": "authorities autumns", "paper": "papayas parers", "journal":
+              "journeys journalists citizens writs revues", "book": "bookings bookmakers boots"},
     "league": {"team": "teachers tears", "player": "plays prayers playgrounds", "match": "matchers machines"},
-    "cinema": {"person": "personnel perches", "film": "filters firms", "studio": "studies studs directories actions mentions"},
+    "cinema": {"person": "personnel perches", "film": "filters firms", "studio":
+               "studies studs directories actions mentions"},
     "shop": {"customer": "customs costumes", "product": "producers procedures", "supplier": "supplies supplements",
              "order": "ordeals ordinances"},
     "music": {"artist": "articles artisans", "album": "albatrosses alibis", "track": "tractors trackers trades"},

@@ -375,8 +375,8 @@ class SchemaRelations:
     def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
         is_noun = self.labels.is_agent(unit, word) or self.labels.names_role(unit, word)
-        kinds = range(len(self._vocabulary.node_labels))
-        if unit.fit <= LIGHT_FIT or not is_noun or any(self.labels.is_called_as(edge, kinds) for edge in unit.edges):
+        every = range(len(self._vocabulary.node_labels))
+        if unit.fit <= LIGHT_FIT or not is_noun or any(self.labels.is_called_as(edge, every) for edge in unit.edges):
             return  # of a `track` nobody is a tracker
         if not self.labels.is_own_noun(unit, word):
             return
