@@ -31,6 +31,9 @@ def dates_of_nothing(w: World, chance: random.Random) -> Iterator[Asked]:
 def towns(w: World, chance: random.Random) -> Iterator[Asked]:
     t, u = chance.sample(w.rows("town"), 2)
     in_t, in_u = w.sources("located_in", [t["id"]]), w.sources("located_in", [u["id"]])
+    yield Asked(f"Which ships are in {t['name']}?", *REFUSED)
+    yield Asked(f"How many ships are in {t['name']}?", *REFUSED)
+    yield Asked(f"ships launched in {t['name']}", "set", w.names(w.sources("launched_in", [t["id"]])))
     yield Asked(f"harbours in {t['name']} or {u['name']}", "set", w.names(in_t | in_u))
     yield Asked(f"Which ships call at no harbour in {t['name']}?", "set",
                 w.names(w.ids("ship") - w.sources("calls_at", in_t)))  # fmt: skip

@@ -260,6 +260,8 @@ class SchemaRelations:
             if preposition in ("", "of", "with") or preposition in WORDS["within"] or is_made:
                 yield from self._over_others(nodes, target, is_within=preposition in WORDS["within"])
             return
+        if preposition in WORDS["within"]:  # where things were made, they need not be
+            hops = [one for one in hops if self.labels.words([one[1].kind >> 1]).isdisjoint(WORDS["ages"])]
         edges = {hop.kind >> 1 for _, hop in hops}
         hinted = {edge for edge in edges if self.labels.is_hinted(edge, preposition)}
         if preposition == "by" and not hinted:
