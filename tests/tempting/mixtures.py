@@ -104,6 +104,10 @@ def journals(w: World, chance: random.Random) -> Iterator[Asked]:
     yield Asked(f"authors who reviewed a paper that was published in {j['name']} and who were born after {year - 30}",
                 "set", w.names(a for a in w.sources("reviewed", own) if w.row(a)["born"] > year - 30))  # fmt: skip
     yield Asked(f"How many papers published in {j['name']} have a year after {year}?", "number", len(late))
+    decade = chance.choice([1970, 1980, 1990])
+    yield Asked(f"papers from the {decade}s", "set",
+                w.names(p for p in w.ids("paper") if decade <= w.row(p)["year"] < decade + 10))  # fmt: skip
+    yield Asked(f"coauthors of {w.row(some_row(w, chance, 'wrote')['source'])['name']}", *REFUSED)
     old = {x for x in w.ids("journal") if w.row(x)["founded"] < year - 40}
     yield Asked(f"papers with more than {pages} pages in journals that were founded before {year - 40}", "set",
                 w.names(p for p in w.sources("published_in", old) if w.row(p)["pages"] > pages))  # fmt: skip

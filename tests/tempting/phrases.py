@@ -333,7 +333,7 @@ _ALIKE = {
                "ward": "wardens wares wardrobes warrants treatments treaties workshops"},
     "harbour": {"ship": "shirts shippers shipments shops", "harbour": "harbingers harvests", "company":
                 "companions compasses", "town": "towers towels tonnes owls lunches locals"},
-    "press": {"author": "authorities autumns", "paper": "papayas parers", "journal":
+    "press": {"author": "authorities autumns coauthors", "paper": "papayas parers", "journal":
               "journeys journalists citizens writs revues", "book": "bookings bookmakers boots"},
     "league": {"team": "teachers tears", "player": "plays prayers playgrounds", "match": "matchers machines"},
     "cinema": {"person": "personnel perches", "film": "filters firms", "studio":

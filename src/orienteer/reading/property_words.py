@@ -205,7 +205,7 @@ class PropertyWords:
             if all(word.is_stop for word in reading.words[place:last]):
                 continue
             surface = reading.surface(place, last).strip("\"'")
-            if surface.replace(".", "").isdigit():
+            if surface.replace(".", "").rstrip("s").isdigit():  # "the 1990s" are no 1990
                 continue
             for value in _forms(surface):
                 for name in self._columns.called(value):
