@@ -27,6 +27,17 @@ def dates_of_nothing(w: World, chance: random.Random) -> Iterator[Asked]:
                 len({x for x in owned if w.row(x)["built"] == w.row(s["source"])["built"]}))  # fmt: skip
 
 
+@asks("place in a phrase", "cinema")
+def birth_towns(w: World, chance: random.Random) -> Iterator[Asked]:
+    town = chance.choice(w.rows("person"))["birth_town"]
+    own = w.ids("person", lambda row: row["birth_town"] == town)
+    yield Asked(f"Which people are in {town}?", *REFUSED)
+    yield Asked(f"people from {town}", "set", w.names(own))
+    yield Asked(f"How many people were born in {town}?", "number", len(own))
+    yield Asked(f"films directed by people from {town}", "set", w.names(w.targets("directed", own)))
+    yield Asked(f"people from {town} who never directed", "set", w.names(own - w.sources("directed", w.ids("film"))))
+
+
 @asks("place in a phrase", "harbour")
 def towns(w: World, chance: random.Random) -> Iterator[Asked]:
     t, u = chance.sample(w.rows("town"), 2)

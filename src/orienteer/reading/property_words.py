@@ -149,7 +149,7 @@ class PropertyWords:
 
         def rival(unit: PropertyUnit, other: PropertyUnit) -> bool:
             own, others = self.facts[unit.property], self.facts[other.property]
-            is_alike = own is not others and not own.types.isdisjoint(others.types)
+            is_alike = own is not others and own.kind == others.kind and not own.types.isdisjoint(others.types)
             return is_alike and other.last == unit.last and other.cost <= unit.cost
 
         return [unit for unit in units if not unit.cost or not any(rival(unit, other) for other in units)]
