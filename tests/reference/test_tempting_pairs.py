@@ -31,8 +31,6 @@ KINDS = (
     "values without a number",
 )
 LEAST_RIGHT = 0.7
-WRONG_YET: tuple[str, ...] = ()
-REFUSED_YET: tuple[str, ...] = ()
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +40,6 @@ def answered(request: pytest.FixtureRequest) -> dict[str, list[Answered]]:
     for one in ask_all(range(SEEDS if request.config.getoption("lane") == "all" else 1)):
         by_kind[one.pair.kind].append(one)
     return by_kind
-
-
-def _kinds(failing: tuple[str, ...]) -> list[object]:
-    xfail = pytest.mark.xfail(strict=True, reason="not so yet")
-    return [pytest.param(kind, marks=xfail if kind in failing else ()) for kind in KINDS]
 
 
 def test_there_are_a_thousand_questions_of_every_kind() -> None:
@@ -59,14 +52,14 @@ def test_there_are_a_thousand_questions_of_every_kind() -> None:
     assert set(asked) == set(KINDS)
 
 
-@pytest.mark.parametrize("kind", _kinds(WRONG_YET))
+@pytest.mark.parametrize("kind", KINDS)
 def test_none_is_answered_falsely(answered: dict[str, list[Answered]], kind: str) -> None:
     assert answered[kind]
     wrong = [one.told() for one in answered[kind] if one.verdict == "wrong"]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("kind", _kinds(REFUSED_YET))
+@pytest.mark.parametrize("kind", KINDS)
 def test_most_are_answered(answered: dict[str, list[Answered]], kind: str) -> None:
     right = [one for one in answered[kind] if one.verdict == "right"]
     assert len(right) >= LEAST_RIGHT * len(answered[kind]), [

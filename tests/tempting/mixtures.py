@@ -27,10 +27,24 @@ def dates_of_nothing(w: World, chance: random.Random) -> Iterator[Asked]:
                 len({x for x in owned if w.row(x)["built"] == w.row(s["source"])["built"]}))  # fmt: skip
 
 
+@asks("place in a phrase", "cinema")
+def birth_towns(w: World, chance: random.Random) -> Iterator[Asked]:
+    town = chance.choice(w.rows("person"))["birth_town"]
+    own = w.ids("person", lambda row: row["birth_town"] == town)
+    yield Asked(f"Which people are in {town}?", *REFUSED)
+    yield Asked(f"people from {town}", "set", w.names(own))
+    yield Asked(f"How many people were born in {town}?", "number", len(own))
+    yield Asked(f"films directed by people from {town}", "set", w.names(w.targets("directed", own)))
+    yield Asked(f"people from {town} who never directed", "set", w.names(own - w.sources("directed", w.ids("film"))))
+
+
 @asks("place in a phrase", "harbour")
 def towns(w: World, chance: random.Random) -> Iterator[Asked]:
     t, u = chance.sample(w.rows("town"), 2)
     in_t, in_u = w.sources("located_in", [t["id"]]), w.sources("located_in", [u["id"]])
+    yield Asked(f"Which ships are in {t['name']}?", *REFUSED)
+    yield Asked(f"How many ships are in {t['name']}?", *REFUSED)
+    yield Asked(f"ships launched in {t['name']}", "set", w.names(w.sources("launched_in", [t["id"]])))
     yield Asked(f"harbours in {t['name']} or {u['name']}", "set", w.names(in_t | in_u))
     yield Asked(f"Which ships call at no harbour in {t['name']}?", "set",
                 w.names(w.ids("ship") - w.sources("calls_at", in_t)))  # fmt: skip
@@ -101,6 +115,10 @@ def journals(w: World, chance: random.Random) -> Iterator[Asked]:
     yield Asked(f"authors who reviewed a paper that was published in {j['name']} and who were born after {year - 30}",
                 "set", w.names(a for a in w.sources("reviewed", own) if w.row(a)["born"] > year - 30))  # fmt: skip
     yield Asked(f"How many papers published in {j['name']} have a year after {year}?", "number", len(late))
+    decade = chance.choice([1970, 1980, 1990])
+    yield Asked(f"papers from the {decade}s", "set",
+                w.names(p for p in w.ids("paper") if decade <= w.row(p)["year"] < decade + 10))  # fmt: skip
+    yield Asked(f"coauthors of {w.row(some_row(w, chance, 'wrote')['source'])['name']}", *REFUSED)
     old = {x for x in w.ids("journal") if w.row(x)["founded"] < year - 40}
     yield Asked(f"papers with more than {pages} pages in journals that were founded before {year - 40}", "set",
                 w.names(p for p in w.sources("published_in", old) if w.row(p)["pages"] > pages))  # fmt: skip

@@ -203,6 +203,9 @@ def called_as_words(w: World, chance: random.Random) -> Iterator[Asked]:
     yield Asked(f"What was the birth year of {p['name']}?", "value", p["birth_year"])
     yield Asked(f"release year of the film {f['name']}", "value", f["release_year"])
     yield Asked(f"Which films were produced by {w.row('s9')['name']}?", "set", [])
+    yield Asked("films released", *REFUSED)
+    yield Asked(f"Which films were released after {f['release_year']}?", "set",
+                w.names(w.ids("film", lambda row: row["release_year"] > f["release_year"])))  # fmt: skip
     yield Asked("Who directed Release?", "set", w.names(w.sources("directed", ["f99"])))
     year = chance.randint(1940, 1990)
     yield Asked(f"people with a birth year before {year}", "set",
@@ -327,13 +330,14 @@ def decades(w: World, chance: random.Random) -> Iterator[Asked]:
 # ---------------------------------------------------------------------------------------------- words that begin alike
 _ALIKE = {
     "clinic": {"patient": "patents patterns patience patios", "doctor": "docks doctrines documents",
-               "ward": "wardens wares wardrobes warrants"},
+               "ward": "wardens wares wardrobes warrants treatments treaties workshops"},
     "harbour": {"ship": "shirts shippers shipments shops", "harbour": "harbingers harvests", "company":
-                "companions compasses", "town": "towers towels tonnes"},
-    "press": {"author": "authorities autumns", "paper": "papayas parers", "journal": "journeys journalists",
-              "book": "bookings bookmakers boots"},
+                "companions compasses", "town": "towers towels tonnes owls lunches locals"},
+    "press": {"author": "authorities autumns coauthors", "paper": "papayas parers", "journal":
+              "journeys journalists citizens writs revues", "book": "bookings bookmakers boots"},
     "league": {"team": "teachers tears", "player": "plays prayers playgrounds", "match": "matchers machines"},
-    "cinema": {"person": "personnel perches", "film": "filters firms", "studio": "studies studs"},
+    "cinema": {"person": "personnel perches", "film": "filters firms", "studio":
+               "studies studs directories actions mentions"},
     "shop": {"customer": "customs costumes", "product": "producers procedures", "supplier": "supplies supplements",
              "order": "ordeals ordinances"},
     "music": {"artist": "articles artisans", "album": "albatrosses alibis", "track": "tractors trackers trades"},

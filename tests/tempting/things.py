@@ -24,6 +24,13 @@ def artist_or_album(w: World, chance: random.Random) -> Iterator[Asked]:
     yield Asked(f"albums by the artist {name}", "set", w.names(albums))
     yield Asked(f"tracks on the album {name}", "set", w.names(by_album))
     yield Asked(f"When was the artist {name} formed?", "value", a["formed"])
+    yield Asked(f"How many tracks are by the artist {name}?", "number", len(by_artist))
+    yield Asked(f"tracks by the artist {name}", "set", w.names(by_artist))
+    k = some_row(w, chance, "tracks")
+    sold = [row["id"] for row in w.rows("sales") if row["track_id"] == k["id"]]
+    if k["name"] not in {row["name"] for row in w.rows("artists")}:
+        yield Asked(f"How many sales does the track {k['name']} have?", "number", len(sold))
+        yield Asked(f"How many tracks does {k['name']} have?", *REFUSED)
     other = some_row(w, chance, "artists", lambda row: int(row["id"][1:]) > 4)
     own = w.ids("albums", lambda row: row["artist_id"] == other["id"])
     yield Asked(f"How many albums does {other['name']} have?", "number", len(own))

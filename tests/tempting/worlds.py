@@ -315,6 +315,9 @@ def music(seed: int) -> World:
     ]
     for number in (0, 1, 4):
         tables["tracks"][number]["name"] = tables["artists"][number]["name"]
+    tables["sales"] = [
+        {"id": f"Z{i}", "track_id": f"K{make.year(0, 99)}", "pieces": make.year(1, 20)} for i in range(150)
+    ]
     return world
 
 

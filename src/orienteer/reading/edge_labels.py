@@ -30,6 +30,11 @@ class Voice(Enum):
     HAS_NOUN = "others are their NOUN"
 
 
+def _is_of_agent(word: str) -> bool:
+    """Return whether a noun ends as those for doers do: `students`, and not `treatments`."""
+    return word.endswith(ENGLISH.phrases["endings of agents"]) and not word.endswith(("ment", "ments"))
+
+
 class EdgeLabels:
     """Tells what the edge types of one graph say, by what they are called. Safe to share among threads."""
 
@@ -62,6 +67,11 @@ class EdgeLabels:
         return any(
             not makers.isdisjoint(group) and not words.isdisjoint(group) for group in ENGLISH.groups["relations"]
         )
+
+    def are_called_makers(self, types: Iterable[int]) -> bool:
+        """Return whether all of these node types are called as who makes things: `artist`."""
+        labels = (self._vocabulary.node_labels[kind] for kind in types)
+        return all(any(label.words[-1] in WORDS["makers"] for label in own) for own in labels)
 
     @cached_method(_MOST_KINDS)
     def is_neutral(self, edge: int) -> bool:
@@ -127,7 +137,7 @@ class EdgeLabels:
 
     def is_agent(self, unit: EdgeUnit, word: str) -> bool:
         """Return whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
-        if not word.endswith(ENGLISH.phrases["endings of agents"]) or word in ENGLISH.verb_of:  # who went is no agent
+        if not _is_of_agent(word) or word in ENGLISH.verb_of:  # who went is no agent
             return False
         stem = self._vocabulary.stem(word)
         labels = [label for edge in unit.edges for label in self._vocabulary.edge_labels[edge]]
@@ -137,9 +147,7 @@ class EdgeLabels:
         """Return whether a noun is of whoever does what edges say, and not what they are called by."""
         label_words = self.words(unit.edges)
         is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
-        return (
-            not is_own and word.endswith(ENGLISH.phrases["endings of agents"]) and not word.endswith(("ment", "ments"))
-        )
+        return not is_own and _is_of_agent(word)
 
     def is_own_noun(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether a noun is made of a label's word, or says the same: a goalkeeper is nobody who scores goals."""

@@ -15,7 +15,7 @@ from orienteer.reading.kinds import heads_at
 from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
 from orienteer.reading.names import names_at
 from orienteer.reading.properties import properties_named
-from orienteer.reading.query import Best, Either, ExactQuery, Measure, NodeSet, Valued, joined_of
+from orienteer.reading.query import Best, ExactQuery, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.rankings import measures_at
 from orienteer.reading.rules import Found, Rule, part, rules
 from orienteer.reading.units import KindVerb
@@ -159,25 +159,6 @@ def had(context: Context, place: int, found: Found, kind: frozenset[int]) -> Ite
     """Read nothing: the things of a kind that the named node has."""
     for parse in had_by_name(context, found["name"], NodeSet(kind)):
         yield parse._replace(last=place)
-
-
-@part
-def of_both_kinds(context: Context, place: int, first: NodeSet, second: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read what is said of two kinds at once: `[companies and harbours] in X` are those of either kind."""
-    if not first.types or not second.types or first.named or second.named or first.best or second.best:
-        return
-    for one in context.described(Parse(place, first, 0.0)):
-        for other in context.described(Parse(place, second, 0.0)):
-            parts = (one.value, other.value)
-            if one.last != other.last or any(nodes.best is not None or not nodes.types for nodes in parts):
-                continue
-            types = one.value.types | other.value.types
-            is_plain = types != one.value.types and not any(nodes.conditions for nodes in parts)
-            if is_plain:
-                yield Parse(one.last, NodeSet(types), one.cost + other.cost)
-            elif all(nodes.conditions for nodes in parts):
-                either = Either((one.value.conditions, other.value.conditions))
-                yield Parse(one.last, NodeSet(types, (either,)), one.cost + other.cost)
 
 
 rules(

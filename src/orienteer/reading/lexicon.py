@@ -83,7 +83,10 @@ class Lexicon:
         """Return what the words of a question may be, and the names that were read otherwise than they are written."""
         units = Units()
         respelled: list[LinkedPhrase] = []
+        by_stem: set[tuple[int, int]] = set()
         for phrase in self._phrases(reading):
+            if phrase.quality <= _BY_STEM and not reading.is_written_as_name(phrase.first):
+                by_stem.add((phrase.first, phrase.last))
             rows = self._likeliest(self._with_its_signs(reading, phrase))
             if rows and not self._ends_with_kind(reading, phrase):
                 cost = 0.1 * (1 - phrase.quality) + 0.3 * phrase.is_doubtful + 0.2 * (phrase.read_as is not None)
@@ -120,7 +123,11 @@ class Lexicon:
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
         for place, own in units.names.items():
-            units.names[place] = [self._apposed(reading, units, place, unit) for unit in own]
+            said = {
+                unit.last for unit in units.properties.get(place, ()) if not unit.cost
+            }  # "released" is no "Release"
+            kept = (unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem)
+            units.names[place] = [self._apposed(reading, units, place, unit) for unit in kept]
         return units, respelled
 
     def _apposed(self, reading: QuestionWords, units: Units, place: int, unit: NameUnit) -> NameUnit:

@@ -99,9 +99,12 @@ def _before_name(context: Context, unit: EdgeUnit) -> Iterator[Parse[NodeSet]]:
 
 
 def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float) -> Iterator[Parse[NodeSet]]:
-    """Yield the nodes that are the NOUN of others."""
+    """Yield the nodes that are the NOUN of others; a noun that is a kind as well is nothing of another kind."""
+    own = [kind for kind in context.units.types.get(unit.first, ()) if kind.last == unit.last and not kind.cost]
+    kinds = frozenset[int]().union(*(kind.types for kind in own))
     for relation in context.relations.of_noun(unit, context.at(unit.last - 1), owner):
-        yield Parse(last, relation.joined, cost + relation.cost)
+        if not own or relation.nodes.types <= kinds:
+            yield Parse(last, relation.joined, cost + relation.cost)
 
 
 def _is_verb_form(context: Context, unit: EdgeUnit) -> bool:

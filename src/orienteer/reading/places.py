@@ -20,6 +20,7 @@ from orienteer.reading.properties import (
 )
 from orienteer.reading.query import NodeSet
 from orienteer.reading.relations import Relation
+from orienteer.reading.units import ValueUnit
 from orienteer.reading.vocabulary import WORDS
 
 
@@ -37,17 +38,25 @@ def place_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
     for named in properties_named(context, begin, nodes):  # "in the country X", "of colour X"
         yield from property_said(context, named, nodes)
     for unit, owners in values_at(context, context.skip(begin), nodes):
-        yield from any_value(context, unit, owners, unit.cost + 0.1)
+        if word not in WORDS["within"] or not _is_past(unit):
+            yield from any_value(context, unit, owners, unit.cost + 0.1)
     dated = dated_property(context, nodes)
     if dated is not None and not nodes.conditions and word not in WORDS["of sizes"]:
         for parse in (*compared(context, place, dated, default=None), *compared_twice(context, place, dated)):
             yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
 
 
+def _is_past(unit: ValueUnit) -> bool:
+    """Return whether a property says where a thing began, and not where it is: `birth_town`."""
+    return not WORDS["ages"].isdisjoint(unit.property.casefold().split("_"))
+
+
 def _valued_place(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
     """Yield `[lies in] Ardony`, `outside Ardony`, of a property: where things are is no edge."""
     begin = context.skip(place + 1, ("of", "the"))
     for unit, owners in values_at(context, begin, nodes):
+        if _is_past(unit) and not is_denied:
+            continue
         for parse in any_value(context, unit, owners, unit.cost + 0.1):
             value = denied(parse.value, owners) if is_denied else parse.value
             if value is not None:

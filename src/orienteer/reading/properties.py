@@ -53,7 +53,8 @@ def property_said(
     if context.at(begin) == "not":
         is_denied, begin = not is_denied, begin + 1
     facts, _, cost = named
-    for unit in context.units.values.get(context.skip(begin, ("the", "a", "an")), ()):
+    behind = context.skip(begin, WORDS["within"]) if facts.kind == "text" else begin  # "born in X", of a `birth_town`
+    for unit in context.units.values.get(context.skip(behind, ("the", "a", "an")), ()):
         if unit.property == facts.name:
             valued = Valued(facts.name, "=", unit.value, is_denied)
             yield Parse(unit.last, nodes.that(valued), cost + unit.cost - 0.05)

@@ -154,7 +154,7 @@ class PropertyWords:
 
         def rival(unit: PropertyUnit, other: PropertyUnit) -> bool:
             own, others = self.facts[unit.property], self.facts[other.property]
-            is_alike = own is not others and not own.types.isdisjoint(others.types)
+            is_alike = own is not others and own.kind == others.kind and not own.types.isdisjoint(others.types)
             return is_alike and other.last == unit.last and other.cost <= unit.cost
 
         return [unit for unit in units if not unit.cost or not any(rival(unit, other) for other in units)]
@@ -210,7 +210,7 @@ class PropertyWords:
             if all(word.is_stop for word in reading.words[place:last]):
                 continue
             surface = reading.surface(place, last).strip("\"'")
-            if surface.replace(".", "").isdigit():
+            if surface.replace(".", "").rstrip("s").isdigit():  # "the 1990s" are no 1990
                 continue
             for value in _forms(surface):
                 for name in self._columns.called(value):

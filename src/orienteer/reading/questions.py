@@ -65,6 +65,23 @@ def either_kind(place: int, nodes: NodeSet, second: NodeSet) -> Parse[NodeSet] |
     return Parse(place, NodeSet(nodes.types, (Either((nodes.conditions, second.conditions)),)), 0.0)
 
 
+@part
+def of_both_kinds(context: Context, place: int, first: NodeSet, second: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read what is said of two kinds at once: `[companies and harbours] in X` are those of either kind."""
+    if any(not nodes.types or nodes.named or nodes.best is not None for nodes in (first, second)):
+        return
+    for one in context.described(Parse(place, first, 0.0)):
+        for other in context.described(Parse(place, second, 0.0)):
+            types, said = one.value.types | other.value.types, (one.value.conditions, other.value.conditions)
+            are_both = one.value.best is None and other.value.best is None and one.value.types and other.value.types
+            if one.last != other.last or not are_both:
+                continue
+            if all(said):
+                yield Parse(one.last, NodeSet(types, (Either(said),)), one.cost + other.cost)
+            elif not any(said) and types != one.value.types:
+                yield Parse(one.last, NodeSet(types), one.cost + other.cost)
+
+
 class _Top(NamedTuple):
     """What stands before the nodes of `top 3 towers`, `5 largest packages`."""
 

@@ -178,7 +178,7 @@ class SchemaRelations:
         Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
         """
         others = [(source, hop) for source, hop in hops if hop.target != source]
-        if len(nodes.types) != 1 and len(others) < len(hops):
+        if len(nodes.types) != 1 and any(hop.target == source for source, hop in self._between(nodes, target)):
             return  # who works for an employee may be an employee, too
         hops = self._plain(others)
         if self.labels.are_makers([hop.kind for _, hop in hops]):
@@ -256,9 +256,12 @@ class SchemaRelations:
         # of two things of one kind nobody tells what joins them, unless a word does
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
         if not hops:
-            if preposition in ("", "of", "with") or preposition in WORDS["within"]:
+            is_made = preposition == "by" and self.labels.are_called_makers(self.types_of(target))
+            if preposition in ("", "of", "with") or preposition in WORDS["within"] or is_made:
                 yield from self._over_others(nodes, target, is_within=preposition in WORDS["within"])
             return
+        if preposition in WORDS["within"]:  # where things were made, they need not be
+            hops = [one for one in hops if self.labels.words([one[1].kind >> 1]).isdisjoint(WORDS["ages"])]
         edges = {hop.kind >> 1 for _, hop in hops}
         hinted = {edge for edge in edges if self.labels.is_hinted(edge, preposition)}
         if preposition == "by" and not hinted:
@@ -374,8 +377,9 @@ class SchemaRelations:
     def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
         is_noun = self.labels.is_agent(unit, word) or self.labels.names_role(unit, word)
-        if unit.fit <= LIGHT_FIT or not is_noun:
-            return
+        every = range(len(self._vocabulary.node_labels))
+        if unit.fit <= LIGHT_FIT or not is_noun or any(self.labels.is_called_as(edge, every) for edge in unit.edges):
+            return  # of a `track` nobody is a tracker
         if not self.labels.is_own_noun(unit, word):
             return
         frame = Voice.NOUN_OF if self.labels.names_role(unit, word) else Voice.SUBJECT

@@ -143,6 +143,9 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     rows = _nameless(context, relations, query)
     if rows:
         return f"only rows of {rows} meet it, which have no names: ask for them by that word, or for what they join"
+    total = query.measure.property if query.form in ("average", "sum") and query.measure is not None else None
+    if total is not None and not context.lexicon.properties[total].is_measured:
+        return f"{total} holds no numbers"
     for nodes in sets_within(query):
         if (name := _time_of_another(context, nodes)) is not None:
             return f"the time may be that of {name}: say of which it is"

@@ -280,10 +280,11 @@ class SchemaWords:
 def is_slip(word: str, stem: str, other: str) -> bool:
     """Return whether a stem is surely another one mistyped, and no other word: "patents" are no patients.
 
-    Letters changed places, or stand twice; only long words may be wrong in another way. "Unpaid" is no "paid".
+    Letters changed places, or stand twice; only long words may be wrong in another way, and none that goes on where
+    the other ends: "unpaid" is no "paid", and a "coauthor" is no "author".
     """
     once = (re.sub(r"(.)\1", r"\1", text) for text in (stem, other))
-    is_long = len(word) >= _LONG_WORD and word != f"un{other}"
+    is_long = len(word) >= _LONG_WORD and stem not in other and other not in stem
     return is_long or sorted(stem) == sorted(other) or len(set(once)) == 1
 
 
