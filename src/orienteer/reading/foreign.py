@@ -145,13 +145,16 @@ class Foreign:
         words = list(words)
         return sum(self.word(word) is not None for word in words) > sum(word in ENGLISH.vocabulary for word in words)
 
-    def word(self, text: str) -> _Word | None:
-        """Return what a word is put as, by itself, its stem or its parts; None where no one put it."""
+    def word(self, text: str, *, is_label: bool = False) -> _Word | None:
+        """Return what a word is put as, by itself, its stem or its parts; None where no one put it.
+
+        A type is called by one of its nodes, whatever the number in its label is.
+        """
         for form in dict.fromkeys((text.casefold(), _with_umlauts(text.casefold()))):
             told, noun = self.told.get(form), self._nouns.get(self.stem(form))
             is_noun = noun is not None and (told is None or (text[0].isupper() and told.letter != "K"))
             if noun is not None and is_noun:  # "Sprachen" are no "sprachen"
-                return noun if form.endswith("s") else noun._replace(text=plural(noun.text))
+                return noun if is_label or form.endswith("s") else noun._replace(text=plural(noun.text))
             if told is not None or self.stem(form) in self._verbs:
                 return told or self._verbs[self.stem(form)]
         return self._compound(text.casefold())
@@ -167,7 +170,10 @@ class Foreign:
 
     def label(self, label: str) -> str:
         """Return a label of a graph in the words of the grammar."""
-        put = [(self.word(word) or _Word("U", self._own_verb(word)))._replace(written=word) for word in label.split()]
+        put = [
+            (self.word(word, is_label=True) or _Word("U", self._own_verb(word)))._replace(written=word)
+            for word in label.split()
+        ]
         return " ".join(word.text for word in _with_agents(self._joined_again(put), is_done=True) if word.text)
 
     def _own_verb(self, word: str) -> str:
