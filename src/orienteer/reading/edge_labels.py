@@ -138,7 +138,9 @@ class EdgeLabels:
         label_words = self.words(unit.edges)
         is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
         return (
-            not is_own and word.endswith(ENGLISH.phrases["endings of agents"]) and not word.endswith(("ment", "ments"))
+            not is_own
+            and word.endswith(ENGLISH.phrases["endings of agents"])
+            and not word.endswith(("ment", "ments", "parent", "parents"))
         )
 
     def is_own_noun(self, unit: EdgeUnit, word: str) -> bool:
