@@ -10,6 +10,7 @@ import pytest
 
 from orienteer import Graph, Retriever
 from orienteer.reading import all_rules, english_words, read_queries, unknown_words
+from orienteer.records import Edge, Node
 
 OWN = Path(__file__).parents[2] / "benchmarks" / "own"
 
@@ -117,3 +118,12 @@ def test_numbers_for_each(music: Retriever) -> None:
     assert result.reading is not None
     assert result.reading.text == "count album per -artist-> artist"
     assert music.ask("x", reading=result.reading.text).answer == result.answer
+
+
+def test_an_id_that_is_a_name_is_one(build) -> None:
+    names = ("Valjean", "Javert", "Cosette")
+    graph = build(
+        [Node(name, "person", name) for name in names], [Edge(name, "knows", "Valjean") for name in names[1:]]
+    )
+    result = Retriever(graph, method="anchor").ask("who knows Valjean")
+    assert {hit.name for hit in result.hits if hit.complete} == {"Javert", "Cosette"}

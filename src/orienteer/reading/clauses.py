@@ -11,6 +11,7 @@ from orienteer.reading.edge_labels import Voice
 from orienteer.reading.edges_said import edge_said, lone_edge, value_said
 from orienteer.reading.extents import extent_said
 from orienteer.reading.joints import contrary, denied
+from orienteer.reading.kin import kin_had
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.likenesses import likeness_said, likeness_whose
 from orienteer.reading.membership import excepted, membership_said
@@ -282,6 +283,7 @@ def _said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
     yield from verb_said(context, place, nodes)
     yield from lone_edge(context, place, nodes)
     yield from value_said(context, place, nodes)
+    yield from kin_had(context, place, nodes)
     yield from text_said(context, place, nodes)
     yield from subject_said(context, place, nodes)
     yield from had_said(context, place, nodes)

@@ -147,7 +147,7 @@ class EdgeLabels:
         """Return whether a noun is of whoever does what edges say, and not what they are called by."""
         label_words = self.words(unit.edges)
         is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
-        return not is_own and _is_of_agent(word)
+        return not is_own and _is_of_agent(word) and not word.endswith(("parent", "parents"))
 
     def is_own_noun(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether a noun is made of a label's word, or says the same: a goalkeeper is nobody who scores goals."""

@@ -62,6 +62,10 @@ class Lexicon:
         known = (facts.types for facts in self.properties.values() if telling.intersection(facts.stems))
         return frozenset(called).union(*known)
 
+    def edges_called(self, word: str) -> list[EdgeUnit]:
+        """Return the edge types that a word names which the question does not say."""
+        return list(self._edge_words.units(self.vocabulary.read(word), 0))
+
     def number(self, facts: PropertyFacts, row: int) -> float | None:
         """Return the number that a node has for a property; None where it has none."""
         value = float(self.graph.arrays.properties.numbers(facts.name, np.array([row], np.int32))[0])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from orienteer.reading.clauses import Objects, all_said, had_by
 from orienteer.reading.context import Context, Parse, best
 from orienteer.reading.edges_said import value_said
+from orienteer.reading.kin import kin_at, kin_of
 from orienteer.reading.kinds import heads_at
 from orienteer.reading.lexicon import EdgeUnit
 from orienteer.reading.names import names_at
@@ -46,6 +47,8 @@ def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
             yield from all_said(context, owned)
     for related in relational_nouns(context, place):
         yield from all_said(context, related)
+    for kin in kin_at(context, place):
+        yield from all_said(context, kin)
     for valued in value_said(context, place, NodeSet()):
         yield from all_said(context, valued)
     yield from _nouns_of_many(context, place)
@@ -60,6 +63,8 @@ def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Iterator[
     asks_what_it_does = context.at(place - 1) in WORDS["do"]  # "who did X mentor"
     for noun in noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ():
         yield from all_said(context, noun)
+    for kin in kin_of(context, named):
+        yield from all_said(context, kin)
     for owned in owned_by(context, named):
         yield from all_said(context, owned)
 

@@ -23,6 +23,24 @@ class Adjective(NamedTuple):
     """It compares when things began; `ascending` means later."""
 
 
+class Kin(NamedTuple):
+    """How those whom a noun means are reached: up to parents and down to children, or over what they share."""
+
+    steps: tuple[str, ...]
+    sex: str
+    shared: frozenset[str]
+    """Words for the kinds of things that they share."""
+
+    @staticmethod
+    def of(how: str) -> Kin:
+        """Return what `up down male`, `share team club` say."""
+        words = how.split()
+        if words[0] == "share":
+            return Kin(("up", "down"), "", frozenset(words[1:]))
+        steps = tuple(word for word in words if word in ("up", "down"))
+        return Kin(steps, "".join(words[len(steps) :]), frozenset())
+
+
 class Language:
     """The words of one language."""
 
@@ -54,6 +72,8 @@ class Language:
         self.vocabulary = frozenset().union(*self.words.values(), *groups)
         """All words that stand for things in any graph."""
         self._tell_numbers(known["numbers"])
+        self.kin = {word: Kin.of(how) for how, words in known.get("kin", {}).items() for word in words.split()}
+        """Nouns for those who are some steps away."""
 
     def _tell_synonyms(self, known: Mapping[str, Any]) -> None:
         self.groups = {
