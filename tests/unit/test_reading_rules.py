@@ -32,6 +32,15 @@ def test_every_rule_names_parts_and_words_that_there_are() -> None:
     ]
 
 
+def test_the_docs_list_the_rules() -> None:
+    assert callable(read_queries)
+    forms = [rule.line.partition(" =>")[0] for rule in all_rules["questions"]]
+    rows = {form: [f"*{rule.example}*" for rule in all_rules[form]] for form in (*forms, "sentences")}
+    table = "\n".join(f"| {form} | {' · '.join(examples)} |" for form, examples in rows.items())
+    page = (OWN.parents[1] / "docs" / "reading.md").read_text(encoding="utf-8")
+    assert f"| form | for example |\n|---|---|\n{table}\n\n" in page, table
+
+
 @pytest.fixture(scope="module")
 def people():
     sys.path.insert(0, str(OWN.parent))

@@ -144,7 +144,8 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     if rows:
         return f"only rows of {rows} meet it, which have no names: ask for them by that word, or for what they join"
     total = query.measure.property if query.form in ("average", "sum") and query.measure is not None else None
-    if total is not None and not context.lexicon.properties[total].is_measured:
+    facts = context.lexicon.properties.get(total) if total is not None else None
+    if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
     for nodes in sets_within(query):
         if (name := _time_of_another(context, nodes)) is not None:
@@ -159,7 +160,7 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
     arrays, label = context.lexicon.graph.arrays, context.lexicon.graph.schema.label
     own = query.nodes.types
     for one in query.nodes.conditions if not own else ():  # "what was shown on 20 May"
-        if isinstance(one, Valued):
+        if isinstance(one, Valued) and one.property in context.lexicon.properties:
             own |= context.lexicon.properties[one.property].types
     said = frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
     if query.form != "list" or query.nodes.named or not own or own & said or not all(map(relations.is_nameless, own)):
