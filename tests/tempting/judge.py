@@ -54,11 +54,20 @@ def _is_right(result: Result, kind: str, truth: Any) -> bool:  # Any: as the kin
             return result.answer in map(str, truth) and all(re.search(rf"\b{number}\b", said) for number in truth)
         case "yesno":
             return result.answer == ("yes" if truth else "no")
-        case "noted" | "noted set":
+        case "noted" | "noted set" | "noted table":
             value, missing = truth
-            is_value = _hits(result) == _folded(value) if kind == "noted set" else _is_near(result.answer, value)
+            is_value = {
+                "noted": lambda: _is_near(result.answer, value),
+                "noted set": lambda: _hits(result) == _folded(value),
+                "noted table": lambda: _is_table(result.answer, value),
+            }[kind]()
             return is_value and (not missing or bool(re.search(rf"\b{missing}\b", said)))
     raise AssertionError(kind)
+
+
+def _is_table(answer: str | None, truth: dict[str, float]) -> bool:
+    rows = dict(part.rpartition(": ")[::2] for part in (answer or "").split("; "))
+    return rows.keys() == truth.keys() and all(_is_near(rows[name], value) for name, value in truth.items())
 
 
 def _hits(result: Result) -> set[str]:

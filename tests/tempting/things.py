@@ -182,6 +182,13 @@ def unparsed(w: World, chance: random.Random) -> Iterator[Asked]:
         dearest = max(rows, key=lambda row: -1.0 if row["list_price"] == "on request" else float(row["list_price"]))
         yield Asked(f"Which of {of} has the highest list price?", "noted set", ([dearest["name"]], missing))
         yield Asked(f"What is the highest list price of {of}?", "noted", (max(numbers), missing))
+    priced = w.rows("products", lambda row: row["list_price"] != "on request")
+    of_each = {
+        x["name"]: [row["list_price"] for row in priced if row["supplier_id"] == x["id"]] for x in w.rows("suppliers")
+    }
+    means = {name: sum(numbers) / len(numbers) for name, numbers in of_each.items() if numbers}
+    missing = len(w.rows("products")) - len(priced)
+    yield Asked("average list price per supplier", "noted table", (means, missing))
     amount = chance.randint(20, 80)
     dear = w.ids("products", lambda row: row["list_price"] != "on request" and row["list_price"] > amount)
     yield Asked(f"products with a list price over {amount}", "set", w.names(dear))

@@ -141,7 +141,9 @@ class Answerer:
         if query.form == "every" and outcome.value is False:
             yield "the first hits are those that do not meet it"
         if outcome.missing:
-            where = "are in no group" if query.group is not None else "have no value there and count for nothing"
+            where = "have no value there and count for nothing"
+            if query.group is not None:
+                where = "are in no group" if query.measure is None else "are in no group, or have no value there"
             where = "have no value there, and are counted as not meeting it" if query.form == "share" else where
             yield f"{outcome.missing:,} {'node' if outcome.missing == 1 else 'nodes'} {where}"
         types = self._graph.arrays.types

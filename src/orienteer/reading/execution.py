@@ -175,18 +175,19 @@ class Executor:
             }
             for far, row in sorted(pairs):
                 members.setdefault(self._called(far), []).append(row)
-        table = []
-        missing = len(rows) - len({row for own in members.values() for row in own})
+        table, told = [], set[int]()
         for name, own in members.items():
             if query.measure is None:
+                told.update(own)
                 table.append((name, float(len(set(own)))))
                 continue
             values = self._numbers(np.array(own, np.int64), query.measure)
+            told.update(np.array(own)[~np.isnan(values)].tolist())
             values = values[~np.isnan(values)]
             if len(values) and not (query.measure.are_edges and not values.any()):
                 table.append((name, float(_TOTALS[query.form](values))))
         ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
-        return QueryOutcome(rows.astype(np.int32), None, missing, ordered)
+        return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), ordered)
 
     def _called(self, row: int) -> str:
         """Return a node's name, with its id where others of its type are called so."""

@@ -144,7 +144,7 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     if rows:
         return f"only rows of {rows} meet it, which have no names: ask for them by that word, or for what they join"
     total = query.measure.property if query.form in ("average", "sum") and query.measure is not None else None
-    facts = context.lexicon.properties.get(total) if total is not None else None
+    facts = context.lexicon.properties.get(total or "")  # none of a property of edges
     if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
     for nodes in sets_within(query):
