@@ -149,6 +149,8 @@ class _ReadingLine:
     def _of_edges(self) -> Measure | None:
         """Return `since of -member_of-> club`; None, with nothing taken, where no property of edges stands here."""
         start = self._tokens.place
+        if not self._tokens.is_before_arrow("of"):
+            return None  # what edges have is read of all of them
         name = self._tokens.takes_longest(self._edge_properties)
         if name is not None and self._tokens.takes("of") and self._tokens.peek().kind == "arrow":
             return replace(_measure_of(self._relation()), property=name)

@@ -75,13 +75,13 @@ class EdgeColumns:
         self._types: dict[str, set[int]] = {}
         every = max(1, len(adjacency.kind) // _EDGES)
         numbers = adjacency.extras(slice(None, None, every)) if texts is not None else None
-        if texts is None or numbers is None:
+        if numbers is None:
             numbers = np.zeros(0, np.int32)
         kinds = adjacency.kind[::every][: len(numbers)]
         is_known = (numbers >= 0) & (kinds % 2 == 0 if every == 1 else True)
-        for number, kind in zip(numbers[is_known].tolist(), kinds[is_known].tolist(), strict=True):
-            assert texts is not None, "edges without texts have no numbers of them"
-            for name, value in json.loads(texts.raw(number)).get("properties", {}).items():
+        told = texts.take(numbers[is_known].astype(np.int64)) if texts is not None and len(numbers) else []
+        for extra, kind in zip(json.loads(b"[%b]" % b",".join(told)), kinds[is_known].tolist(), strict=True):
+            for name, value in extra.get("properties", {}).items():
                 if value is not None:
                     self._values.setdefault(name, []).append(value)
                     self._types.setdefault(name, set()).add(kind >> 1)

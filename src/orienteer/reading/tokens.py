@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple, NoReturn
 
 from orienteer.errors import BadOption
@@ -57,6 +58,11 @@ class Tokens:
             return False
         self.place += len(words)
         return True
+
+    def is_before_arrow(self, word: str) -> bool:
+        """Return whether such a word stands before an arrow from here on."""
+        pairs = pairwise(self._tokens[self.place :])
+        return any(one.text.casefold() == word and other.kind == "arrow" for one, other in pairs)
 
     def has(self, word: str) -> bool:
         """Return whether a word stands anywhere in the line, outside quotation marks."""
