@@ -221,14 +221,14 @@ class GraphArrays:
         if len(name.strip()) < _SHORTEST_PART or STOP.issuperset(self.tokenizer.words(name)):
             return None
         rows = named_in_part(self, name[:_LONGEST_NAME])
-        return int(rows[0]) if len(rows) == 1 else None
+        return rows[0] if len(rows) == 1 else None
 
     @cached_property
     def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
         """Return the rows whose name ends in `(...)`, by the words of the name without it."""
         rows: dict[tuple[str, ...], list[int]] = {}
-        for row, name in enumerate(self.names):
-            if name.endswith(")") and (short := without_bracket(name)) != name:
+        for row in self.names.ending(b")").tolist():
+            if (short := without_bracket(self.names[row])) != self.names[row]:
                 rows.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
         return rows
 
@@ -241,7 +241,7 @@ class GraphArrays:
             for word in self.tokenizer.words(text)
         ]
         terms = [term for word in dict.fromkeys(chain(*spellings)) for term in self.tokenizer.expand(word)]
-        rows = [*self.text_index.search(terms, 50).rows.tolist(), *named_in_part(self, text)[:_MOST_PARTS].tolist()]
+        rows = [*self.text_index.search(terms, 50).rows.tolist(), *named_in_part(self, text)[:_MOST_PARTS]]
         names = dict.fromkeys(self.names[row] for row in rows)
         corrected = " ".join(words[min(1, len(words) - 1)] for words in spellings)
         return list(dict.fromkeys((*nearest(text, names, most=most), *nearest(corrected, names, most=most))))[:most]

@@ -113,11 +113,14 @@ def tell_damage(path: Path, generation: str, error: Exception) -> None:
 
 
 def telling_damage(method: Callable[Concatenate[_O, _P], _R]) -> Callable[Concatenate[_O, _P], _R]:
-    """Wrap a method of an open graph in `damage_told`."""
+    """Make a method of an open graph do what `damage_told` does."""
 
     @wraps(method)
     def wrapper(self: _O, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with damage_told(self.path, self.generation):
+        try:  # each search comes here twice, and a context manager costs more than this
             return method(self, *args, **kwargs)
+        except Exception as error:
+            tell_damage(self.path, self.generation, error)
+            raise
 
     return wrapper

@@ -336,13 +336,21 @@ class Properties:
 
     def names_with_value(self, text: str) -> list[str]:
         """Return the properties in which a node's value is exactly this text, in any case."""
+        return self.names_with_values([text]).get(text, [])
+
+    def names_with_values(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        """Return the same for several texts, without those that are no value."""
         hashes, columns = self._texts
-        wanted = np.uint64(_text_hash(text))
-        first = int(hashes.searchsorted(wanted))
-        if first == len(hashes) or hashes[first] != wanted:  # most texts are not values
-            return []
-        names = list(self._columns)
-        return [names[at] for at in columns[first : int(hashes.searchsorted(wanted, side="right"))].tolist()]
+        if not len(hashes):
+            return {}
+        wanted = np.array([_text_hash(text) for text in texts], np.uint64)
+        first, names = hashes.searchsorted(wanted), list(self._columns)
+        found = np.flatnonzero(hashes.take(first, mode="clip") == wanted).tolist()  # most texts are no value
+        last = hashes.searchsorted(wanted[found], side="right")
+        return {
+            texts[at]: [names[number] for number in columns[first[at] : end].tolist()]
+            for at, end in zip(found, last.tolist(), strict=True)
+        }
 
     @cached_property
     def _texts(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:

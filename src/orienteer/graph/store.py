@@ -248,7 +248,7 @@ class Graph:
             rows, scores = ranking.rows, ranking.scores
         else:
             rows, scores = arrays.searcher(mode).search(query, k, mask=mask)
-        return tuple(Hit(arrays.ids[row], float(score)) for row, score in zip(rows, scores, strict=True))
+        return tuple(Hit(arrays.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True))
 
     @telling_damage
     def list(

@@ -166,9 +166,7 @@ class PhraseLinker:
         if not self._may_name(reading, first, last):
             return None
         phrase = reading.folded(first, last)
-        names = self._graph.arrays.name_index
-        # Quicker than looking both ways: most spans name nothing.
-        links = names.links(phrase) if names.stem_links(phrase) else self._parted(reading, first, last)
+        links = self._graph.arrays.name_index.links(phrase) or self._parted(reading, first, last)
         if not links:
             return None
         surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
