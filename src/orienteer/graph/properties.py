@@ -111,7 +111,11 @@ def _read(texts: Sequence[bytes]) -> list[JsonValue]:
 
 def _text_hash(value: JsonValue) -> int:
     text = value if isinstance(value, str) else str(value) if type(value) is int else json.dumps(value)
-    return int.from_bytes(hashlib.blake2b(encode(text.casefold()), digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(text), "little")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(encode(text.casefold()), digest_size=8).digest()
 
 
 @lru_cache(maxsize=1 << 16, typed=True)
@@ -343,13 +347,13 @@ class Properties:
         hashes, columns = self._texts
         if not len(hashes):
             return {}
-        wanted = np.array([_text_hash(text) for text in texts], np.uint64)
+        wanted = np.frombuffer(b"".join(map(_digest, texts)), "<u8")
         first, names = hashes.searchsorted(wanted), list(self._columns)
-        found = np.flatnonzero(hashes.take(first, mode="clip") == wanted).tolist()  # most texts are no value
-        last = hashes.searchsorted(wanted[found], side="right")
+        found = (hashes.take(first, mode="clip") == wanted).nonzero()[0].tolist()
+        ends = hashes.searchsorted(wanted[found], side="right").tolist() if found else []  # most texts are no value
         return {
             texts[at]: [names[number] for number in columns[first[at] : end].tolist()]
-            for at, end in zip(found, last.tolist(), strict=True)
+            for at, end in zip(found, ends, strict=True)
         }
 
     @cached_property

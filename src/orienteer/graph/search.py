@@ -7,7 +7,7 @@ A query is one phrase, or several if parts of it are in double quotes. A word of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from orienteer.graph.adjacency import distinct
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.names import Place, having_terms, having_words, phrase_places
 from orienteer.graph.properties import Condition
-from orienteer.graph.titles import TitleFinder
+from orienteer.graph.titles import LONGEST, TitleFinder
 from orienteer.index import words
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, Posting
@@ -103,33 +103,43 @@ class NameSearch:
         self._arrays = arrays
 
     def matches(
-        self, query: str, k: int | None = None, *, among: Rows | None = None, mask: Mask | None = None
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        among: Rows | None = None,
+        mask: Mask | None = None,
+        known: Mapping[int, float] | None = None,
     ) -> list[Match]:
         """Return the first `k` nodes that a query names or quotes, or all, best first; of one rank by BM25, ties by id.
 
-        `among`, ascending rows, and `mask`, (nodes,), restrict them.
+        `among`, ascending rows, and `mask`, (nodes,), restrict them. `known` has the scores of some nodes.
         """
         ranks: dict[int, Rank] = {}
+        arrays, words_of = self._arrays, self._arrays.tokenizer.words
+        own = words_of(query)
+        runs = arrays.name_index.runs([[word] for word in own], range(len(own)), LONGEST)
         for phrase in phrases(query):
             check_patience()
-            for row, rank in self._ranked(phrase):
+            may_be_name = (0, len(own)) in runs or len(own) > LONGEST or phrase != query.strip()
+            for row, rank in self._ranked(phrase, may_be_name=may_be_name):
                 ranks[row] = min(rank, ranks.get(row, rank))
-        # The nodes whose name, of several words, is a part of the query.
-        words_of = self._arrays.tokenizer.words
-        if len(words_of(query)) > _LEAST_WORDS:
-            for place in TitleFinder(self._arrays, lower=True).places(query):
+        # The nodes whose name, of several words, is a part of the query. Not all scripts have spaces between words.
+        if len(own) > _LEAST_WORDS and (runs or arrays.shorter_names or not query.isascii()):
+            for place in TitleFinder(arrays, lower=True).places(query):
                 if len(words_of(query[place.begin : place.end])) >= _LEAST_WORDS:
                     ranks |= {row: ranks.get(row, Rank.NAMED) for row in place.rows}
         if not ranks:
             return []
         rows = _restricted(np.array(sorted(ranks), np.int32), among, mask)
-        scores = self._arrays.text_index.scores(self._arrays.tokenizer.query(query), rows)
-        own = [ranks[row] for row in rows.tolist()]
-        best = np.lexsort((rows, -scores, own))[:k]
-        return [
-            Match(row, own[at], score)
-            for at, row, score in zip(best.tolist(), rows[best].tolist(), scores[best].tolist(), strict=True)
-        ]
+        if known and all(row in known for row in rows.tolist()):
+            scores = np.array([known[row] for row in rows.tolist()], np.float64)
+        else:
+            scores = arrays.text_index.scores(arrays.tokenizer.query(query), rows)
+        steps = np.fromiter(map(ranks.__getitem__, rows.tolist()), np.uint8, len(rows))
+        best = np.lexsort((rows, -scores, steps))[:k]
+        pairs = zip(rows[best].tolist(), scores[best].tolist(), strict=True)
+        return [Match(row, ranks[row], score) for row, score in pairs]
 
     def whole_words(self, query: str) -> Mask | None:
         """Mark the nodes with a whole word of a query: (nodes,); None if no word has digits and letters."""
@@ -152,7 +162,7 @@ class NameSearch:
                 marked[having_terms(arrays, terms[0][1:])] = True
         return marked
 
-    def _ranked(self, phrase: str) -> Iterator[tuple[int, Rank]]:
+    def _ranked(self, phrase: str, *, may_be_name: bool) -> Iterator[tuple[int, Rank]]:
         """Yield the nodes with a phrase as id, name or alias, in their name or text, however letters and numbers join.
 
         A node may come several times.
@@ -162,7 +172,7 @@ class NameSearch:
             yield row, Rank.ID
         for spelling in spellings(phrase):
             own = arrays.tokenizer.words(spelling)
-            stems = index.stem_links(own) if own else []
+            stems = index.stem_links(own) if own and (may_be_name or spelling != phrase) else []
             for link in (*(index.called(spelling) if stems or not own else ()), *stems):
                 yield link.row, self._rank(link, phrase)
             rows = having_words(arrays, own)
@@ -262,7 +272,7 @@ class QueryWords:
         self._words = arrays.tokenizer.words(query)
         for word in dict.fromkeys(self._words):
             own = expand(word)
-            terms.update(dict.fromkeys(own))
+            terms |= dict.fromkeys(own)
             postings = [posting for term in own if (posting := index.posting(term))]
             if not postings:
                 unknown.append(word)
@@ -518,11 +528,12 @@ class WordSearch:
         value. If no text has all the words, nodes with the whole query as a value come before texts.
         """
         words = QueryWords(self._arrays, query)
-        names = self._names.matches(query, k, mask=mask)
-        values = self._values.matches(query, mask=mask)
         whole = self._names.whole_words(query)
         both = mask if whole is None else whole if mask is None else mask & whole
         ranked = self._arrays.text_index.search(words.terms, k, mask=both)
+        known = dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True))
+        names = self._names.matches(query, k, mask=mask, known=known)
+        values = self._values.matches(query, mask=mask)
         if not names and not values:
             return WordRanking(*ranked, words, names, values)
         # A step is more than any score by words, so that scores descend as ranks do.
@@ -533,7 +544,7 @@ class WordSearch:
             for value in whole_values:
                 for row in value.rows[:k].tolist():
                     scores.setdefault(row, step)
-        for row, score in zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True):
+        for row, score in known.items():
             scores.setdefault(row, score)
         for value in values:
             for row in value.rows[:k].tolist():

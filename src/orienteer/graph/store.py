@@ -17,6 +17,7 @@ from orienteer.graph.adjacency import distinct, shortest_paths
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.search import WordSearch
+from orienteer.index.arrays import decode
 from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import (
@@ -248,7 +249,7 @@ class Graph:
             rows, scores = ranking.rows, ranking.scores
         else:
             rows, scores = arrays.searcher(mode).search(query, k, mask=mask)
-        return tuple(Hit(arrays.ids[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True))
+        return tuple(map(Hit, map(decode, arrays.ids.take(rows)), scores.tolist()))
 
     @telling_damage
     def list(

@@ -127,7 +127,10 @@ class TextIndex:
 
     def filter_rows(self, posting: Posting, rows: Rows) -> Rows:
         """Return the rows that contain the term, ascending like `rows`."""
-        return rows[self._meet(posting, rows)[0]]
+        if len(rows) > _VERY_FEW:
+            return rows[self._meet(posting, rows)[0]]
+        theirs = self._rows[posting.begin : posting.end]
+        return rows[theirs.take(theirs.searchsorted(rows), mode="clip") == rows]
 
     def postings(self, terms: Sequence[str]) -> list[Posting]:
         """Return the postings of distinct terms, the term that can add most to a score first."""

@@ -223,25 +223,26 @@ class NameIndex:
         return [Link(row, kind, False) for row, kind in self._look_up("stem", phrase)]
 
     def runs(self, parts: Sequence[Sequence[str]], firsts: Iterable[int], longest: int) -> set[tuple[int, int]]:
-        """Return the runs of parts that are exactly a name, alias or identifier: the first part, and where it ends.
+        """Return the runs of parts with the stems of a name, alias or identifier: the first part, and where it ends.
 
-        A part has any number of folded words. Runs begin at `firsts` and have at most `longest` parts.
+        Only these can have its words. A part has any number of folded words. Runs begin at `firsts` and have at most
+        `longest` parts.
         """
         places, keys = list[tuple[int, int]](), list[int]()
-        ways = [parts]
+        ways, stem = [parts], self._tokenizer.stem
         if not all(word.isascii() for part in parts for word in part):
             ways.append([self._tokenizer.words(folded(" ".join(part))) for part in parts])
-        hashes = [[[words.word_hash(word.encode()) for word in part] for part in way] for way in ways]
+        hashes = [[[words.word_hash(stem(word).encode()) for word in part] for part in way] for way in ways]
         for first in firsts:
             check_patience()
             for way in hashes:
                 for last, key in enumerate(words.run_hashes(way[first : first + longest]), first + 1):
                     places.append((first, last))
                     keys.append(key)
-        table, wanted = self._tables["exact"][0], np.array(keys, np.uint64)
+        table, wanted = self._tables["stem"][0], np.frombuffer(array("Q", keys), np.uint64)
         if not len(table):
             return set()
-        found = np.flatnonzero(table.take(table.searchsorted(wanted), mode="clip") == wanted)
+        found = (table.take(table.searchsorted(wanted), mode="clip") == wanted).nonzero()[0]
         return {places[at] for at in found.tolist()}
 
     def parted_links(self, phrase: Sequence[str]) -> list[Link]:
