@@ -17,7 +17,7 @@ import math
 import operator
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -342,18 +342,20 @@ class Properties:
         """Return the properties in which a node's value is exactly this text, in any case."""
         return self.names_with_values([text]).get(text, [])
 
-    def names_with_values(self, texts: Sequence[str]) -> dict[str, list[str]]:
-        """Return the same for several texts, without those that are no value."""
+    def names_with_values(self, texts: Collection[str]) -> dict[str, list[str]]:
+        """Return the same for several distinct texts, without those that are no value."""
         hashes, columns = self._texts
         if not len(hashes):
             return {}
         wanted = np.frombuffer(b"".join(map(_digest, texts)), "<u8")
-        first, names = hashes.searchsorted(wanted), list(self._columns)
+        first = hashes.searchsorted(wanted)
         found = (hashes.take(first, mode="clip") == wanted).nonzero()[0].tolist()
-        ends = hashes.searchsorted(wanted[found], side="right").tolist() if found else []  # most texts are no value
+        if not found:  # most texts are no value
+            return {}
+        own, names, ends = list(texts), list(self._columns), hashes.searchsorted(wanted[found], side="right")
         return {
-            texts[at]: [names[number] for number in columns[first[at] : end].tolist()]
-            for at, end in zip(found, ends, strict=True)
+            own[at]: [names[number] for number in columns[first[at] : end].tolist()]
+            for at, end in zip(found, ends.tolist(), strict=True)
         }
 
     @cached_property

@@ -22,7 +22,7 @@ from orienteer.graph.properties import Condition
 from orienteer.graph.titles import LONGEST, TitleFinder
 from orienteer.index import words
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Posting
+from orienteer.index.bm25 import Mask, Posting, ScoredRows
 from orienteer.index.names import Link, NameKind
 from orienteer.patience import check_patience
 from orienteer.text.english import STOP
@@ -34,6 +34,7 @@ _COMPOUND = re.compile(r"(?<!\w)\w++(?:[-\u2010-\u2013]\w++)+")
 _HALVES = re.compile(
     r"(?<![^\W\d_])([^\W\d_]++)[-\u2010-\u2013 ]?(\d+)|(?<!\d)(\d++)[-\u2010-\u2013 ]?([^\W\d_]+)"
 )  # it begins only at the first letter or digit of a run: from each, a word of n letters would take n * n steps
+_DIGIT = re.compile(r"\d")
 _READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
 _LISTED = 8  # nodes of one name that are listed
 _LEAST_WORDS = 2  # of a phrase in a text, and of a name inside a longer query: one word alone says too little
@@ -109,11 +110,11 @@ class NameSearch:
         *,
         among: Rows | None = None,
         mask: Mask | None = None,
-        known: Mapping[int, float] | None = None,
+        ranked: ScoredRows | None = None,
     ) -> list[Match]:
         """Return the first `k` nodes that a query names or quotes, or all, best first; of one rank by BM25, ties by id.
 
-        `among`, ascending rows, and `mask`, (nodes,), restrict them. `known` has the scores of some nodes.
+        `among`, ascending rows, and `mask`, (nodes,), restrict them. `ranked` is what the query finds by BM25, if known.
         """
         ranks: dict[int, Rank] = {}
         arrays, words_of = self._arrays, self._arrays.tokenizer.words
@@ -132,7 +133,8 @@ class NameSearch:
         if not ranks:
             return []
         rows = _restricted(np.array(sorted(ranks), np.int32), among, mask)
-        if known and all(row in known for row in rows.tolist()):
+        known = dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)) if ranked else {}
+        if all(row in known for row in rows.tolist()):
             scores = np.array([known[row] for row in rows.tolist()], np.float64)
         else:
             scores = arrays.text_index.scores(arrays.tokenizer.query(query), rows)
@@ -217,8 +219,8 @@ def shared_name(arrays: GraphArrays, name: str, mask: Mask | None = None) -> str
 
 def phrases(query: str) -> list[str]:
     """Return the quotations in a query, or the query if it has none."""
-    quoted = [phrase.strip() for phrase in _QUOTED.findall(query)]
-    return list(dict.fromkeys(filter(None, quoted))) or [query.strip()]
+    quoted = dict.fromkeys(map(str.strip, _QUOTED.findall(query)))
+    return list(filter(None, quoted)) or [query.strip()]
 
 
 def _is_mixed(text: str) -> bool:
@@ -228,7 +230,7 @@ def _is_mixed(text: str) -> bool:
 
 def spellings(phrase: str) -> list[str]:
     """Return a phrase, and its spellings with letters and numbers joined, or split: `IL6`, `IL 6`."""
-    if not any(map(str.isdigit, phrase)):
+    if _DIGIT.search(phrase) is None:
         return [phrase]
     joined = _HALVES.sub(lambda match: "".join(filter(None, match.groups())), phrase)
     split = _HALVES.sub(lambda match: " ".join(filter(None, match.groups())), phrase)
@@ -459,14 +461,18 @@ class ValueSearch:
         `among`, ascending rows, and `mask`, (nodes,), restrict the nodes.
         """
         own = query.split()[:_MOST_WORDS]
-        runs = [(at, end) for at in range(len(own)) for end in range(min(len(own), at + _LONGEST), at, -1)]
-        parts = [" ".join(own[at:end]).strip(".,;:?!'\"").strip() for at, end in runs]
+        parts = [
+            (at, end, " ".join(own[at:end]).strip(".,;:?!'\"").strip())
+            for at in range(len(own))
+            for end in range(min(len(own), at + _LONGEST), at, -1)
+        ]
         whole = [single_spaced(phrase) for phrase in phrases(query)]
-        named = self._arrays.properties.names_with_values([*whole, *parts])
-        named.pop("", None)
+        named = self._arrays.properties.names_with_values({*whole, *(text for _, _, text in parts)} - {""})
+        if not named:
+            return []
         matches = [match for text in whole for match in self._of(text, named.get(text, ()), among, mask, is_whole=True)]
         free = len(own) if matches else 0
-        for (at, end), text in zip(runs, parts, strict=True) if named else ():
+        for at, end, text in parts:
             # From left to right, the longest value at each word; no word is in two.
             if at >= free and text in named and text.casefold() not in STOP:
                 part = list(self._of(text, named[text], among, mask, is_whole=False))
@@ -531,8 +537,7 @@ class WordSearch:
         whole = self._names.whole_words(query)
         both = mask if whole is None else whole if mask is None else mask & whole
         ranked = self._arrays.text_index.search(words.terms, k, mask=both)
-        known = dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True))
-        names = self._names.matches(query, k, mask=mask, known=known)
+        names = self._names.matches(query, k, mask=mask, ranked=ranked)
         values = self._values.matches(query, mask=mask)
         if not names and not values:
             return WordRanking(*ranked, words, names, values)
@@ -544,7 +549,7 @@ class WordSearch:
             for value in whole_values:
                 for row in value.rows[:k].tolist():
                     scores.setdefault(row, step)
-        for row, score in known.items():
+        for row, score in zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True):
             scores.setdefault(row, score)
         for value in values:
             for row in value.rows[:k].tolist():
