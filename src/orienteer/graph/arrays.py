@@ -9,11 +9,12 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import Direction, Edge, Kind, Node, Schema, Triple
 from orienteer.errors import AmbiguousNode, BadOption, Hint, NotAGraph, UnknownNode, UnknownType, nearest
 from orienteer.graph import properties
 from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, Meeting, distinct, meet, span
@@ -28,12 +29,13 @@ from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
 from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.patience import check_patience, within
-from orienteer.protocols import OpenEmbedder
-from orienteer.records import Direction, Edge, Kind, Node, Schema, Triple
 from orienteer.remembered import cached_method
 from orienteer.text.english import STOP
 from orienteer.text.proper_names import without_bracket
 from orienteer.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from orienteer.protocols import OpenEmbedder
 
 Value = TypeVar("Value")
 

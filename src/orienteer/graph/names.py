@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.display import Count
+from orienteer.elements import JsonValue, Node
 from orienteer.graph.reserved import CELLS, CHUNK, DOCUMENT, SEPARATOR, TABLE
 from orienteer.index import words
 from orienteer.index.arrays import Rows, Strings
 from orienteer.index.bm25 import TextIndex
-from orienteer.records import JsonValue, Node
 from orienteer.text.proper_names import CaseCounts, Finder, TextNames, idf, most_chunks, surfaces
 from orienteer.text.tokenizer import Tokenizer
 

@@ -7,7 +7,7 @@ A query is one phrase, or several if parts of it are in double quotes. A word of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -114,7 +114,7 @@ class NameSearch:
     ) -> list[Match]:
         """Return the first `k` nodes that a query names or quotes, or all, best first; of one rank by BM25, ties by id.
 
-        `among`, ascending rows, and `mask`, (nodes,), restrict them. `ranked` is what the query finds by BM25, if known.
+        `among`, ascending rows, and `mask`, (nodes,), restrict them. `ranked` is what BM25 finds for the query.
         """
         ranks: dict[int, Rank] = {}
         arrays, words_of = self._arrays, self._arrays.tokenizer.words

@@ -130,7 +130,8 @@ class TextIndex:
         if len(rows) > _VERY_FEW:
             return rows[self._meet(posting, rows)[0]]
         theirs = self._rows[posting.begin : posting.end]
-        return rows[theirs.take(theirs.searchsorted(rows), mode="clip") == rows]
+        having: Rows = rows[theirs.take(theirs.searchsorted(rows), mode="clip") == rows]
+        return having
 
     def postings(self, terms: Sequence[str]) -> list[Posting]:
         """Return the postings of distinct terms, the term that can add most to a score first."""
