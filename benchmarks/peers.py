@@ -158,15 +158,16 @@ class Tantivy:
 
     name = "tantivy"
 
-    def __init__(self, graph: Synthetic, folder: Path) -> None:
+    def __init__(self, graph: Synthetic, folder: Path, *, stored: bool = False) -> None:
+        """Make the index, or open it; with `stored`, it has the texts too, as programs that show hits need them."""
         import tantivy
 
         self._tantivy, self._words = tantivy, graph.words
         self.build_seconds: float | None = None
         builder = tantivy.SchemaBuilder()
-        builder.add_unsigned_field("row", stored=False, indexed=False, fast=True)
+        builder.add_unsigned_field("row", stored=stored, indexed=False, fast=True)
         # Its default tokenizer parts at anything but letters and digits and folds case: our words pass unchanged.
-        builder.add_text_field("text", stored=False, tokenizer_name="default", index_option="freq")
+        builder.add_text_field("text", stored=stored, tokenizer_name="default", index_option="freq")
         self._schema = builder.build()
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
@@ -176,7 +177,7 @@ class Tantivy:
             self._fill(index, graph)
             self.build_seconds = time.perf_counter() - started
             index.reload()
-        self._searcher = index.searcher()
+        self._index, self._searcher = index, index.searcher()
 
     def _fill(self, index: Any, graph: Synthetic) -> None:  # Any: tantivy has no types
         writer = index.writer(heap_size=500_000_000, num_threads=1)
@@ -195,6 +196,12 @@ class Tantivy:
         hits = self._searcher.search(query.boolean_query(terms), k, count=False).hits
         rows: list[Any] = self._searcher.fast_field_values("row", [address for _, address in hits])  # Any: of any field
         return [int(row) for row in rows]
+
+    def search_line(self, line: str, k: int) -> list[int]:
+        """Return the best rows for a line of words, as a program that shows hits asks for them."""
+        query, _ = self._index.parse_query_lenient(line, ["text"])
+        hits = self._searcher.search(query, k).hits
+        return [self._searcher.doc(address)["row"][0] for _, address in hits]
 
 
 class Bm25s:

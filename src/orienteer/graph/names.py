@@ -278,7 +278,7 @@ def phrase_places(
     longest = max(own, key=len)
     pairs = zip(rows.tolist(), words.spaced(texts.take(rows), graph.tokenizer), strict=True)
     for row, text in [pair for pair in pairs if longest in pair[1]]:
-        if gaps and any(gap in text for gap in gaps):
+        if b"  " in text and any(gap in text for gap in gaps):
             text = b" %b " % b" ".join(text.split())
         at = text.find(wanted)
         if at >= 0:

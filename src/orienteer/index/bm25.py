@@ -222,14 +222,16 @@ class TextIndex:
             total = self._local.total = np.zeros(self.count)
         places = np.concatenate([np.arange(posting.begin, posting.end) for posting in postings])
         idf = np.repeat([posting.idf for posting in postings], [posting.nodes for posting in postings])
-        rows = self._rows.take(places)
+        rows, repeats = self._rows.take(places), len(postings)
         np.add.at(total, rows, self._contribution(idf, places))
+        if len(rows) > self.count:  # each node once
+            rows, repeats = total.nonzero()[0].astype(np.int32), 1
         scores = total.take(rows)
         total[rows] = 0
         if mask is not None:
             is_allowed = mask[rows]
             rows, scores = rows[is_allowed], scores[is_allowed]
-        return _top(rows, scores, k, repeats=len(postings))
+        return _top(rows, scores, k, repeats=repeats)
 
     def _pruned(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add the terms one after another, leaving out what can no longer reach the first k."""
