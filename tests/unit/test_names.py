@@ -196,7 +196,9 @@ def test_any_other_way_to_part_a_name_at_its_letters_and_digits_finds_it(build, 
         assert found in ([], [0])
 
 
-WORDS = st.sampled_from(["pain", "pains", "Jose", "José", "oneil", "O'Neil", "running", "run", "type", "2", "日本語", "p53"])
+WORDS = st.sampled_from("pain pains Jose José oneil O'Neil running run type 2 日本語 p53".split())
+    ["pain", "pains", "Jose", "José", "oneil", "O'Neil", "running", "run", "type", "2", "日本語", "p53"]
+)
 
 
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=3), min_size=1, max_size=8), st.lists(WORDS, max_size=7))
