@@ -114,7 +114,7 @@ def _measure_store(report: Report, options: argparse.Namespace, data: Synthetic,
     others = _peers(options.size, setting, work, postings, is_built=options.no_build)
     _measure_global(setting, others)
     if options.size != "L":  # its index with the texts takes minutes and gigabytes
-        _measure_names(setting, work / f"tantivy-{options.size}-stored")
+        _measure_names(setting, work / f"tantivy-{options.size}-hits")
     _measure_neighborhoods(setting, others)
     _measure_walks(setting)
 
@@ -227,12 +227,12 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
 
 def _measure_names(setting: Setting, folder: Path) -> None:
     """Compare the search that puts names first with a line to tantivy, both from a text to ids."""
-    tantivy = peers.Tantivy(setting.data, folder, stored=True) if find_spec("tantivy") else None
+    tantivy = peers.TantivyOfHits(setting.data, folder) if find_spec("tantivy") else None
     for name in ("global", "global + common words"):
         lines = [" ".join(setting.words(one)) for one in setting.asked(name)]
         engines: Engines = {"ours": (lambda line: setting.graph.search(line, K), lines)}
         if tantivy is not None:
-            engines["tantivy"] = (partial(tantivy.search_line, k=K), lines)
+            engines["tantivy"] = (partial(tantivy.hits, k=K), lines)
         timings = timed(engines, rounds=9)
         peer = _named("tantivy", tantivy)
         _compare(setting.report, f"{name}, by names and words", timings["ours"], peer, timings.get("tantivy"))

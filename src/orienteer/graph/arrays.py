@@ -222,7 +222,7 @@ class GraphArrays:
         """Return the only row whose name contains the words of `name` in a row, or None; stop words do not count."""
         if len(name.strip()) < _SHORTEST_PART or STOP.issuperset(self.tokenizer.words(name)):
             return None
-        rows = named_in_part(self, name[:_LONGEST_NAME])
+        rows = named_in_part(self, self.tokenizer.words(name[:_LONGEST_NAME]))
         return rows[0] if len(rows) == 1 else None
 
     @cached_property
@@ -243,7 +243,10 @@ class GraphArrays:
             for word in self.tokenizer.words(text)
         ]
         terms = [term for word in dict.fromkeys(chain(*spellings)) for term in self.tokenizer.expand(word)]
-        rows = [*self.text_index.search(terms, 50).rows.tolist(), *named_in_part(self, text)[:_MOST_PARTS]]
+        rows = [
+            *self.text_index.search(terms, 50).rows.tolist(),
+            *named_in_part(self, self.tokenizer.words(text))[:_MOST_PARTS],
+        ]
         names = dict.fromkeys(self.names[row] for row in rows)
         corrected = " ".join(words[min(1, len(words) - 1)] for words in spellings)
         return list(dict.fromkeys((*nearest(text, names, most=most), *nearest(corrected, names, most=most))))[:most]

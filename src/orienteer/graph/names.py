@@ -267,28 +267,33 @@ def having_words(graph: IndexedNames, phrase: Sequence[str]) -> Rows:
 
 
 def phrase_places(
-    graph: IndexedNames, texts: Strings, rows: Rows, phrase: Sequence[str]
+    graph: IndexedNames, texts: Strings, rows: Rows, phrase: Sequence[str], *, in_row: bool = False
 ) -> Iterator[tuple[int, Place]]:
-    """Yield each of the ascending rows with all the words of a phrase in its text, and the phrase's place there."""
+    """Yield each of the ascending rows with all the words of a phrase in its text, and the phrase's place there.
+
+    With `in_row`, those with the words in a row alone.
+    """
     if not len(rows) or not phrase:
         return
     wanted = f" {' '.join(phrase)} ".encode()
     own = [f" {word} ".encode() for word in phrase]
-    gaps = [word + b" " for word in own[:-1]]  # in texts, punctuation is spaces
+    gaps = [word + b" " for word in own[:-1]]  # punctuation is spaces
     longest = max(own, key=len)
-    pairs = zip(rows.tolist(), words.spaced(texts.take(rows), graph.tokenizer), strict=True)
-    for row, text in [pair for pair in pairs if longest in pair[1]]:
+    for row, text in zip(rows.tolist(), words.spaced(texts.take(rows), graph.tokenizer), strict=True):
+        if not in_row and longest not in text:  # most have it elsewhere
+            continue
         if b"  " in text and any(gap in text for gap in gaps):
             text = b" %b " % b" ".join(text.split())
         at = text.find(wanted)
         if at >= 0:
             yield row, "inside" if text[:at].strip() else "first"
-        elif all(word in text for word in own):
+        elif not in_row and all(word in text for word in own):
             yield row, "scattered"
 
 
-def named_in_part(graph: IndexedNames, name: str) -> list[int]:
-    """Return the rows whose name contains the words of a name in a row, ascending."""
-    phrase = graph.tokenizer.words(name)
-    places = phrase_places(graph, graph.names, having_words(graph, phrase), phrase)
-    return [row for row, place in places if place != "scattered"]
+def named_in_part(graph: IndexedNames, phrase: Sequence[str], most: int | None = None) -> list[int]:
+    """Return the rows whose name contains some folded words in a row, ascending; none if over `most` have them all."""
+    rows = having_words(graph, phrase)
+    if most is not None and len(rows) > most:
+        return []
+    return [row for row, _ in phrase_places(graph, graph.names, rows, phrase, in_row=True)]

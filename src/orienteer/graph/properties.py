@@ -345,18 +345,24 @@ class Properties:
     def names_with_values(self, texts: Collection[str]) -> dict[str, list[str]]:
         """Return the same for several distinct texts, without those that are no value."""
         hashes, columns = self._texts
-        if not len(hashes):
+        # The JSON of a value has at least as many bytes as the value, folded to ASCII, has letters.
+        texts = [text for text in texts if len(text) <= self._longest or not text.isascii()]
+        if not texts or not len(hashes):
             return {}
         wanted = np.frombuffer(b"".join(map(_digest, texts)), "<u8")
         first = hashes.searchsorted(wanted)
         found = (hashes.take(first, mode="clip") == wanted).nonzero()[0].tolist()
         if not found:  # most texts are no value
             return {}
-        own, names, ends = list(texts), list(self._columns), hashes.searchsorted(wanted[found], side="right")
+        names, ends = list(self._columns), hashes.searchsorted(wanted[found], side="right")
         return {
-            own[at]: [names[number] for number in columns[first[at] : end].tolist()]
+            texts[at]: [names[number] for number in columns[first[at] : end].tolist()]
             for at, end in zip(found, ends.tolist(), strict=True)
         }
+
+    @cached_property
+    def _longest(self) -> int:
+        return int(self._values.sizes.max(initial=0))
 
     @cached_property
     def _texts(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:

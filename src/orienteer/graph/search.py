@@ -184,9 +184,7 @@ class NameSearch:
                 continue
             if len(rows) > _READ:
                 rows = np.sort(arrays.text_index.search(arrays.tokenizer.query(phrase), _READ, among=rows).rows)
-            for row, place in phrase_places(arrays, arrays.texts, rows, own):
-                if place != "scattered":
-                    yield row, Rank.PHRASE
+            yield from ((row, Rank.PHRASE) for row, _ in phrase_places(arrays, arrays.texts, rows, own, in_row=True))
 
     def _rank(self, link: Link, phrase: str) -> Rank:
         if not link.is_exact:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from orienteer.graph.names import having_words, phrase_places
+from orienteer.graph.names import named_in_part
 from orienteer.graph.store import Graph
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.reading.words import QuestionWords
@@ -89,9 +89,5 @@ class PartialNames:
 
     def having(self, phrase: Sequence[str]) -> tuple[int, ...]:
         """Return the rows of nodes whose name holds these folded words in a row; none where too many do."""
-        rows = having_words(self._arrays, phrase)
-        if len(rows) > _MOST_SEARCHED:
-            return ()
-        places = phrase_places(self._arrays, self._arrays.names, rows, phrase)
-        named = tuple(row for row, place in places if place != "scattered")
-        return named if len(named) <= MOST_NAMESAKES else ()
+        rows = named_in_part(self._arrays, phrase, _MOST_SEARCHED)
+        return tuple(rows) if len(rows) <= MOST_NAMESAKES else ()
