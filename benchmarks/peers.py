@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -164,9 +164,7 @@ class Tantivy:
         self._tantivy, self._words = tantivy, graph.words
         self.build_seconds: float | None = None
         builder = tantivy.SchemaBuilder()
-        builder.add_unsigned_field("row", stored=False, indexed=False, fast=True)
-        # Its default tokenizer parts at anything but letters and digits and folds case: our words pass unchanged.
-        builder.add_text_field("text", stored=False, tokenizer_name="default", index_option="freq")
+        self._add_fields(builder)
         self._schema = builder.build()
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
@@ -176,14 +174,23 @@ class Tantivy:
             self._fill(index, graph)
             self.build_seconds = time.perf_counter() - started
             index.reload()
-        self._searcher = index.searcher()
+        self._index, self._searcher = index, index.searcher()
+
+    def _add_fields(self, builder: Any) -> None:  # Any: tantivy has no types
+        builder.add_unsigned_field("row", stored=False, indexed=False, fast=True)
+        # Its default tokenizer parts at anything but letters and digits and folds case: our words pass unchanged.
+        builder.add_text_field("text", stored=False, tokenizer_name="default", index_option="freq")
+
+    def _fields(self, graph: Synthetic) -> Iterator[dict[str, str]]:
+        return ({"text": text} for text in graph.documents())
 
     def _fill(self, index: Any, graph: Synthetic) -> None:  # Any: tantivy has no types
         writer = index.writer(heap_size=500_000_000, num_threads=1)
-        for row, text in enumerate(graph.documents()):
+        for row, fields in enumerate(self._fields(graph)):
             document = self._tantivy.Document()
             document.add_unsigned("row", row)
-            document.add_text("text", text)
+            for field, text in fields.items():
+                document.add_text(field, text)
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
@@ -195,6 +202,26 @@ class Tantivy:
         hits = self._searcher.search(query.boolean_query(terms), k, count=False).hits
         rows: list[Any] = self._searcher.fast_field_values("row", [address for _, address in hits])  # Any: of any field
         return [int(row) for row in rows]
+
+
+class TantivyOfHits(Tantivy):
+    """The same, as a program uses it that shows hits: it searches names and texts, stored too, for a line of words."""
+
+    def _add_fields(self, builder: Any) -> None:  # Any: tantivy has no types
+        builder.add_text_field("id", stored=True, tokenizer_name="raw")
+        for field in ("name", "text"):
+            builder.add_text_field(field, stored=True)
+        builder.add_unsigned_field("row", stored=False, indexed=False, fast=True)
+
+    def _fields(self, graph: Synthetic) -> Iterator[dict[str, str]]:
+        for low, high in graph.batches():
+            for row in zip(graph.ids[low:high], graph.names(low, high), graph.texts(low, high), strict=True):
+                yield dict(zip(("id", "name", "text"), row, strict=True))
+
+    def hits(self, line: str, k: int) -> list[str]:
+        """Return the ids of the best nodes."""
+        query, _ = self._index.parse_query_lenient(line, ["name", "text"])
+        return [self._searcher.doc(address)["id"][0] for _, address in self._searcher.search(query, k).hits]
 
 
 class Bm25s:

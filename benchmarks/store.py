@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -29,7 +30,7 @@ import peers
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from peers import Best, K, Postings, agreement, best
-from report import Report, Target, Timing, command_line, run_script, timed
+from report import Report, Target, Timing, command_line, run, run_script, timed
 from synthetic import SIZES, Asked, Synthetic, load
 
 Engines: TypeAlias = dict[str, tuple[Callable[[Any], Any], Sequence[Any]]]
@@ -51,7 +52,10 @@ TARGETS = {
     "open, fresh process": Target(20),
     "open, again": Target(20),
     "resident after open": Target(60),
+    "open and search, fresh process, processor time": Target(1.6, "import numpy"),
     "global, p50": Target(1, "tantivy"),
+    "global, by names and words, p50": Target(2, "tantivy"),
+    "global + common words, by names and words, p50": Target(2, "tantivy"),
     "global + common words, p50": Target(15),
     "around degree 10, p50": Target(0.1),
     "around degree 1,000, p50": Target(0.2),
@@ -109,6 +113,8 @@ def _measure_store(report: Report, options: argparse.Namespace, data: Synthetic,
     _measure_open(setting, path)
     others = _peers(options.size, setting, work, postings, is_built=options.no_build)
     _measure_global(setting, others)
+    if options.size != "L":  # its index with the texts takes minutes and gigabytes
+        _measure_names(setting, work / f"tantivy-{options.size}-hits")
     _measure_neighborhoods(setting, others)
     _measure_walks(setting)
 
@@ -168,6 +174,10 @@ def _measure_open(setting: Setting, path: Path) -> None:
     add("open, fresh process", typical["open"] * 1e3, "ms")
     add("open, again", timed({"ours": (Graph.open, [path] * 20)})["ours"].p50, "ms")
     add("import of the package", typical["import"] * 1e3, "ms")
+    whole = f"from orienteer import Graph; Graph.open({str(path)!r}).search({query!r}, {K})"
+    ours, numpy = (min(run(sys.executable, "-c", code).processor for _ in range(9)) for code in (whole, "import numpy"))
+    name = "open and search, fresh process, processor time"
+    add(name, ours * 1e3, "ms", peer="import numpy", peer_value=numpy * 1e3)
     if "resident" in typical:
         add("resident after open", typical["resident"] / MEGABYTE, "MB")
         add("anonymous after open", typical["anonymous"] / MEGABYTE, "MB")
@@ -213,6 +223,19 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
             _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
         report.add(f"{name}, whole call, p50", timings["whole"].p50, "ms")
         _agree(setting, name, timings)
+
+
+def _measure_names(setting: Setting, folder: Path) -> None:
+    """Compare the search that puts names first with a line to tantivy, both from a text to ids."""
+    tantivy = peers.TantivyOfHits(setting.data, folder) if find_spec("tantivy") else None
+    for name in ("global", "global + common words"):
+        lines = [" ".join(setting.words(one)) for one in setting.asked(name)]
+        engines: Engines = {"ours": (lambda line: setting.graph.search(line, K), lines)}
+        if tantivy is not None:
+            engines["tantivy"] = (partial(tantivy.hits, k=K), lines)
+        timings = timed(engines, rounds=9)
+        peer = _named("tantivy", tantivy)
+        _compare(setting.report, f"{name}, by names and words", timings["ours"], peer, timings.get("tantivy"))
 
 
 def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | None]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from orienteer.agents.events import Event
     from orienteer.cypher.names import View
     from orienteer.cypher.session import Cypher
+    from orienteer.elements import Edge, Hit, Neighborhood, Node, Path, Schema
     from orienteer.errors import Error
     from orienteer.graph.embedding import give_vectors
     from orienteer.ingest.documents.config import BuildConfig
@@ -41,19 +42,13 @@ if TYPE_CHECKING:
     from orienteer.methods.table import MethodCard
     from orienteer.options import Options
     from orienteer.records import (
-        Edge,
-        Hit,
-        Neighborhood,
-        Node,
         Observation,
-        Path,
         Price,
         Question,
         Ranked,
         Reading,
         Refusal,
         Result,
-        Schema,
         Step,
         ToolboxSpec,
         ToolCall,
@@ -138,6 +133,7 @@ _HOMES = {
     "agents.events": "Event",
     "cypher.names": "View",
     "cypher.session": "Cypher",
+    "elements": "Edge, Hit, Neighborhood, Node, Path, Schema",
     "errors": "Error",
     "graph.embedding": "give_vectors",
     "ingest.documents.config": "BuildConfig",
@@ -160,8 +156,8 @@ _HOMES = {
     "methods.table": "MethodCard",
     "options": "Options",
     "records": (
-        "Edge, Hit, Neighborhood, Node, Observation, Path, Price, Question, Ranked, Reading, Refusal, Result, Schema, "
-        "Step, ToolboxSpec, ToolCall, ToolSpec, Trajectory, Usage"
+        "Observation, Price, Question, Ranked, Reading, Refusal, Result, Step, ToolboxSpec, ToolCall, ToolSpec, "
+        "Trajectory, Usage"
     ),
     "retrieval.bases.table": "open_base",
     "retrieval.evidence": "Evidence, Scored",

@@ -146,6 +146,26 @@ def test_nor_does_a_question_to_a_folder_whose_graph_is_in_the_cache(ships, cach
     assert nothing_of_an_import(loaded("ask", ships, "Who sails Swift?"))
 
 
+def opening(graph):
+    """Return a program that opens a graph and searches it."""
+    return f"from orienteer import Graph; assert Graph.open({str(graph)!r}).search('Swift', 1)"
+
+
+def test_opening_a_graph_loads_no_models_of_requests_and_nothing_that_writes(graph):
+    """Of all modules, those of pydantic take the longest to load."""
+    shown = f"{opening(graph)}; import json, sys; print(json.dumps(list(sys.modules)))"
+    modules = json.loads(subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True).stdout)
+    assert not {"pydantic", "orienteer.records", "orienteer.options", "orienteer.settings"}.intersection(modules)
+    assert not {"orienteer.graph.builder", "orienteer.index.postings", *HEAVY}.intersection(modules)
+
+
+@pytest.mark.timing
+def test_opening_and_searching_costs_little_more_than_numpy(graph):
+    """At most 1.6 times at rest (`benchmarks/store.py`)."""
+    numpy = cpu_seconds(sys.executable, "-c", "import numpy")
+    assert cpu_seconds(sys.executable, "-c", opening(graph)) < 1.8 * numpy
+
+
 @pytest.mark.timing
 def test_a_start_costs_little_more_than_what_it_cannot_do_without(graph):
     """The bounds are generous, for a machine may be busy; the tests above, which count modules, are exact."""

@@ -119,7 +119,7 @@ def facts(path):
     """Return what a graph holds, whatever the order of its types and properties."""
     graph = Graph.open(path)
     manifest = graph.arrays.manifest
-    about = manifest.model_dump(include={"nodes", "edges", "symmetric", "partial", "labels", "text", "node_types"})
+    about = {name: getattr(manifest, name) for name in ("nodes", "edges", "symmetric", "partial", "labels", "text")}
     about["edge_types"] = {name: count for name, count in manifest.edge_types.items() if count}
     about["properties"], about["triples"] = sorted(manifest.properties), sorted(map(repr, manifest.triples))
     about["node_types"] = {name: count for name, count in manifest.node_types.items() if count}

@@ -1,6 +1,7 @@
 """SAGE (paper 004): seeds, one hop, pruning, union; sections 2.2 and 3.2, appendix C.7. Brute force is the oracle."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ def chunks(*edges, greatest, texts=None):
     nodes = [Node(name, "chunk", f"Name {at}", text) for at, (name, text) in enumerate(texts.items())]
     graph = Graph.from_records(nodes, edges)
     about = {"made_by": "build", "greatest_weights": greatest}
-    graph.arrays.manifest = graph.arrays.manifest.model_copy(update={"provenance": about})
+    graph.arrays.manifest = replace(graph.arrays.manifest, provenance=about)
     return graph
 
 

@@ -194,3 +194,21 @@ def test_any_other_way_to_part_a_name_at_its_letters_and_digits_finds_it(build, 
         assert found == ([0] if not is_same and cuts <= borders else [])
     else:
         assert found in ([], [0])
+
+
+WORDS = st.sampled_from("pain pains Jose José oneil O'Neil running run type 2 日本語 p53".split())
+    ["pain", "pains", "Jose", "José", "oneil", "O'Neil", "running", "run", "type", "2", "日本語", "p53"]
+)
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=3), min_size=1, max_size=8), st.lists(WORDS, max_size=7))
+def test_the_runs_of_words_that_may_be_names_are_those_with_their_stems(build, names, text):
+    """One look-up of all runs finds what a look-up of each finds: whatever has the words of a name has its stems."""
+    arrays = build([Node(str(at), name=" ".join(name)) for at, name in enumerate(names)]).arrays
+    parts = [arrays.tokenizer.words(word) for word in text]
+    firsts = range(0, len(parts), 2 if len(text) > 4 else 1)
+    spans = [(first, last) for first in firsts for last in range(first + 1, min(len(parts), first + 3) + 1)]
+    phrases = {span: [word for part in parts[slice(*span)] for word in part] for span in spans}
+    found = arrays.name_index.runs(parts, firsts, 3)
+    assert found == {span for span in spans if arrays.name_index.stem_links(phrases[span])}
+    assert found >= {span for span in spans if arrays.name_index.exact_links(phrases[span])}

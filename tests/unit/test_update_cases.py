@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -130,8 +131,9 @@ def test_what_rows_do_not_tell(source, graph, name, text, why, tmp_path):
     assert why in (report.whole or "")
     import_graph([source], tmp_path / "fresh")
     ours, theirs = (Graph.open(path).arrays.manifest for path in (graph, tmp_path / "fresh"))
-    own = {"generation": True, "created": True, "provenance": {"places"}}  # only folders some time old have a stamp
-    assert ours.model_dump(exclude=own) == theirs.model_dump(exclude=own)
+    for manifest in (ours, theirs):
+        manifest.provenance.pop("places", None)  # only folders some time old have a stamp
+    assert ours == replace(theirs, generation=ours.generation, created=ours.created)
 
 
 def test_a_file_that_cannot_be_read_is_left_out(source, graph):

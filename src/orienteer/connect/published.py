@@ -14,11 +14,10 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
-
-from pydantic import ValidationError
 
 from orienteer.connect.objects import Content, Objects
 from orienteer.display import Count
@@ -35,6 +34,7 @@ from orienteer.graph.format import (
     Manifest,
     PieceRecord,
     Pointer,
+    parse_manifest,
     parse_pointer,
 )
 from orienteer.graph.pieces import is_free
@@ -66,9 +66,7 @@ class PublishedGraph(NamedTuple):
 
 def kept_at_addresses(pointer: Pointer) -> Pointer:
     """Return a pointer without the pieces that are built on demand: building one is safer than trusting another's."""
-    return pointer.model_copy(
-        update={"pieces": {name: pointer.pieces[name] for name in pointer.pieces if not is_free(name)}}
-    )
+    return replace(pointer, pieces={name: piece for name, piece in pointer.pieces.items() if not is_free(name)})
 
 
 def published_pointer(source: Objects, *, e_tag: str | None = None) -> PublishedPointer | None:
@@ -93,7 +91,7 @@ def published_graph(source: Objects, pointer: Pointer) -> PublishedGraph:
     if hashlib.sha256(text).hexdigest() != pointer.manifest:
         raise _damaged(source, name, CHANGED)
     try:
-        manifest = Manifest.model_validate_json(text)
+        manifest = parse_manifest(text)
     except ValueError as error:
         raise _damaged(source, name, _why(error)) from error
     if manifest.generation != pointer.generation:
@@ -137,9 +135,6 @@ def _damaged(source: Objects, name: str, why: str) -> NotAGraph:
 
 def _why(error: Exception) -> str:
     """Return the fault of a file, quoting as little of it as possible."""
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))!r:.100}: {first['msg']:.200}"
     return f"{error}"[:200]
 
 

@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -43,9 +44,9 @@ from orienteer.graph.format import (
     ORIGIN,
     PIECES,
     FileRecord,
-    Manifest,
     Pointer,
     is_graph,
+    parse_manifest,
     read_manifest,
     read_pointer,
 )
@@ -210,10 +211,10 @@ def _pull(source: Objects, target: Path, graph: PublishedGraph, e_tag: str | Non
 def _taken_over(target: Path, work: Path, files: Mapping[str, FileRecord]) -> dict[str, FileRecord]:
     """Link the files that the copy has already, by their hashes, and return those that it lacks."""
     own: Mapping[str, FileRecord] = {}
-    with suppress(NotAGraph, OSError, ValidationError):  # without a copy all files are fetched
+    with suppress(NotAGraph, OSError, ValueError):  # without a copy all files are fetched
         pointer = read_pointer(target)
         file = target / GENERATIONS / pointer.generation / MANIFEST
-        own = files_of(kept_at_addresses(pointer), Manifest.model_validate_json(file.read_bytes()), target)
+        own = files_of(kept_at_addresses(pointer), parse_manifest(file.read_bytes()), target)
     there = {record.sha256: target / name for name, record in own.items()}
     lacking = dict(files)
     for name, record in files.items():
@@ -258,7 +259,7 @@ def _publish(target: Path, work: Path, pointer: Pointer, address: str, e_tag: st
     made_here = own.pieces if (own.generation, own.manifest) == (pointer.generation, pointer.manifest) else {}
     origin = _Origin(address=address, e_tag=e_tag, pointer=pointer)
     write_whole(target / ORIGIN, origin.model_dump_json())
-    replace_pointer(target, pointer.model_copy(update={"pieces": {**made_here, **pointer.pieces}}))
+    replace_pointer(target, replace(pointer, pieces={**made_here, **pointer.pieces}))
     for parts in (GENERATIONS, PIECES):
         remove(target / parts, GENERATION, keep=pointer.generation)
     for name, record in pointer.pieces.items():

@@ -46,6 +46,7 @@ from orienteer.graph.format import (
     read_manifest,
     read_pointer,
     size_of,
+    to_json,
 )
 from orienteer.records import Record
 from orienteer.serve.cli.arguments import Directory, graph_of
@@ -119,7 +120,7 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
         if not _is_there(there_now.get(name), record):
             raise StoreFailed(f"{target.name(name)} is gone again: push again, and it is sent again")
     if is_new:
-        target.put_over(POINTER, pointer.model_dump_json().encode(), None if before is None else before.content)
+        target.put_over(POINTER, to_json(pointer).encode(), None if before is None else before.content)
     removed = _removed(target, there, [pointer, *([before.pointer] if before is not None else [])])
     return report(
         is_new=is_new,

@@ -16,6 +16,7 @@ from orienteer.cypher.algebra.engine import Arrays
 from orienteer.cypher.names import Bounds, QueryTable
 from orienteer.cypher.patterns import Scope, kind_of_parameter
 from orienteer.cypher.syntax import CypherStatement
+from orienteer.elements import JsonValue
 from orienteer.errors import (
     BadOption,
     BadQuery,
@@ -28,7 +29,6 @@ from orienteer.errors import (
 )
 from orienteer.graph.store import Graph
 from orienteer.query.expressions import Binary, parts
-from orienteer.records import JsonValue
 from orienteer.sandbox.workers import PYTHON, DeadlinePassed, NotReady, PipeError, Worker, packages
 
 WORKERS = 4

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, UNKNOWN, ValueKind, list_of
+from orienteer.elements import JsonValue, Schema, Triple
 from orienteer.errors import BadOption, UnknownProperty, UnknownType, nearest
 from orienteer.graph.arrays import GraphArrays
 from orienteer.query.store import Store
-from orienteer.records import JsonValue, Record, Schema, Triple
+from orienteer.records import Record
 
 MOST_ROWS = 100_000
 """Of an answer, even if the limit is higher."""

@@ -26,9 +26,9 @@ from orienteer.cypher.syntax import (
     Unwind,
 )
 from orienteer.cypher.tokens import TokenReader
+from orienteer.elements import Triple
 from orienteer.errors import BadQuery
 from orienteer.query.expressions import Expression, Variable, parts
-from orienteer.records import Triple
 
 MOST_CLAUSES = 20  # of a statement: a bound on the engine's planning
 TOO_DEEP = "the query is nested too deep to be read here: write it flatter, and name parts of it by WITH ... AS x"

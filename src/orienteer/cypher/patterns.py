@@ -13,9 +13,9 @@ from orienteer.cypher.kinds import KINDS, UNKNOWN, Value, ValueKind, common, com
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.syntax import Direction, EdgePattern, Hops, NodePattern, PathPattern
 from orienteer.cypher.tokens import TokenReader
+from orienteer.elements import JsonValue
 from orienteer.errors import BadQuery, nearest
 from orienteer.query.expressions import Expression
-from orienteer.records import JsonValue
 
 MOST_HOPS = 4  # edges of a variable-length pattern: at a larger distance, everything is connected to everything
 _MOST_PARTS = 20  # edges, or paths, in a clause

@@ -24,8 +24,8 @@ from orienteer.cypher.syntax import (
     Unwind,
     made_up,
 )
+from orienteer.elements import JsonValue
 from orienteer.query.expressions import Binary, Expression, Literal_, Property, Unary, Variable, conjuncts
-from orienteer.records import JsonValue
 
 EXAMPLES = 3
 """Rows that are laid for a group."""

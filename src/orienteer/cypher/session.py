@@ -11,10 +11,10 @@ from orienteer.cypher.names import MOST_ROWS, Bounds, NameMap, QueryTable, RowPr
 from orienteer.cypher.parser import parse
 from orienteer.cypher.proof import absences, laid_statement, parts_of, rows_laid, values_of
 from orienteer.cypher.syntax import CypherStatement, Laid
+from orienteer.elements import JsonValue
 from orienteer.errors import BadOption, BadQuery, QueryStopped
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
-from orienteer.records import JsonValue
 
 LIMIT = 100  # rows
 SECONDS = 10.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.cypher.names import View
+from orienteer.elements import JsonValue
 from orienteer.query.expressions import (
     MOST_DEEP as MOST_DEEP,
     Binary as Binary,
@@ -28,7 +29,6 @@ from orienteer.query.expressions import (
     measured as measured,
     parts as parts,
 )
-from orienteer.records import JsonValue
 
 Direction: TypeAlias = Literal["out", "in", "both"]
 

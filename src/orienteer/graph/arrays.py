@@ -9,11 +9,12 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import Direction, Edge, Kind, Node, Schema, Triple
 from orienteer.errors import AmbiguousNode, BadOption, Hint, NotAGraph, UnknownNode, UnknownType, nearest
 from orienteer.graph import properties
 from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, Meeting, distinct, meet, span
@@ -28,12 +29,13 @@ from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
 from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.patience import check_patience, within
-from orienteer.protocols import OpenEmbedder
-from orienteer.records import Direction, Edge, Kind, Node, Schema, Triple
 from orienteer.remembered import cached_method
 from orienteer.text.english import STOP
 from orienteer.text.proper_names import without_bracket
 from orienteer.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from orienteer.protocols import OpenEmbedder
 
 Value = TypeVar("Value")
 
@@ -220,15 +222,15 @@ class GraphArrays:
         """Return the only row whose name contains the words of `name` in a row, or None; stop words do not count."""
         if len(name.strip()) < _SHORTEST_PART or STOP.issuperset(self.tokenizer.words(name)):
             return None
-        rows = named_in_part(self, name[:_LONGEST_NAME])
-        return int(rows[0]) if len(rows) == 1 else None
+        rows = named_in_part(self, self.tokenizer.words(name[:_LONGEST_NAME]))
+        return rows[0] if len(rows) == 1 else None
 
     @cached_property
     def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
         """Return the rows whose name ends in `(...)`, by the words of the name without it."""
         rows: dict[tuple[str, ...], list[int]] = {}
-        for row, name in enumerate(self.names):
-            if name.endswith(")") and (short := without_bracket(name)) != name:
+        for row in self.names.ending(b")").tolist():
+            if (short := without_bracket(self.names[row])) != self.names[row]:
                 rows.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
         return rows
 
@@ -241,7 +243,10 @@ class GraphArrays:
             for word in self.tokenizer.words(text)
         ]
         terms = [term for word in dict.fromkeys(chain(*spellings)) for term in self.tokenizer.expand(word)]
-        rows = [*self.text_index.search(terms, 50).rows.tolist(), *named_in_part(self, text)[:_MOST_PARTS].tolist()]
+        rows = [
+            *self.text_index.search(terms, 50).rows.tolist(),
+            *named_in_part(self, self.tokenizer.words(text))[:_MOST_PARTS],
+        ]
         names = dict.fromkeys(self.names[row] for row in rows)
         corrected = " ".join(words[min(1, len(words) - 1)] for words in spellings)
         return list(dict.fromkeys((*nearest(text, names, most=most), *nearest(corrected, names, most=most))))[:most]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.display import Count
+from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, NodeBatch, type_number
@@ -21,7 +22,6 @@ from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.properties import PropertyWriter, encode_value, write as write_properties
 from orienteer.index.arrays import Folder, StringWriter, encode, save
-from orienteer.records import JsonValue, Node
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
 

@@ -14,8 +14,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from pydantic import ValidationError
-
 from orienteer.errors import Error, NotAGraph
 from orienteer.graph import format
 from orienteer.graph.pieces import damaged_among, folder_of, is_free, remedy
@@ -46,8 +44,8 @@ def damaged_files(path: Path) -> list[str]:
     folder = format.generation_of(path, pointer)
     try:
         format.size_of(folder / format.MANIFEST)
-        manifest = format.Manifest.model_validate_json((folder / format.MANIFEST).read_bytes())
-    except (FileNotFoundError, NotAGraph, ValidationError):
+        manifest = format.parse_manifest((folder / format.MANIFEST).read_bytes())
+    except (FileNotFoundError, NotAGraph, ValueError):
         return [format.MANIFEST]
     wrong = [format.MANIFEST] if format.sha256_of(folder / format.MANIFEST) != pointer.manifest else []
     return [*wrong, *damaged_among(folder, manifest.files)]
@@ -113,11 +111,14 @@ def tell_damage(path: Path, generation: str, error: Exception) -> None:
 
 
 def telling_damage(method: Callable[Concatenate[_O, _P], _R]) -> Callable[Concatenate[_O, _P], _R]:
-    """Wrap a method of an open graph in `damage_told`."""
+    """Make a method of an open graph do what `damage_told` does."""
 
     @wraps(method)
     def wrapper(self: _O, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with damage_told(self.path, self.generation):
+        try:  # each search comes here twice, and a context manager costs more than this
             return method(self, *args, **kwargs)
+        except Exception as error:
+            tell_damage(self.path, self.generation, error)
+            raise
 
     return wrapper

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import JsonValue
 from orienteer.errors import BadInput
 from orienteer.index.arrays import Strings, StringWriter, encode
 from orienteer.index.words import WordNumbers, string_hashes
-from orienteer.records import JsonValue
 
 MOST_TYPES = 1 << 15  # node types or edge types; an edge's kind has 16 bits, one of them its direction
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode

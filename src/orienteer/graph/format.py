@@ -21,13 +21,12 @@ import re
 import stat
 import sys
 from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
-
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from orienteer.errors import NotAGraph
-from orienteer.records import Record
 
 FORMAT = 1
 POINTER = "orienteer.json"
@@ -42,24 +41,27 @@ CHANGED = "it is not what was written"
 AGAIN = "import the graph again with --force"
 ANEW = f"remove it, and {AGAIN}"
 
-GenerationName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{GENERATION.pattern}$")]
-FileName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{FILE.pattern}$")]
+GenerationName: TypeAlias = Annotated[str, GENERATION]
+FileName: TypeAlias = Annotated[str, FILE]
 """The name of one of our files: no folder, no drive, nothing hidden."""
-FormatNumber: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=FORMAT)]
-Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 48)]
+FormatNumber: TypeAlias = Annotated[int, range(1, FORMAT + 1)]
+Count: TypeAlias = Annotated[int, range(1 << 48)]
 """A number of nodes, edges and so on, bounded because memory is reserved by it."""
-PieceName: TypeAlias = Annotated[str, StringConstraints(pattern="^[a-z]+$")]
-PieceFolder: TypeAlias = Annotated[str, StringConstraints(pattern="^[a-z]+-[0-9a-f]{8}$")]
+PieceName: TypeAlias = Annotated[str, re.compile("[a-z]+")]
+PieceFolder: TypeAlias = Annotated[str, re.compile("[a-z]+-[0-9a-f]{8}")]
 
 
-class FileRecord(Record):
+# No pydantic: opening a graph would take half as long again.
+@dataclass(frozen=True, kw_only=True)
+class FileRecord:
     """The size and the hash of a published file."""
 
     bytes: int
     sha256: str
 
 
-class EdgeCount(Record):
+@dataclass(frozen=True, kw_only=True)
+class EdgeCount:
     """The number of edges of a type from one node type to another."""
 
     source: str
@@ -70,20 +72,18 @@ class EdgeCount(Record):
 
 TEXT_TYPES = "text_types"
 """The provenance's key for the node types that all other nodes were made from."""
+_PROVENANCE = {
+    "given": list[str],
+    "sources": list[Any],
+    "options": dict[str, Any],
+    TEXT_TYPES: list[str],
+    "greatest_weights": dict[str, float],
+}
+"""The keys of the provenance that Orienteer reads; a graph may have more."""
 
 
-class _Provenance(BaseModel):
-    """The keys of the provenance that Orienteer reads; a graph may have more."""
-
-    model_config = ConfigDict(extra="allow")
-    given: list[str] = []
-    sources: list[Any] = []
-    options: dict[str, Any] = {}
-    text_types: list[str] = []
-    greatest_weights: dict[str, float] = {}
-
-
-class Manifest(Record):
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
     """The facts about a generation, in a file of their own."""
 
     format: FormatNumber = FORMAT
@@ -99,25 +99,20 @@ class Manifest(Record):
     edge_types: dict[str, Count]
     triples: tuple[EdgeCount, ...]
     symmetric: tuple[str, ...] = ()
-    labels: dict[str, str] = {}
-    also_called: dict[str, tuple[str, ...]] = {}
+    labels: dict[str, str] = field(default_factory=dict)
+    also_called: dict[str, tuple[str, ...]] = field(default_factory=dict)
     partial: tuple[str, ...] = ()
     """Types of nodes or edges that the graph contains only in part."""
-    text: dict[str, float] = {}
+    text: dict[str, float] = field(default_factory=dict)
     """Statistics of the text index: terms, postings, mean length, k1, b."""
     properties: tuple[str, ...] = ()
     """Property names in the order of their files."""
-    provenance: dict[str, Any] = {}
-    files: dict[FileName, FileRecord] = {}
-
-    @field_validator("provenance")
-    @classmethod
-    def _readable(cls, value: dict[str, Any]) -> dict[str, Any]:
-        _Provenance.model_validate(value)
-        return value
+    provenance: dict[str, Any] = field(default_factory=dict)
+    files: dict[FileName, FileRecord] = field(default_factory=dict)
 
 
-class PieceRecord(Record):
+@dataclass(frozen=True, kw_only=True)
+class PieceRecord:
     """A published piece."""
 
     folder: PieceFolder
@@ -125,29 +120,47 @@ class PieceRecord(Record):
     """None for a piece from before hashes were recorded."""
 
 
-class Pointer(Record):
+@dataclass(frozen=True, kw_only=True)
+class Pointer:
     """The one file that changes."""
 
     format: FormatNumber = FORMAT
     generation: GenerationName
     manifest: str
     """The hash of the generation's manifest, which has the hashes of all other files."""
-    pieces: dict[PieceName, PieceRecord] = {}
+    pieces: dict[PieceName, PieceRecord] = field(default_factory=dict)
 
-    @field_validator("pieces", mode="before")
-    @classmethod
-    def _with_folders_alone(cls, value: Any) -> Any:  # Any: what the file holds
-        """Accept a piece that is only a folder's name, as in pointers from before hashes were recorded."""
-        if not isinstance(value, Mapping):
+
+def to_json(record: Manifest | Pointer) -> str:
+    """Return a record as its file has it."""
+    return json.dumps(asdict(record), ensure_ascii=False, indent=1)
+
+
+def _parsed(kind: Any, value: Any, place: str = "") -> Any:  # Any: a type, and JSON
+    """Return a JSON value as one of this type. Raises `ValueError` for any other value."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        value, bound = _parsed(parts[0], value, place), parts[1]
+        if value in bound if isinstance(bound, range) else bound.fullmatch(value):
             return value
-        return {name: {"folder": piece} if isinstance(piece, str) else piece for name, piece in value.items()}
-
-    @field_validator("pieces")
-    @classmethod
-    def _named_alike(cls, value: dict[str, PieceRecord]) -> dict[str, PieceRecord]:
-        if wrong := next((name for name, piece in value.items() if piece.folder.rpartition("-")[0] != name), None):
-            raise ValueError(f"the folder of {wrong} is {value[wrong].folder}")
-        return value
+    elif origin is UnionType:
+        return None if value is None else _parsed(parts[0], value, place)
+    elif origin in (list, tuple) and isinstance(value, list):
+        return origin(_parsed(parts[0], item, f"{place}.{at}") for at, item in enumerate(value))
+    elif origin is dict and isinstance(value, dict):
+        return {
+            _parsed(parts[0], key, f"{place}.{key}"): _parsed(parts[1], item, f"{place}.{key}")
+            for key, item in value.items()
+        }
+    elif isinstance(kind, type) and is_dataclass(kind) and isinstance(value, dict):
+        types = get_type_hints(kind, include_extras=True)
+        needed = {own.name for own in fields(kind) if own.default is own.default_factory is MISSING}
+        if wrong := min({*value} - {*types} or needed - {*value}, default=None):
+            raise ValueError(f"{f'{place}.{wrong}'.strip('.')!r:.100} is {'unknown' if wrong in value else 'missing'}")
+        return kind(**{name: _parsed(types[name], item, f"{place}.{name}") for name, item in value.items()})
+    elif kind is Any or type(value) is kind or (kind is float and type(value) is int):
+        return float(value) if kind is float else value
+    raise ValueError(f"{place.strip('.')!r:.100} is invalid")
 
 
 def is_graph(path: Path) -> bool:
@@ -180,10 +193,6 @@ def broken_off(path: Path) -> NotAGraph:
 
 def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
     """Return the error for a damaged file."""
-    if isinstance(why, ValidationError):
-        first = why.errors(include_url=False, include_context=False)[0]
-        value = f", is {first['input']!r:.100}" if isinstance(first["input"], str) else ""
-        why = f"{'.'.join(map(str, first['loc']))!r}: {first['msg']}{value}"
     return NotAGraph(f"{file} is damaged ({why}): {remedy}", paths=[file])
 
 
@@ -208,7 +217,7 @@ def read_pointer(path: Path) -> Pointer:
 
 
 BAD_POINTER = (ValueError, KeyError, TypeError, RecursionError)
-"""The errors that `parse_pointer` raises for a content that is not a pointer; pydantic's is a `ValueError`."""
+"""The errors that `parse_pointer` raises for a content that is not a pointer."""
 
 
 def parse_pointer(content: bytes, graph: Path | str) -> Pointer:
@@ -218,12 +227,32 @@ def parse_pointer(content: bytes, graph: Path | str) -> Pointer:
     if type(number) is int and number > FORMAT:  # True and 2.0 are not formats
         message = f"{graph} has format {number}, this version reads up to {FORMAT}: upgrade orienteer"
         raise NotAGraph(message, paths=[graph] if isinstance(graph, Path) else [])
-    return Pointer.model_validate(values)
+    if isinstance(pieces := values.get("pieces"), dict):
+        # In pointers from before hashes were recorded a piece is only a folder's name.
+        values["pieces"] = {
+            name: {"folder": piece} if isinstance(piece, str) else piece for name, piece in pieces.items()
+        }
+    pointer: Pointer = _parsed(Pointer, values)
+    if wrong := next((name for name, one in pointer.pieces.items() if one.folder.rpartition("-")[0] != name), None):
+        raise ValueError(f"the folder of {wrong} is {pointer.pieces[wrong].folder}")
+    return pointer
 
 
 def generation_of(path: Path, pointer: Pointer) -> Path:
     """Return the folder of a pointer's generation. Raises `NotAGraph` for a link or a file in its place."""
     return no_link(no_link(path / GENERATIONS) / pointer.generation)
+
+
+def parse_manifest(content: bytes) -> Manifest:
+    """Return a manifest from its file's content. Raises `ValueError`."""
+    try:
+        manifest: Manifest = _parsed(Manifest, json.loads(content))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    for name, kind in _PROVENANCE.items():
+        if name in manifest.provenance:
+            _parsed(kind, manifest.provenance[name], f"provenance.{name}")
+    return manifest
 
 
 def read_manifest(path: Path, pointer: Pointer) -> Manifest:
@@ -235,8 +264,8 @@ def read_manifest(path: Path, pointer: Pointer) -> Manifest:
     if hashlib.sha256(content).hexdigest() != pointer.manifest:
         raise damaged(file, CHANGED)
     try:
-        manifest = Manifest.model_validate_json(content)
-    except ValidationError as error:
+        manifest = parse_manifest(content)
+    except ValueError as error:
         raise damaged(file, error) from error
     if manifest.generation != pointer.generation:
         raise damaged(file, f"it is of the generation {manifest.generation}")

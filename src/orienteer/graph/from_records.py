@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from orienteer.elements import Edge, Node
 from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.properties import json_value, node_id
-from orienteer.records import Edge, Node
 
 _EDGE_BATCH = 50_000  # edges that are added at once
 

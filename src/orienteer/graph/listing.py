@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadOption
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.properties import number_of
 from orienteer.index.arrays import Rows, decode
-from orienteer.records import JsonValue, Node
 from orienteer.text.sentences import value_text
 
 OWN = ("name", "id", "type", "degree")

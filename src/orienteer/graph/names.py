@@ -6,17 +6,17 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.display import Count
+from orienteer.elements import JsonValue, Node
 from orienteer.graph.reserved import CELLS, CHUNK, DOCUMENT, SEPARATOR, TABLE
 from orienteer.index import words
-from orienteer.index.arrays import Rows, Strings, decode
+from orienteer.index.arrays import Rows, Strings
 from orienteer.index.bm25 import TextIndex
-from orienteer.records import JsonValue, Node
 from orienteer.text.proper_names import CaseCounts, Finder, TextNames, idf, most_chunks, surfaces
 from orienteer.text.tokenizer import Tokenizer
 
@@ -245,13 +245,8 @@ class IndexedNames(Protocol):
     names: Strings
 
 
-class PhrasePlaces(NamedTuple):
-    """Texts that have all the words of a phrase."""
-
-    rows: Rows
-    """(n,): their nodes, ascending."""
-    first: NDArray[np.int64]
-    """(n,): the first word of the phrase's first occurrence, counted in words; -1 if the words are not in a row."""
+Place: TypeAlias = Literal["first", "inside", "scattered"]
+"""Where a text has the words of a phrase: in a row, as its first words or further inside, or not in a row."""
 
 
 def having_terms(graph: IndexedNames, terms: Sequence[str]) -> Rows:
@@ -262,7 +257,7 @@ def having_terms(graph: IndexedNames, terms: Sequence[str]) -> Rows:
     rarest, *others = sorted((posting for posting in postings if posting), key=lambda posting: posting.nodes)
     rows = graph.text_index.rows_of(rarest)
     for posting in others:
-        rows = graph.text_index.filter_rows(posting, rows)
+        rows = graph.text_index.filter_rows(posting, rows) if len(rows) else rows
     return rows
 
 
@@ -271,30 +266,34 @@ def having_words(graph: IndexedNames, phrase: Sequence[str]) -> Rows:
     return having_terms(graph, [graph.tokenizer.expand(word)[0] for word in phrase])
 
 
-def phrase_places(graph: IndexedNames, texts: Strings, rows: Rows, phrase: Sequence[str]) -> PhrasePlaces:
-    """Return the ascending rows with all the words of a phrase in their text, and the phrase's places."""
+def phrase_places(
+    graph: IndexedNames, texts: Strings, rows: Rows, phrase: Sequence[str], *, in_row: bool = False
+) -> Iterator[tuple[int, Place]]:
+    """Yield each of the ascending rows with all the words of a phrase in its text, and the phrase's place there.
+
+    With `in_row`, those with the words in a row alone.
+    """
     if not len(rows) or not phrase:
-        return PhrasePlaces(rows[:0], np.zeros(0, np.int64))
-    split = words.split([decode(text) for text in texts.take(rows.astype(np.int64))], graph.tokenizer)
-    hashes = [np.uint64(words.word_hash(word.encode())) for word in phrase]
-    of, has_all = split.texts, np.ones(len(rows), np.bool_)
-    for wanted in set(hashes):
-        has = np.zeros(len(rows), np.bool_)
-        has[of[split.hashes == wanted]] = True
-        has_all &= has
-    begins = np.ones(max(0, len(split.hashes) - len(phrase) + 1), np.bool_)
-    for place, wanted in enumerate(hashes):
-        begins &= split.hashes[place : place + len(begins)] == wanted
-    starts = np.flatnonzero(begins)
-    starts = starts[starts + len(phrase) <= split.firsts[of[starts] + 1]][::-1]
-    first = np.full(len(rows), -1, np.int64)
-    # If a text has several places, the first one stays.
-    first[of[starts]] = starts - split.firsts[of[starts]]
-    return PhrasePlaces(rows[has_all], first[has_all])
+        return
+    wanted = f" {' '.join(phrase)} ".encode()
+    own = [f" {word} ".encode() for word in phrase]
+    gaps = [word + b" " for word in own[:-1]]  # punctuation is spaces
+    longest = max(own, key=len)
+    for row, text in zip(rows.tolist(), words.spaced(texts.take(rows), graph.tokenizer), strict=True):
+        if not in_row and longest not in text:  # most have it elsewhere
+            continue
+        if b"  " in text and any(gap in text for gap in gaps):
+            text = b" %b " % b" ".join(text.split())
+        at = text.find(wanted)
+        if at >= 0:
+            yield row, "inside" if text[:at].strip() else "first"
+        elif not in_row and all(word in text for word in own):
+            yield row, "scattered"
 
 
-def named_in_part(graph: IndexedNames, name: str) -> Rows:
-    """Return the rows whose name contains the words of a name in a row: (n,), ascending."""
-    phrase = graph.tokenizer.words(name)
-    places = phrase_places(graph, graph.names, having_words(graph, phrase), phrase)
-    return places.rows[places.first >= 0]
+def named_in_part(graph: IndexedNames, phrase: Sequence[str], most: int | None = None) -> list[int]:
+    """Return the rows whose name contains some folded words in a row, ascending; none if over `most` have them all."""
+    rows = having_words(graph, phrase)
+    if most is not None and len(rows) > most:
+        return []
+    return [row for row, _ in phrase_places(graph, graph.names, rows, phrase, in_row=True)]

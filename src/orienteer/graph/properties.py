@@ -17,7 +17,7 @@ import math
 import operator
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import JsonValue, Node
 from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
 from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
-from orienteer.records import JsonValue, Node
 from orienteer.text.sentences import one_line
 
 if TYPE_CHECKING:
@@ -111,7 +111,11 @@ def _read(texts: Sequence[bytes]) -> list[JsonValue]:
 
 def _text_hash(value: JsonValue) -> int:
     text = value if isinstance(value, str) else str(value) if type(value) is int else json.dumps(value)
-    return int.from_bytes(hashlib.blake2b(encode(text.casefold()), digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(text), "little")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(encode(text.casefold()), digest_size=8).digest()
 
 
 @lru_cache(maxsize=1 << 16, typed=True)
@@ -336,13 +340,29 @@ class Properties:
 
     def names_with_value(self, text: str) -> list[str]:
         """Return the properties in which a node's value is exactly this text, in any case."""
+        return self.names_with_values([text]).get(text, [])
+
+    def names_with_values(self, texts: Collection[str]) -> dict[str, list[str]]:
+        """Return the same for several distinct texts, without those that are no value."""
         hashes, columns = self._texts
-        wanted = np.uint64(_text_hash(text))
-        first = int(hashes.searchsorted(wanted))
-        if first == len(hashes) or hashes[first] != wanted:  # most texts are not values
-            return []
-        names = list(self._columns)
-        return [names[at] for at in columns[first : int(hashes.searchsorted(wanted, side="right"))].tolist()]
+        # The JSON of a value has at least as many bytes as the value, folded to ASCII, has letters.
+        texts = [text for text in texts if len(text) <= self._longest or not text.isascii()]
+        if not texts or not len(hashes):
+            return {}
+        wanted = np.frombuffer(b"".join(map(_digest, texts)), "<u8")
+        first = hashes.searchsorted(wanted)
+        found = (hashes.take(first, mode="clip") == wanted).nonzero()[0].tolist()
+        if not found:  # most texts are no value
+            return {}
+        names, ends = list(self._columns), hashes.searchsorted(wanted[found], side="right")
+        return {
+            texts[at]: [names[number] for number in columns[first[at] : end].tolist()]
+            for at, end in zip(found, ends.tolist(), strict=True)
+        }
+
+    @cached_property
+    def _longest(self) -> int:
+        return int(self._values.sizes.max(initial=0))
 
     @cached_property
     def _texts(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:

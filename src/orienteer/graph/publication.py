@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -127,8 +128,8 @@ def publish(
 
     `pieces` are folders with pieces of the new generation, by name: they are published in the same step.
     """
-    manifest = manifest.model_copy(update={"files": digests.records(work)})
-    (work / format.MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+    manifest = replace(manifest, files=digests.records(work))
+    (work / format.MANIFEST).write_text(format.to_json(manifest), encoding="utf-8")
     sync(work / format.MANIFEST)
     records = {
         name: format.PieceRecord(folder=f"{name}-{os.urandom(4).hex()}", files=digests.records(folder))
@@ -164,7 +165,7 @@ def new_generation() -> tuple[str, str]:
 def replace_pointer(path: Path, pointer: format.Pointer) -> None:
     """Replace the pointer file in one step."""
     fresh = path / f".new-{os.urandom(4).hex()}"
-    fresh.write_text(pointer.model_dump_json(), encoding="utf-8")
+    fresh.write_text(format.to_json(pointer), encoding="utf-8")
     sync(fresh)
     fresh.replace(path / format.POINTER)
     sync(path)

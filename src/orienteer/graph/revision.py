@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import Node
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import properties as property_revision, publication
 from orienteer.graph.adjacency import EDGE_FILES, Adjacency, EdgeEnds, all_ends, write_joined
@@ -29,7 +30,6 @@ from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, Rows, decode, encode, save
 from orienteer.index.postings import Layout, layout_of, revise_names, revise_texts, write_strings
-from orienteer.records import Node
 from orienteer.version import __version__
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
@@ -82,7 +82,7 @@ def revise(
         folder = work / "arrays"
         folder.mkdir(0o700)
         revised = _Revised(graph, revision, folder)
-        manifest = revised.write(work / "new", provenance, digests).model_copy(update=facts or {})
+        manifest = replace(revised.write(work / "new", provenance, digests), **facts or {})
         folders: dict[str, Path] = {}
         for name, write in (pieces or {}).items():
             folders[name] = work / name
@@ -158,22 +158,21 @@ class _Revised:
         undirected = {*manifest.symmetric, *self._revision.symmetric} - self._revision.directed
         generation, created = publication.new_generation()
         node_counts = np.bincount(nodes.types, minlength=len(nodes.names)).tolist()
-        return manifest.model_copy(
-            update={
-                "generation": generation,
-                "created": created,
-                "made_by": __version__,
-                "nodes": len(self.layout),
-                "edges": sum(triple.count for triple in triples),
-                "node_types": dict(zip(nodes.names, node_counts, strict=True)),
-                "edge_types": count_types(edge_names, triples),
-                "triples": triples,
-                "symmetric": tuple(sorted(undirected & {*edge_names})),
-                "text": nodes.text,
-                "properties": nodes.properties,
-                "provenance": provenance,
-                "files": {},
-            }
+        return replace(
+            manifest,
+            generation=generation,
+            created=created,
+            made_by=__version__,
+            nodes=len(self.layout),
+            edges=sum(triple.count for triple in triples),
+            node_types=dict(zip(nodes.names, node_counts, strict=True)),
+            edge_types=count_types(edge_names, triples),
+            triples=triples,
+            symmetric=tuple(sorted(undirected & {*edge_names})),
+            text=nodes.text,
+            properties=nodes.properties,
+            provenance=dict(provenance),
+            files={},
         )
 
     def _take_over(self, names: Collection[str], digests: publication.Digests) -> None:

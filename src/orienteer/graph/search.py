@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.arrays import GraphArrays
-from orienteer.graph.names import having_terms, having_words, phrase_places
+from orienteer.graph.names import Place, having_terms, having_words, phrase_places
 from orienteer.graph.properties import Condition
-from orienteer.graph.titles import TitleFinder
+from orienteer.graph.titles import LONGEST, TitleFinder
 from orienteer.index import words
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Posting
+from orienteer.index.bm25 import Mask, Posting, ScoredRows
 from orienteer.index.names import Link, NameKind
 from orienteer.patience import check_patience
 from orienteer.text.english import STOP
@@ -34,6 +34,7 @@ _COMPOUND = re.compile(r"(?<!\w)\w++(?:[-\u2010-\u2013]\w++)+")
 _HALVES = re.compile(
     r"(?<![^\W\d_])([^\W\d_]++)[-\u2010-\u2013 ]?(\d+)|(?<!\d)(\d++)[-\u2010-\u2013 ]?([^\W\d_]+)"
 )  # it begins only at the first letter or digit of a run: from each, a word of n letters would take n * n steps
+_DIGIT = re.compile(r"\d")
 _READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
 _LISTED = 8  # nodes of one name that are listed
 _LEAST_WORDS = 2  # of a phrase in a text, and of a name inside a longer query: one word alone says too little
@@ -65,6 +66,7 @@ class Rank(IntEnum):
     """Its text contains the query, or its quotation, word by word."""
 
 
+_OF_PLACE: dict[Place, Rank] = {"first": Rank.BEGINS, "inside": Rank.HOLDS, "scattered": Rank.SCATTERED}
 WHY = {
     Rank.ID: "its id",
     Rank.EXACT: "its name",
@@ -101,30 +103,51 @@ class NameSearch:
     def __init__(self, arrays: GraphArrays) -> None:
         self._arrays = arrays
 
-    def matches(self, query: str, *, among: Rows | None = None, mask: Mask | None = None) -> list[Match]:
-        """Return the nodes that a query names or quotes, best first; of one rank by BM25, ties by id.
+    def matches(
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        among: Rows | None = None,
+        mask: Mask | None = None,
+        ranked: ScoredRows | None = None,
+    ) -> list[Match]:
+        """Return the first `k` nodes that a query names or quotes, or all, best first; of one rank by BM25, ties by id.
 
-        `among`, ascending rows, and `mask`, (nodes,), restrict them.
+        `among`, ascending rows, and `mask`, (nodes,), restrict them. `ranked` is what BM25 finds for the query.
         """
         ranks: dict[int, Rank] = {}
+        arrays, words_of = self._arrays, self._arrays.tokenizer.words
+        own = words_of(query)
+        runs = arrays.name_index.runs([[word] for word in own], range(len(own)), LONGEST)
         for phrase in phrases(query):
             check_patience()
-            for row, rank in (*self._named(phrase), *self._containing(phrase)):
+            may_be_name = (0, len(own)) in runs or len(own) > LONGEST or phrase != query.strip()
+            for row, rank in self._ranked(phrase, may_be_name=may_be_name):
                 ranks[row] = min(rank, ranks.get(row, rank))
-        # The nodes whose name, of several words, is a part of the query.
-        words_of = self._arrays.tokenizer.words
-        if len(words_of(query)) > _LEAST_WORDS:
-            for place in TitleFinder(self._arrays, lower=True).places(query):
+        # The nodes whose name, of several words, is a part of the query. Not all scripts have spaces between words.
+        if len(own) > _LEAST_WORDS and (runs or arrays.shorter_names or not query.isascii()):
+            for place in TitleFinder(arrays, lower=True).places(query):
                 if len(words_of(query[place.begin : place.end])) >= _LEAST_WORDS:
                     ranks |= {row: ranks.get(row, Rank.NAMED) for row in place.rows}
+        if not ranks:
+            return []
         rows = _restricted(np.array(sorted(ranks), np.int32), among, mask)
-        scores = self._arrays.text_index.scores(self._arrays.tokenizer.query(query), rows)
-        matches = [Match(row, ranks[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
-        return sorted(matches, key=lambda match: (match.rank, -match.score, match.row))
+        known = dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)) if ranked else {}
+        if all(row in known for row in rows.tolist()):
+            scores = np.array([known[row] for row in rows.tolist()], np.float64)
+        else:
+            scores = arrays.text_index.scores(arrays.tokenizer.query(query), rows)
+        steps = np.fromiter(map(ranks.__getitem__, rows.tolist()), np.uint8, len(rows))
+        best = np.lexsort((rows, -scores, steps))[:k]
+        pairs = zip(rows[best].tolist(), scores[best].tolist(), strict=True)
+        return [Match(row, ranks[row], score) for row, score in pairs]
 
     def whole_words(self, query: str) -> Mask | None:
         """Mark the nodes with a whole word of a query: (nodes,); None if no word has digits and letters."""
         arrays, expand = self._arrays, self._arrays.tokenizer.expand
+        if all(map(str.isalpha, arrays.tokenizer.words(query))):
+            return None
         compounds = [arrays.tokenizer.words(match) for match in filter(_is_mixed, _COMPOUND.findall(query))]
         plain = arrays.tokenizer.words(_COMPOUND.sub(lambda m: " " if _is_mixed(m[0]) else m[0], query))
         groups = [*compounds, *([word] for word in plain)]
@@ -141,42 +164,35 @@ class NameSearch:
                 marked[having_terms(arrays, terms[0][1:])] = True
         return marked
 
-    def _named(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes with a phrase as id, name or alias, however its letters and numbers are joined."""
+    def _ranked(self, phrase: str, *, may_be_name: bool) -> Iterator[tuple[int, Rank]]:
+        """Yield the nodes with a phrase as id, name or alias, in their name or text, however letters and numbers join.
+
+        A node may come several times.
+        """
         arrays, index = self._arrays, self._arrays.name_index
         if (row := arrays.ids.find(phrase)) is not None:
             yield row, Rank.ID
-        folded = phrase.casefold()
-        links: list[Link] = []
         for spelling in spellings(phrase):
             own = arrays.tokenizer.words(spelling)
-            links += index.called(spelling) + (index.stem_links(own) if own else [])
-        for link in links:
-            if not link.is_exact:
-                yield link.row, Rank.STEM
-            elif link.kind is not NameKind.NAME:
-                yield link.row, Rank.ALIAS
-            elif (name := arrays.names[link.row]) == phrase:
-                yield link.row, Rank.EXACT
-            else:
-                yield link.row, Rank.SPELLED if name.casefold() == folded else Rank.NAME
+            stems = index.stem_links(own) if own and (may_be_name or spelling != phrase) else []
+            for link in (*(index.called(spelling) if stems or not own else ()), *stems):
+                yield link.row, self._rank(link, phrase)
+            rows = having_words(arrays, own)
+            for row, place in phrase_places(arrays, arrays.names, rows, own):
+                yield row, _OF_PLACE[place]
+            if len(own) < _LEAST_WORDS or spelling != phrase:
+                continue
+            if len(rows) > _READ:
+                rows = np.sort(arrays.text_index.search(arrays.tokenizer.query(phrase), _READ, among=rows).rows)
+            yield from ((row, Rank.PHRASE) for row, _ in phrase_places(arrays, arrays.texts, rows, own, in_row=True))
 
-    def _containing(self, phrase: str) -> Iterator[tuple[int, Rank]]:
-        """Yield the nodes with a phrase, or all its words, in their name, or with a phrase of words in their text."""
-        for spelling in spellings(phrase):
-            own = self._arrays.tokenizer.words(spelling)
-            places = phrase_places(self._arrays, self._arrays.names, having_words(self._arrays, own), own)
-            for row, first in zip(places.rows.tolist(), places.first.tolist(), strict=True):
-                yield row, Rank.BEGINS if first == 0 else Rank.HOLDS if first > 0 else Rank.SCATTERED
-        arrays = self._arrays
-        own = arrays.tokenizer.words(phrase)
-        if len(own) < _LEAST_WORDS:
-            return
-        rows = having_words(arrays, own)
-        if len(rows) > _READ:
-            rows = np.sort(arrays.text_index.search(arrays.tokenizer.query(phrase), _READ, among=rows).rows)
-        places = phrase_places(arrays, arrays.texts, rows, own)
-        yield from ((row, Rank.PHRASE) for row in places.rows[places.first >= 0].tolist())
+    def _rank(self, link: Link, phrase: str) -> Rank:
+        if not link.is_exact:
+            return Rank.STEM
+        if link.kind is not NameKind.NAME:
+            return Rank.ALIAS
+        name = self._arrays.names[link.row]
+        return Rank.EXACT if name == phrase else Rank.SPELLED if name.casefold() == phrase.casefold() else Rank.NAME
 
 
 def namesakes(arrays: GraphArrays, name: str, mask: Mask | None = None) -> list[int]:
@@ -201,8 +217,8 @@ def shared_name(arrays: GraphArrays, name: str, mask: Mask | None = None) -> str
 
 def phrases(query: str) -> list[str]:
     """Return the quotations in a query, or the query if it has none."""
-    quoted = [phrase.strip() for phrase in _QUOTED.findall(query)]
-    return list(dict.fromkeys(filter(None, quoted))) or [query.strip()]
+    quoted = dict.fromkeys(map(str.strip, _QUOTED.findall(query)))
+    return list(filter(None, quoted)) or [query.strip()]
 
 
 def _is_mixed(text: str) -> bool:
@@ -212,6 +228,8 @@ def _is_mixed(text: str) -> bool:
 
 def spellings(phrase: str) -> list[str]:
     """Return a phrase, and its spellings with letters and numbers joined, or split: `IL6`, `IL 6`."""
+    if _DIGIT.search(phrase) is None:
+        return [phrase]
     joined = _HALVES.sub(lambda match: "".join(filter(None, match.groups())), phrase)
     split = _HALVES.sub(lambda match: " ".join(filter(None, match.groups())), phrase)
     return list(dict.fromkeys((phrase, joined, split)))
@@ -246,26 +264,28 @@ class QueryWords:
 
     def __init__(self, arrays: GraphArrays, query: str) -> None:
         self._arrays, self.query = arrays, query
-        tokenizer, index = arrays.tokenizer, arrays.text_index
-        self.terms = tokenizer.query(query)
+        expand, index = arrays.tokenizer.expand, arrays.text_index
         self.postings: dict[str, list[Posting]] = {}
         unknown: list[str] = []
         common: list[str] = []
-        self._words = tokenizer.words(query)
-        self._pairs: dict[str, dict[tuple[str, str], None]] = {word: {} for word in self._words}
-        for pair in pairwise(self._words):
-            for word in pair:
-                self._pairs[word][pair] = None
-        for word in self._pairs:
-            postings = [posting for term in tokenizer.expand(word) if (posting := index.posting(term))]
+        terms: dict[str, None] = {}
+        self._words = arrays.tokenizer.words(query)
+        for word in dict.fromkeys(self._words):
+            own = expand(word)
+            terms |= dict.fromkeys(own)
+            postings = [posting for term in own if (posting := index.posting(term))]
             if not postings:
                 unknown.append(word)
             elif postings[0].nodes <= _COMMON * index.count:
                 self.postings[word] = postings
             else:
                 common.append(word)
-        self.unknown, self.common = tuple(unknown), tuple(common)
-        self.weights = {posting.term: posting.idf for postings in self.postings.values() for posting in postings}
+        self.terms, self.unknown, self.common = list(terms), tuple(unknown), tuple(common)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The idf of each term of the words in the graph that are not common."""
+        return {posting.term: posting.idf for postings in self.postings.values() for posting in postings}
 
     @property
     def absent(self) -> tuple[str, ...]:
@@ -306,7 +326,7 @@ class QueryWords:
         keep = np.ones(len(rows), np.bool_)
         for word in numbered:
             # The spellings of a word: with its letters and digits joined or split, or joined to its neighbour.
-            pairs = self._pairs[word] if word.isdecimal() else ()
+            pairs = [pair for pair in pairwise(self._words) if word in pair] if word.isdecimal() else []
             joined = [mark.join(pair) for pair in pairs for mark in ("", *MARKS.values())]
             phrases = map(self._arrays.tokenizer.words, dict.fromkeys((*spellings(word), *joined)))
             keep &= np.logical_or.reduce([read.contains(phrase) for phrase in phrases])
@@ -438,29 +458,33 @@ class ValueSearch:
 
         `among`, ascending rows, and `mask`, (nodes,), restrict the nodes.
         """
-        matches = [match for phrase in phrases(query) for match in self._of(phrase, among, mask, is_whole=True)]
-        own = query.split()[:_MOST_WORDS] if not matches else []
-        at = 0
-        while at < len(own):  # from left to right, the longest value at each word; no word is in two
-            for end in range(min(len(own), at + _LONGEST), at, -1):
-                text = " ".join(own[at:end]).strip(".,;:?!'\"")
-                part = [] if text.casefold() in STOP else self._of(text, among, mask, is_whole=False)
-                if part:
-                    matches += part
-                    at = end - 1
-                    break
-            at += 1
+        own = query.split()[:_MOST_WORDS]
+        parts = [
+            (at, end, " ".join(own[at:end]).strip(".,;:?!'\"").strip())
+            for at in range(len(own))
+            for end in range(min(len(own), at + _LONGEST), at, -1)
+        ]
+        whole = [single_spaced(phrase) for phrase in phrases(query)]
+        named = self._arrays.properties.names_with_values({*whole, *(text for _, _, text in parts)} - {""})
+        if not named:
+            return []
+        matches = [match for text in whole for match in self._of(text, named.get(text, ()), among, mask, is_whole=True)]
+        free = len(own) if matches else 0
+        for at, end, text in parts:
+            # From left to right, the longest value at each word; no word is in two.
+            if at >= free and text in named and text.casefold() not in STOP:
+                part = list(self._of(text, named[text], among, mask, is_whole=False))
+                matches += part
+                free = end if part else free
         return matches
 
-    def _of(self, text: str, among: Rows | None, mask: Mask | None, *, is_whole: bool) -> list[ValueMatch]:
-        properties = self._arrays.properties
-        text = single_spaced(text)
-        matches = []
-        for name in properties.names_with_value(text) if text else ():
-            rows = np.flatnonzero(properties.mask([Condition(name, "=", text)])).astype(np.int32)
+    def _of(
+        self, text: str, names: Iterable[str], among: Rows | None, mask: Mask | None, *, is_whole: bool
+    ) -> Iterator[ValueMatch]:
+        for name in names:
+            rows = np.flatnonzero(self._arrays.properties.mask([Condition(name, "=", text)])).astype(np.int32)
             if len(rows := _restricted(rows, among, mask)):
-                matches.append(ValueMatch(name, text, rows, is_whole))
-        return matches
+                yield ValueMatch(name, text, rows, is_whole)
 
     def sentence(self, match: ValueMatch) -> str:
         """Return a sentence about a value and its nodes: `it is the country of 7 breweries`."""
@@ -489,7 +513,7 @@ class WordRanking(NamedTuple):
     """(n,): descending; those of named nodes are above those by words alone, a step for each rank."""
     words: QueryWords
     names: list[Match]
-    """All nodes that the query names or quotes, best first."""
+    """The first `k` nodes that the query names or quotes, best first."""
     values: list[ValueMatch]
     """The values that words of the query are."""
 
@@ -508,17 +532,20 @@ class WordSearch:
         value. If no text has all the words, nodes with the whole query as a value come before texts.
         """
         words = QueryWords(self._arrays, query)
-        names = self._names.matches(query, mask=mask)
-        values = self._values.matches(query, mask=mask)
         whole = self._names.whole_words(query)
         both = mask if whole is None else whole if mask is None else mask & whole
         ranked = self._arrays.text_index.search(words.terms, k, mask=both)
+        names = self._names.matches(query, k, mask=mask, ranked=ranked)
+        values = self._values.matches(query, mask=mask)
+        if not names and not values:
+            return WordRanking(*ranked, words, names, values)
         # A step is more than any score by words, so that scores descend as ranks do.
-        step = 1 + max([0.0, *ranked.scores[:1].tolist(), *(match.score for match in names[:k])])
-        scores = {match.row: match.score + step * (1 + len(Rank) - match.rank) for match in names[:k]}
-        if not any(coverage.is_full for coverage in words.coverages(ranked.rows)):
-            for value in values:
-                for row in value.rows[:k].tolist() if value.is_whole else ():
+        step = 1 + max([0.0, *ranked.scores[:1].tolist(), *(match.score for match in names)])
+        scores = {match.row: match.score + step * (1 + len(Rank) - match.rank) for match in names}
+        whole_values = [value for value in values if value.is_whole]
+        if whole_values and not any(coverage.is_full for coverage in words.coverages(ranked.rows)):
+            for value in whole_values:
+                for row in value.rows[:k].tolist():
                     scores.setdefault(row, step)
         for row, score in zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True):
             scores.setdefault(row, score)

@@ -20,10 +20,10 @@ from orienteer.index.searchers import (
     Searcher,
     ranking_of,
 )
-from orienteer.protocols import OpenEmbedder
 
 if TYPE_CHECKING:
     from orienteer.graph.pieces.vectors import GraphVectors
+    from orienteer.protocols import OpenEmbedder
 
 _FUSIONS = ("linear", "rrf")
 

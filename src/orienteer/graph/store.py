@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from orienteer.errors import BadOption, NotAGraph
-from orienteer.graph import format
-from orienteer.graph.adjacency import distinct, shortest_paths
-from orienteer.graph.arrays import GraphArrays
-from orienteer.graph.damage import damage_told, tell_damage, telling_damage
-from orienteer.graph.search import WordSearch
-from orienteer.index.searchers import Mode, ranking_of
-from orienteer.protocols import OpenEmbedder
-from orienteer.records import (
+from orienteer.elements import (
     Common,
     Direction,
     Edge,
@@ -31,9 +23,18 @@ from orienteer.records import (
     Ranking,
     Schema,
 )
+from orienteer.errors import BadOption, NotAGraph
+from orienteer.graph import format
+from orienteer.graph.adjacency import distinct, shortest_paths
+from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.damage import damage_told, tell_damage, telling_damage
+from orienteer.graph.search import WordSearch
+from orienteer.index.arrays import decode
+from orienteer.index.searchers import Mode, ranking_of
 
 if TYPE_CHECKING:
     from orienteer.graph.listing import NodeListing
+    from orienteer.protocols import OpenEmbedder
 
 LONGEST_PATH = 8  # edges: at a larger distance, everything is connected to everything
 
@@ -248,7 +249,7 @@ class Graph:
             rows, scores = ranking.rows, ranking.scores
         else:
             rows, scores = arrays.searcher(mode).search(query, k, mask=mask)
-        return tuple(Hit(arrays.ids[row], float(score)) for row, score in zip(rows, scores, strict=True))
+        return tuple(map(Hit, map(decode, arrays.ids.take(rows)), scores.tolist()))
 
     @telling_damage
     def list(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.arrays import GraphArrays
 from orienteer.index.arrays import Rows
-from orienteer.patience import check_patience
 
 LONGEST = 12  # words of the longest title that is looked up: bounds the time
 _LEAST_COMMON, _COMMON = 20, 0.02  # a title of one word: nodes, or the share of all, that may have the word
@@ -44,19 +44,20 @@ class TitleFinder:
         """Return the names in the order of the text: at each word the longest name; no word is part of two."""
         tokenizer = self._graph.tokenizer
         written = list(_WORD.finditer(text))
-        words = [tuple(tokenizer.words(word[0])) for word in written]
-        named = cache(self._named)  # texts repeat words
+        words = [tokenizer.words(word[0]) for word in written]
+        firsts = [at for at, word in enumerate(written) if self._lower or not word[0][0].islower()]
+        runs, shorter = self._graph.name_index.runs(words, firsts, LONGEST), self._graph.shorter_names
         places: list[TitlePlace] = []
+        if not runs and not shorter:
+            return places
+        named = cache(self._named)  # texts repeat words
         end = 0
-        for at, word in enumerate(written):
-            check_patience()
-            if at < end or (word[0][0].islower() and not self._lower):
-                continue
-            for length in range(min(LONGEST, len(words) - at), 0, -1):
-                phrase = tuple(part for parts in words[at : at + length] for part in parts)
-                if rows := named(phrase):
-                    end = at + length
-                    places.append(TitlePlace(word.start(), written[end - 1].end(), tuple(dict.fromkeys(rows))))
+        for at in firsts:
+            for last in range(min(len(words), at + LONGEST), at, -1) if at >= end else ():
+                phrase = tuple(chain(*words[at:last])) if shorter or (at, last) in runs else ()
+                if ((at, last) in runs or phrase in shorter) and (rows := named(phrase)):
+                    end = last
+                    places.append(TitlePlace(written[at].start(), written[end - 1].end(), tuple(dict.fromkeys(rows))))
                     break
         return places
 

@@ -127,7 +127,11 @@ class TextIndex:
 
     def filter_rows(self, posting: Posting, rows: Rows) -> Rows:
         """Return the rows that contain the term, ascending like `rows`."""
-        return rows[self._meet(posting, rows)[0]]
+        if len(rows) > _VERY_FEW:
+            return rows[self._meet(posting, rows)[0]]
+        theirs = self._rows[posting.begin : posting.end]
+        having: Rows = rows[theirs.take(theirs.searchsorted(rows), mode="clip") == rows]
+        return having
 
     def postings(self, terms: Sequence[str]) -> list[Posting]:
         """Return the postings of distinct terms, the term that can add most to a score first."""
@@ -201,35 +205,33 @@ class TextIndex:
         here = (theirs.take(at, mode="clip") == rows).nonzero()[0]
         return here, at[here] + posting.begin
 
-    def _contribution(self, idf: float | NDArray[np.float64], places: NDArray[np.int64] | slice) -> NDArray[np.float64]:
+    def _contribution(self, idf: float | NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the share of each posting in the score of its node: idf * tf / (tf + K)."""
-        stored = self._frequencies[places]
+        stored = self._frequencies.take(places)
         frequency = stored.astype(np.float64)
         if len(self._large_at) and (capped := (stored == 255).nonzero()[0]).size:
-            where = capped + places.start if isinstance(places, slice) else places[capped]
-            frequency[capped] = self._large[self._large_at.searchsorted(where)]  # those that do not fit a byte
-        return idf * frequency / (frequency + saturation(self.mean_length, self.lengths[self._rows[places]]))
+            # Those that do not fit a byte.
+            frequency[capped] = self._large[self._large_at.searchsorted(places[capped])]
+        lengths = self.lengths.take(self._rows.take(places))
+        return idf * frequency / (frequency + saturation(self.mean_length, lengths))
 
     def _exhaustive(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add up every posting: with few of them nothing is quicker."""
         total: NDArray[np.float64] | None = getattr(self._local, "total", None)  # this thread's own scores, all 0
         if total is None:
             total = self._local.total = np.zeros(self.count)
-        parts = []
-        for posting in postings:
-            rows = self._rows[posting.begin : posting.end]
-            total[rows] += self._contribution(posting.idf, slice(posting.begin, posting.end))
-            parts.append(rows)
-        rows = np.concatenate(parts)
-        scores = total[rows]
+        places = np.concatenate([np.arange(posting.begin, posting.end) for posting in postings])
+        idf = np.repeat([posting.idf for posting in postings], [posting.nodes for posting in postings])
+        rows, repeats = self._rows.take(places), len(postings)
+        np.add.at(total, rows, self._contribution(idf, places))
+        if len(rows) > self.count:  # each node once
+            rows, repeats = total.nonzero()[0].astype(np.int32), 1
+        scores = total.take(rows)
         total[rows] = 0
         if mask is not None:
             is_allowed = mask[rows]
             rows, scores = rows[is_allowed], scores[is_allowed]
-        # A node is here once for each of its terms: the first k nodes are among the first k * terms entries.
-        good = scores >= _kth(scores, k * len(postings))
-        rows, first = np.unique(rows[good], return_index=True)
-        return _top(rows, scores[good][first], k)
+        return _top(rows, scores, k, repeats=repeats)
 
     def _pruned(self, postings: Sequence[Posting], k: int, mask: Mask | None) -> ScoredRows:
         """Add the terms one after another, leaving out what can no longer reach the first k."""
@@ -294,6 +296,7 @@ class TextIndex:
 
 
 _NONE = np.zeros(0, np.int64)
+_FIRST = np.ones(1, np.bool_)
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:
@@ -302,9 +305,14 @@ def _kth(scores: NDArray[np.float64], k: int) -> float:
     return float(np.partition(scores, at)[at]) if at >= 0 else 0.0
 
 
-def _top(rows: Rows, scores: NDArray[np.float64], k: int) -> ScoredRows:
-    """Return the k best of sorted rows that have a score, ties by row."""
-    floor = _kth(scores, k)
-    places = np.flatnonzero(scores >= floor if floor > 0 else scores > 0)
-    order = places[np.lexsort((rows[places], -scores[places]))][:k]
-    return ScoredRows(rows[order], scores[order])
+def _top(rows: Rows, scores: NDArray[np.float64], k: int, *, repeats: int = 1) -> ScoredRows:
+    """Return the k best of the rows that have a score, ties by row. Each may come up to `repeats` times."""
+    floor = _kth(scores, k * repeats)
+    places = (scores >= floor if floor > 0 else scores > 0).nonzero()[0]
+    rows, scores = rows.take(places), scores.take(places)
+    order = np.lexsort((rows, -scores))
+    if repeats > 1:
+        ordered = rows.take(order)
+        order = order[np.concatenate([_FIRST[: len(order)], ordered[1:] != ordered[:-1]])]
+    order = order[:k]
+    return ScoredRows(rows.take(order), scores.take(order))

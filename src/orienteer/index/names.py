@@ -211,7 +211,8 @@ class NameIndex:
 
     def links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes whose name, alias or identifier is exactly these folded words; without any, their stems."""
-        return self.exact_links(phrase) or self.stem_links(phrase)
+        stems = self.stem_links(phrase)  # first, for most phrases are not names: whoever has the words has their stems
+        return (stems and self.exact_links(phrase)) or stems
 
     def exact_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes whose name, alias or identifier is exactly these folded words."""
@@ -220,6 +221,29 @@ class NameIndex:
     def stem_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same stems as these words."""
         return [Link(row, kind, False) for row, kind in self._look_up("stem", phrase)]
+
+    def runs(self, parts: Sequence[Sequence[str]], firsts: Iterable[int], longest: int) -> set[tuple[int, int]]:
+        """Return the runs of parts with the stems of a name, alias or identifier: the first part, and where it ends.
+
+        Only these can have its words. A part has any number of folded words. Runs begin at `firsts` and have at most
+        `longest` parts.
+        """
+        places, keys = list[tuple[int, int]](), list[int]()
+        ways, stem = [parts], self._tokenizer.stem
+        if not all(word.isascii() for part in parts for word in part):
+            ways.append([self._tokenizer.words(folded(" ".join(part))) for part in parts])
+        hashes = [[[words.word_hash(stem(word).encode()) for word in part] for part in way] for way in ways]
+        for first in firsts:
+            check_patience()
+            for way in hashes:
+                for last, key in enumerate(words.run_hashes(way[first : first + longest]), first + 1):
+                    places.append((first, last))
+                    keys.append(key)
+        table, wanted = self._tables["stem"][0], np.frombuffer(array("Q", keys), np.uint64)
+        if not len(table):
+            return set()
+        found = (table.take(table.searchsorted(wanted), mode="clip") == wanted).nonzero()[0]
+        return {places[at] for at in found.tolist()}
 
     def parted_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same letters and digits, in the same order, but split differently.

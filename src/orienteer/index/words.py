@@ -5,14 +5,14 @@ A text is first written as its words with spaces between them (`prepare`). The r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Strings, begins_of, runs
+from orienteer.index.arrays import Strings, begins_of, decode, runs
 from orienteer.text.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
@@ -24,6 +24,8 @@ _FOLD = bytes(
     code if chr(code).isalnum() and code < 128 and not 65 <= code <= 90 else code + 32 if 65 <= code <= 90 else 32
     for code in range(256)
 )
+
+_FOLD_LINES = _FOLD[:128] + bytes(range(128, 255)) + b"\n"
 
 
 @lru_cache(maxsize=1 << 16)
@@ -46,12 +48,19 @@ def _mixed(value: int, word: bytes) -> int:
 
 def phrase_hash(hashes: Sequence[int]) -> int:
     """Return the hash of a sequence of words from the hashes of the words."""
-    total = 0
-    for place, value in enumerate(hashes, 1):
-        value = (value + place * _START) & _MASK
-        value = (value ^ value >> 31) * _PRIME & _MASK
-        total += value ^ value >> 30
-    return total & _MASK
+    return next(run_hashes([hashes]))
+
+
+def run_hashes(parts: Iterable[Sequence[int]]) -> Iterator[int]:
+    """Yield the hash of the first part as a sequence of words, of the first two, and so on; parts are words' hashes."""
+    total = place = 0
+    for part in parts:
+        for value in part:
+            place += _START
+            value = value + place & _MASK
+            value = (value ^ value >> 31) * _PRIME & _MASK
+            total += value ^ value >> 30
+        yield total & _MASK
 
 
 _FEW = 32  # words that are hashed one by one: in numpy, a word of a megabyte would take a hundred thousand rounds
@@ -123,6 +132,14 @@ def prepare(text: str, tokenizer: Tokenizer) -> bytes:
     if text.isascii():
         return text.encode().translate(_FOLD)
     return " ".join(tokenizer.words(text)).encode()
+
+
+def spaced(texts: Sequence[bytes], tokenizer: Tokenizer) -> list[bytes]:
+    """Return the words of several texts, given as UTF-8, folded, with spaces before and after each word."""
+    folded = (text if text.isascii() else prepare(decode(text), tokenizer) for text in texts)
+    # No UTF-8 has the byte 255. All texts at once: a call for each would cost more than the work.
+    joined = b" %b " % b" \xff ".join(folded)
+    return joined.translate(_FOLD_LINES).split(b"\n")
 
 
 def split(texts: Sequence[str], tokenizer: Tokenizer) -> HashedWords:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from orienteer.display import counted, most_frequent, types_html
 from orienteer.errors import BadOption
 from orienteer.graph import store
 from orienteer.ingest.stores import may_be_address
-from orienteer.page.network import DrawnTypes
 from orienteer.page.notebook import Bundle, Table
-from orienteer.protocols import OpenEmbedder
-from orienteer.settings import read_settings
+
+if TYPE_CHECKING:
+    from orienteer.page.network import DrawnTypes
+    from orienteer.protocols import OpenEmbedder
 
 
 class Graph(store.Graph):
@@ -48,6 +49,7 @@ class Graph(store.Graph):
         if may_be_address(path):
             # Local graphs do not need the importer.
             from orienteer.ingest.sources import graph_directory
+            from orienteer.settings import read_settings
 
             path = graph_directory(Path(path), cache=read_settings().cache)
         return super().open(path, embedder=embedder)
@@ -152,6 +154,8 @@ class Graph(store.Graph):
 
     @property
     def _drawn(self) -> DrawnTypes:
+        from orienteer.page.network import DrawnTypes  # here: only a notebook draws
+
         schema = self.schema
         return DrawnTypes(schema.node_types, schema.edges.items(), schema.labels, schema.symmetric)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from orienteer.graph.builder import Progress
 from orienteer.graph.format import is_pulled
 from orienteer.plugins import require
+
+if TYPE_CHECKING:
+    from orienteer.graph.builder import Progress
 
 FORM = re.compile(r"(s3|https?):/+(.+)", re.IGNORECASE | re.DOTALL)
 """An address, valid or not. A command line turns the argument `s3://bucket/name` into the path `s3:/bucket/name`."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import JsonValue
 from orienteer.errors import BadQuery
 from orienteer.graph.properties import COMPARE
 from orienteer.query import expressions as ex, plan
@@ -31,7 +32,6 @@ from orienteer.query.values import (
     text_of,
     whole,
 )
-from orienteer.records import JsonValue
 
 _PIECE = 256  # values that are made between two looks at the budget
 _LARGE = 1 << 20  # bytes of values that are made between two looks

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from orienteer.elements import JsonValue
 from orienteer.graph.properties import COMPARE, number_of
-from orienteer.records import JsonValue
 from orienteer.text.sentences import value_text
 
 ORDERED = ("<", "<=", ">", ">=")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.elements import JsonValue
 from orienteer.query.plan import (
     Best,
     Both,
@@ -32,7 +33,6 @@ from orienteer.query.plan import (
     Without,
 )
 from orienteer.query.sets import Sets
-from orienteer.records import JsonValue
 
 _SHOWN = 3  # examples of a count
 _MOST_SHOWN = 20  # examples of a count that asks for so many, or of a set that is covered

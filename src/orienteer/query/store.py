@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import JsonValue
 from orienteer.graph.properties import Condition, ValueColumn
 from orienteer.graph.store import Graph
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import Col, Numbers, column, constant, groups_of, runs
 from orienteer.query.plan import Compared, Hop, Without
-from orienteer.records import JsonValue
 
 _NULL = np.array(None, object)
 _READ = 20_000  # values between two looks at the clock

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.elements import JsonValue
 from orienteer.query import plan
 from orienteer.query.budget import BATCH, Budget
 from orienteer.query.columns import HELD, MARK, Batch, Col, Numbers, column, gathered, marks, runs
@@ -21,7 +22,6 @@ from orienteer.query.plan import Hop, NodeSet, Table
 from orienteer.query.sets import Sets, turned
 from orienteer.query.store import Store
 from orienteer.query.values import rank
-from orienteer.records import JsonValue
 
 _ONE_ROW = Batch(1, {})
 

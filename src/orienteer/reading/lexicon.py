@@ -33,7 +33,7 @@ class Lexicon:
 
     def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
         self.graph, self.vocabulary, self._linker = graph, vocabulary, linker
-        self._partial_names, self._edge_words = PartialNames(graph, vocabulary), EdgeWords(vocabulary)
+        self._partial_names, self._edge_words = PartialNames(graph), EdgeWords(vocabulary)
         self._property_words = PropertyWords(graph, vocabulary, NodeColumns(graph))
         self._edge_property_words = PropertyWords(graph, vocabulary, EdgeColumns(graph))
         self._type_words = [self._words_for(labels) for labels in vocabulary.node_labels]

@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import Field
 
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
 from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.options import Options
 from orienteer.reading.words import QuestionWords, SchemaWords, best_alike
@@ -157,7 +156,7 @@ class PhraseLinker:
                 if rows is _NO_ROWS or len(theirs) < len(rows) and len(rows) > _LONG and len(theirs) > _LONG:
                     rows = theirs
                 elif min(len(rows), len(theirs)) <= _LONG:
-                    rows = _common(rows, theirs)
+                    rows = index.filter_rows(posting, rows)
                 if not len(rows):
                     return
             yield last
@@ -166,9 +165,7 @@ class PhraseLinker:
         if not self._may_name(reading, first, last):
             return None
         phrase = reading.folded(first, last)
-        names = self._graph.arrays.name_index
-        # Quicker than looking both ways: most spans name nothing.
-        links = names.links(phrase) if names.stem_links(phrase) else self._parted(reading, first, last)
+        links = self._graph.arrays.name_index.links(phrase) or self._parted(reading, first, last)
         if not links:
             return None
         surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
@@ -333,15 +330,6 @@ def _edits(word: str) -> Iterator[str]:
 
 
 _NO_ROWS = np.zeros(0, np.int32)
-
-
-def _common(rows: Rows, others: Rows) -> Rows:
-    """Return the rows that are in both."""
-    few, many = (rows, others) if len(rows) < len(others) else (others, rows)
-    at = many.searchsorted(few)
-    at[at == len(many)] = 0
-    both: Rows = few[many[at] == few]
-    return both
 
 
 def _near_best(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

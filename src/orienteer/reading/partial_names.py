@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from orienteer.graph.names import named_in_part
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
 from orienteer.reading.vocabulary import ENGLISH, WORDS
-from orienteer.reading.words import QuestionWords, SchemaWords
+from orienteer.reading.words import QuestionWords
 
 MOST_NAMESAKES = 8  # nodes; words in the names of more name none of them
 _LONGEST = 5  # words of a part that is not written as a name
@@ -37,8 +37,8 @@ class PartialName(NamedTuple):
 class PartialNames:
     """Finds the nodes of one graph by parts of their names. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
-        self._arrays, self._vocabulary = graph.arrays, vocabulary
+    def __init__(self, graph: Graph) -> None:
+        self._arrays = graph.arrays
 
     def of(self, reading: QuestionWords, covered: set[int]) -> Iterator[PartialName]:
         """Yield the parts of names among words that are written as names, or that are not `covered` by anything."""
@@ -89,29 +89,5 @@ class PartialNames:
 
     def having(self, phrase: Sequence[str]) -> tuple[int, ...]:
         """Return the rows of nodes whose name holds these folded words in a row; none where too many do."""
-        rows = self._having_somewhere(phrase)
-        if rows is None or len(rows) > _MOST_SEARCHED:
-            return ()
-        first = phrase[0].encode()
-        named = []
-        for row, raw in zip(rows.tolist(), self._arrays.names.take(rows), strict=True):
-            if raw.isascii() and first not in raw.lower():  # most have it in their texts alone
-                continue
-            if self._has_in_row(self._arrays.names[row], list(phrase)):
-                named.append(row)
-        return tuple(named) if len(named) <= MOST_NAMESAKES else ()
-
-    def _having_somewhere(self, phrase: Sequence[str]) -> Rows | None:
-        """Return the rows of nodes that have all of these words in a name or a text; None where a word is unknown."""
-        rows: Rows | None = None
-        for word in phrase:
-            posting = self._vocabulary.posting(word)
-            if posting is None:
-                return None
-            index = self._arrays.text_index
-            rows = index.rows_of(posting) if rows is None else index.filter_rows(posting, rows)
-        return rows
-
-    def _has_in_row(self, name: str, phrase: list[str]) -> bool:
-        own = self._arrays.tokenizer.words(name)
-        return any(own[at : at + len(phrase)] == phrase for at in range(len(own) - len(phrase) + 1))
+        rows = named_in_part(self._arrays, phrase, _MOST_SEARCHED)
+        return tuple(rows) if len(rows) <= MOST_NAMESAKES else ()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import groupby
 
-from orienteer.records import JsonValue
+from orienteer.elements import JsonValue
 
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = rf"[^\W\d_{_CJK}]{{1,8}}|\d{{1,4}}|[{_CJK}]|[^\w\s]|_+"
@@ -126,9 +126,9 @@ def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[
     # The words that match: their starts and ends in the text, and the terms that they match.
     sought, spaced = frozenset(weights), f" {text} "
     matches: list[tuple[int, int, Set[str]]] = []
-    for word in set(words):  # a text repeats its words: ask for each of them once
-        matched = sought.intersection(terms(word))
-        at = spaced.find(f" {word} ") if matched else -1
+    # A text repeats its words: ask for each of them once.
+    for word in [word for word in set(words) if not sought.isdisjoint(terms(word))]:
+        matched, at = sought & terms(word), spaced.find(f" {word} ")
         while at >= 0:
             matches.append((at, at + len(word), matched))
             at = spaced.find(f" {word} ", at + len(word))

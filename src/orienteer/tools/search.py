@@ -135,7 +135,7 @@ class SearchInGraph:
     ) -> BestRows:
         """Return the nodes that the query names, then the best by words, then those with it as a value."""
         names = NameSearch(self._session.graph.arrays)
-        named = [match.row for match in names.matches(words.query, among=among, mask=mask)[:k]]
+        named = [match.row for match in names.matches(words.query, k, among=among, mask=mask)]
         of_values = [row for value in values for row in value.rows.tolist()]
         if (whole := names.whole_words(words.query)) is not None:
             mask = whole if mask is None else mask & whole

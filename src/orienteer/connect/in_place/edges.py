@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from threading import Lock
@@ -359,6 +359,10 @@ class NamesInPlace(UnsupportedInPlace):
             elif any(self._tokenizer.words(alias) == words for alias in node.aliases):
                 links.append(Link(row, NameKind.ALIAS, True))
         return sorted(links, key=lambda link: self._seen.nodes[link.row].id)
+
+    def runs(self, parts: Sequence[Sequence[str]], firsts: Iterable[int], longest: int) -> set[tuple[int, int]]:
+        """Return all runs of parts: each may be a name."""
+        return {(first, last) for first in firsts for last in range(first + 1, min(len(parts), first + longest) + 1)}
 
     def spellings(
         self, word: str, *, most: int = 5, shortest: int = SHORTEST_SPELLED, alike: float = ALIKE

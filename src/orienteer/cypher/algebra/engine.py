@@ -16,12 +16,12 @@ from orienteer.cypher.algebra.statements import CompiledStatement, compiled_stat
 from orienteer.cypher.names import Bounds, Identifiers, NameMap, QueryTable, View, identifiers
 from orienteer.cypher.patterns import Scope
 from orienteer.cypher.syntax import CypherStatement
+from orienteer.elements import JsonValue
 from orienteer.errors import QueryStopped
 from orienteer.query.budget import Budget
 from orienteer.query.evaluate import Shown
 from orienteer.query.store import Store
 from orienteer.query.tables import Tables
-from orienteer.records import JsonValue
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph

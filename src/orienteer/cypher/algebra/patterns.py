@@ -10,12 +10,12 @@ from orienteer.cypher.algebra.expressions import Expressions
 from orienteer.cypher.kinds import NULL, UNKNOWN, Value, ValueKind
 from orienteer.cypher.parser import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Direction, EdgePattern, NodePattern, PathPattern
+from orienteer.elements import Triple
 from orienteer.errors import BadQuery, UnknownType
 from orienteer.query.expressions import Expression, FunctionCall, conjuncts, parts
 from orienteer.query.plan import Among, Every, Inner, Match, Meeting, NodeSet, Step, Table, Unit
 from orienteer.query.sets import both
 from orienteer.query.tables import names_in
-from orienteer.records import Triple
 
 _NOWHERE = Among(())
 

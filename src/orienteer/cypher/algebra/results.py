@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from orienteer.cypher.names import Identifiers, NameMap
+from orienteer.elements import JsonValue
 from orienteer.query.columns import Col, EdgeRef, NodeRef, Path
 from orienteer.query.store import Store
 from orienteer.query.temporal import Duration, Moment
-from orienteer.records import JsonValue
 
 
 class FullAnswer(Exception):

@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,7 +42,7 @@ def publish_piece(path: Path, name: str, write: Callable[[Path], None]) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         work.rename(target)
         pieces = {**pointer.pieces, name: format.PieceRecord(folder=target.name, files=files)}
-        replace_pointer(path, pointer.model_copy(update={"pieces": pieces}))
+        replace_pointer(path, replace(pointer, pieces=pieces))
         remove(target.parent, re.compile(f"{name}-[0-9a-f]{{8}}"), keep=target.name)
         return target
 

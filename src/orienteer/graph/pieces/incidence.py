@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from orienteer.errors import NotAGraph
 from orienteer.graph import format
-from orienteer.graph.format import FileName
 from orienteer.graph.names import CorpusNames
+from orienteer.graph.pieces.vectors import PieceFile
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, StringWriter, begins_of, encode, runs, save
 from orienteer.records import Record
@@ -37,7 +37,7 @@ class IncidenceAbout(Record):
     passages: int
     names: int
     mentions: int
-    files: dict[FileName, int] = {}
+    files: dict[PieceFile, int] = {}
     """The bytes of each file."""
 
 

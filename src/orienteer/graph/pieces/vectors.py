@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import StringConstraints, ValidationError
 
 from orienteer.errors import BadOption, ModelError, NotAGraph
 from orienteer.graph import format, pieces
-from orienteer.graph.format import FileName
 from orienteer.index.arrays import Folder
 from orienteer.index.embedders import SERVED, open_embedder
 from orienteer.index.embedders.onnx import unit
@@ -35,6 +34,8 @@ PIECE = "vectors"
 ABOUT = "vectors.json"
 _FORMAT = 1
 _T = TypeVar("_T")
+PieceFile: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{format.FILE.pattern}$")]
+"""The name of a file of a piece."""
 
 
 class VectorsAbout(Record):
@@ -58,7 +59,7 @@ class VectorsAbout(Record):
     """The share of the ten nearest nodes of 200 sampled vectors that the scan of signs finds."""
     is_exact: bool
     """Whether searches read every vector, because the recall of the scan is below 0.97."""
-    files: dict[FileName, int]
+    files: dict[PieceFile, int]
     """The bytes of each file."""
 
 

@@ -161,7 +161,7 @@ def does_answer(url: str) -> bool:
 def _examine(path: Path) -> dict[str, Any]:
     """Return the damaged files of a graph, whether its sources have changed, and the state of its pieces."""
     from orienteer.graph.damage import damaged_files, damaged_pieces
-    from orienteer.graph.format import MANIFEST, Manifest, generation_of, is_pulled, read_pointer
+    from orienteer.graph.format import MANIFEST, generation_of, is_pulled, parse_manifest, read_pointer
     from orienteer.graph.pieces import remedy
     from orienteer.graph.soundness import contradiction
     from orienteer.ingest.provenance import is_stale
@@ -173,7 +173,7 @@ def _examine(path: Path) -> dict[str, Any]:
         unknown = dict.fromkeys(("files", "stale", "pieces", "vectors"))
         return {"path": str(path), **unknown, "damaged": damaged}
     folder = generation_of(path, pointer)
-    manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    manifest = parse_manifest((folder / MANIFEST).read_bytes())
     if not damaged and (fault := contradiction(folder, manifest)) is not None:
         damaged = [f"{fault[0]} ({fault[1]})"]
     pieces = {

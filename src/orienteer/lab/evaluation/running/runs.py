@@ -16,7 +16,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -352,9 +352,10 @@ _HASHED = 12  # digits of a hash that are shown
 
 def graph_hash(graph: Graph) -> str:
     """Return a sha256 over the content of a graph, not its place and time: equal graphs have equal ones."""
-    content = graph.arrays.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
-    if not content["partial"]:  # a graph that is whole has the hash that it had before there were partial ones
-        del content["partial"]
+    content = asdict(graph.arrays.manifest)
+    whole = () if content["partial"] else ("partial",)  # its hash is that from before there were partial graphs
+    for name in ("generation", "created", "made_by", "provenance", *whole):
+        del content[name]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
