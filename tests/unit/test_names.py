@@ -196,7 +196,7 @@ def test_any_other_way_to_part_a_name_at_its_letters_and_digits_finds_it(build, 
         assert found in ([], [0])
 
 
-WORDS = st.sampled_from("pain pains Jose José oneil O'Neil running run type 2 日本語 p53".split())
+WORDS = st.sampled_from(
     ["pain", "pains", "Jose", "José", "oneil", "O'Neil", "running", "run", "type", "2", "日本語", "p53"]
 )
 
