@@ -163,10 +163,6 @@ def had(context: Context, place: int, found: Found, kind: frozenset[int]) -> Ite
 
 rules(
     "counts",
-    Rule(
-        "how many doctors and nurses work in X",
-        "counting - first=head 'and only' - second=head of_both_kinds over => count of_both_kinds ~loose",
-    ),
     Rule("how many beers are brewed by X", "counting some => count some"),
     Rule("X: number of side effects", "name 'of name how many' kind had => count had ~bare"),
     EVENTS_COUNTED,
@@ -554,9 +550,7 @@ rules(
     ),
     Rule("when did X join Y", "'when' nodes=one -<say nothing> said edge_time => edge_time"),
     Rule("what role has X in Y", "value_start - edge_facts ['of'] nodes=one said edge_value => edge_value"),
-    Rule(
-        "what is the fee of X", "value_start - edge_facts ['of'] nodes=one [own_verb] ['has it'] of_edges => of_edges"
-    ),
+    Rule("the fee of X", "value_start - edge_facts ['of'] nodes=one [own_verb] ['has it'] of_edges => of_edges"),
     Rule("maker of X", "value_start - facts scope what_has_it value(facts, what_has_it) => value"),
     Rule("how tall is X", "'how' adjective_asked scope facts=by_adjective value => value"),
     Rule("how much does X weigh", "0 'how much does'* nodes -<get> facts=stating value(facts, nodes) => value"),

@@ -251,6 +251,10 @@ rules(
         "listing nodes is_listed 'and' second=nodes either_kind described(either_kind) => list described ~bare",
     ),
     Rule(
+        "how many doctors and nurses work in X",
+        "counting - first=head 'and only' - second=head of_both_kinds over => count of_both_kinds ~loose",
+    ),
+    Rule(
         "the companies and harbours in X",
         "listing - first=head 'and only' - second=head of_both_kinds over => list of_both_kinds ~loose",
     ),
