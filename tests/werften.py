@@ -157,6 +157,10 @@ GERMAN: list[tuple[str, object]] = [
     ("Wann wurde Jon Brandt geboren?", 1971),
     ("welche schiffe gehören tönnies", ships(lambda s: s.eigner == "Tönnies")),
     ("Gib mir eine Liste aller Schiffe, die Halvik anlaufen.", ships(lambda s: "Halvik" in s.haefen)),
+    (
+        "Welche Schiffe von Nordfracht wurden vor 1950 gebaut?",
+        ships(lambda s: s.eigner == "Nordfracht" and s.baujahr < 1950),
+    ),
     ("Zeige mir alle Schiffe von Nordfracht", ships(lambda s: s.eigner == "Nordfracht")),
     ("Welche Schiffe hat Kestrel vor 1940 gebaut?", ships(lambda s: s.werft == "Kestrel" and s.baujahr < 1940)),
     ("Welche Schiffe hat Kestrel nicht gebaut?", ships(lambda s: s.werft != "Kestrel")),

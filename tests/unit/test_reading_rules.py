@@ -136,3 +136,23 @@ def test_an_id_that_is_a_name_is_one(build) -> None:
     )
     result = Retriever(graph, method="anchor").ask("who knows Valjean")
     assert {hit.name for hit in result.hits if hit.complete} == {"Javert", "Cosette"}
+
+
+def test_what_several_edges_join_is_told_by_no_role_and_by_no_third_kind(tmp_path: Path) -> None:
+    nodes = [
+        {"id": "a", "type": "member", "name": "Anna Berg", "properties": {"job": "other teacher"}},
+        {"id": "b", "type": "member", "name": "Bernd Kurz", "properties": {"job": "doctor"}},
+        {"id": "r", "type": "department", "name": "Rowing"},
+        {"id": "c", "type": "department", "name": "Chess"},
+    ]
+    edges = [
+        {"source": "r", "type": "leader", "target": "b"},
+        {"source": "c", "type": "leader", "target": "a"},
+        {"source": "a", "type": "joinings", "target": "r"},
+        {"source": "b", "type": "joinings", "target": "r"},
+    ]
+    retriever = Retriever(Graph.from_records(nodes, edges, path=tmp_path / "graph"), method="anchor")
+    assert retriever.ask("which members are in Rowing").answer is None  # and not whoever leads it
+    assert retriever.ask("which members are in no department").answer is None
+    assert retriever.ask("members of Rowing").answer == "Anna Berg, Bernd Kurz"
+    assert retriever.ask("which jobs have the members").refusal is not None  # no job contains "the"

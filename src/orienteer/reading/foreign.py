@@ -174,7 +174,7 @@ class Foreign:
             (self.word(word, is_label=True) or _Word("U", self._own_verb(word)))._replace(written=word)
             for word in label.split()
         ]
-        return " ".join(word.text for word in _with_agents(self._joined_again(put), is_done=True) if word.text)
+        return " ".join(word.text for word in _with_agents(self._joined_again(put), is_label=True) if word.text)
 
     def _own_verb(self, word: str) -> str:
         """Return a word of a label that may be a verb with an ending by which the grammar knows one."""
@@ -185,8 +185,7 @@ class Foreign:
 
         `names` are the characters of names, which stay as they are; `own` has the words of a graph by their stems.
         """
-        words = list(self._words(text, names, own))
-        words = _with_agents(self._joined_again(words), is_done=any(word.letter in "AH" for word in words))
+        words = _with_agents(self._joined_again(list(self._words(text, names, own))))
         # "noch" alone says "still"
         alone = set() if any(word.text == "neither" for word in words) else {"nor"}
         unknown = tuple(word.text for word in words if word.letter == "?" or word.text in alone)
@@ -246,13 +245,18 @@ class Foreign:
         return words
 
 
-def _with_agents(words: list[_Word], *, is_done: bool) -> list[_Word]:
+def _with_agents(words: list[_Word], *, is_label: bool = False) -> list[_Word]:
     """Return words in which participles are told from verbs, and `von` by whom something is from whose it is."""
+    is_done = is_label or any(word.letter in "AH" for word in words)
     for place, word in enumerate(words):
         if word.letter == "E":
             words[place] = word._replace(letter="P") if is_done else word._replace(letter="V", text=word.past)
-    has_doer = any(word.letter in "PU" for word in words)
-    return [word._replace(text="of") if word.text == "by" and not has_doer else word for word in words]
+    letters = "".join(word.letter for word in words)
+    for place, word in enumerate(words):
+        has_doer = "P" in letters if is_label else re.match("[QT]|[^AHV,]*P", letters[place + 1 :])
+        if word.text == "by" and not has_doer:
+            words[place] = word._replace(text="of")
+    return words
 
 
 def _with_relatives(words: list[_Word], articles: Mapping[str, str]) -> list[_Word]:

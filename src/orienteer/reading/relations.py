@@ -270,8 +270,11 @@ class SchemaRelations:
             return  # drugs "for epilepsy" do not cause it
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
             hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
+        plain = self._plain(hops)
         if preposition not in _OPEN:
             hops = [(source, hop) for source, hop in hops if self._may_be_said(hop, preposition, hinted, frame)]
+        # who is "in" a club need not be its `captain`, where another edge leads there
+        hops = [one for one in hops if one in plain or one[1].kind >> 1 in hinted] if len(edges) > 1 else hops
         hops = list(self._plain(hops))
         edges = {hop.kind >> 1 for _, hop in hops}
         own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
@@ -295,6 +298,10 @@ class SchemaRelations:
         """
         if not nodes.types or nodes.types == self._all or nodes.named or nodes.types & self.types_of(target):
             return
+        if not isinstance(edges, KindVerb) and any(
+            hop.target != source for source, hop in self._between(nodes, target)
+        ):
+            return  # what an edge joins no other kind joins
         ways = self._ways(nodes.types, self.types_of(target))
         if len(ways) != 1:
             return

@@ -111,6 +111,8 @@ def _texts(context: Context, place: int) -> Iterator[tuple[int, str]]:
         is_over = last - 1 > place and (words[last - 1].after_comma or words[last - 1].text in _BREAKING)
         if words[last - 1].is_quoted or is_over:
             return
+        if all(word.is_stop for word in words[place:last]):
+            continue  # "have the members": no text
         if '"' not in (text := context.reading.surface(place, last)):
             yield last, text.strip("'“”‘’`")
 
