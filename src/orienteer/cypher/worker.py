@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.cypher.algebra.engine import Arrays
-from orienteer.cypher.names import Bounds, View
+from orienteer.cypher.names import Bounds, QueryTable, View
 from orienteer.cypher.parser import parse
 from orienteer.cypher.proof import laid_statement
 from orienteer.cypher.syntax import Laid
@@ -38,6 +38,8 @@ def main() -> None:
         frames.send(answers, b'{"extra": "generation"}')
         return
     engine = Arrays(graph)
+    for model in (View, QueryTable):  # the first use of a model loads modules, and its checks are built once
+        model.model_rebuild()
     walls = {"file size": confinement.limit_writing()}
     # numpy loads some of its modules at their first use.
     own = [
