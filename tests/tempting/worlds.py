@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer import Graph
-from orienteer.ingest.importer import import_graph
+from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 
 Row = dict[str, Any]

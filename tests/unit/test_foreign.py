@@ -8,7 +8,7 @@ import pytest
 
 from orienteer import Graph, Retriever
 from orienteer.ingest import demo_records
-from orienteer.reading.foreign import Foreign, ForeignReader, foreign_languages
+from orienteer.reading import Foreign, ForeignReader, foreign_languages
 from orienteer.records import Reading, Refusal, Result
 from werften import ENGLISH, GERMAN, films, werften
 

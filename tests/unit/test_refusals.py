@@ -7,7 +7,7 @@ import json
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 from orienteer.serve import main
 from orienteer.settings import Settings
 

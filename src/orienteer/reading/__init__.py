@@ -7,6 +7,7 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
+        "foreign": "Foreign, ForeignReader, foreign_languages",
         "execution": "Executor as QueryExecutor",
         "line": "parse as parse_reading_line",
         "linker": "AnchorConfig, PhraseLinker",

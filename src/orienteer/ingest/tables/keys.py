@@ -85,6 +85,7 @@ def name_columns(
         name
         for name, profile in profiles.items()
         if name not in (id_name, *taken) and profile.is_key and not profile.is_numeric and not profile.is_prose
+        if all(any(map(str.isalpha, value)) for value in profile.counts)  # no dates
     ]
     return tuple((own or worded or distinct or coded)[:1])
 
