@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -80,8 +81,10 @@ def test_the_whole_is_the_same_byte_by_byte(eager, notes, tmp_path):
     assert len(alone) > 20
     assert alone == watched
     manifests = [Graph.open(tmp_path / name).arrays.manifest for name in ("alone", "watched")]
-    own = {"generation": True, "created": True, "provenance": {"places"}}  # only folders some time old have a stamp
-    first, second = (each.model_dump(exclude=own) for each in manifests)
+    first, second = map(asdict, manifests)
+    for each in (first, second):  # only folders some time old have a stamp
+        del each["generation"], each["created"]
+        each["provenance"].pop("places", None)
     assert first == second
 
 

@@ -128,7 +128,7 @@ def snippet(text: str, weights: Mapping[str, float], terms: Callable[[str], Set[
     matches: list[tuple[int, int, Set[str]]] = []
     # A text repeats its words: ask for each of them once.
     for word in [word for word in set(words) if not sought.isdisjoint(terms(word))]:
-        matched, at = sought & terms(word), spaced.find(f" {word} ")
+        matched, at = sought.intersection(terms(word)), spaced.find(f" {word} ")
         while at >= 0:
             matches.append((at, at + len(word), matched))
             at = spaced.find(f" {word} ", at + len(word))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.references import NAME_WORDS, TableKey
+from orienteer.ingest.tables.references import ID_WORDS, NAME_WORDS, TableKey
 from orienteer.ingest.tables.type_names import is_key, node_type_of, without_key, words_of
 
 FIRST, LAST = (
@@ -84,8 +84,8 @@ def name_columns(
     coded = [  # GR100: routes are called by their numbers
         name
         for name, profile in profiles.items()
-        if name not in (id_name, *taken) and profile.is_key and not profile.is_numeric and not profile.is_prose
-        if all(any(map(str.isalpha, value)) for value in profile.counts)  # no dates
+        if name not in (id_name, *taken) and profile.is_key and words_of(name)[-1] not in ID_WORDS
+        if not profile.is_prose and all(any(map(str.isalpha, value)) for value in profile.counts)  # no dates
     ]
     return tuple((own or worded or distinct or coded)[:1])
 
