@@ -100,7 +100,7 @@ export class Answer {
       );
     } else if (!refusal && reading?.not_understood.length)
       parts.push(el("p", { class: "refusal" }, say("unknownWords", { words: reading.not_understood.join(", ") })));
-    if (refusal?.questions.length)
+    if (refusal?.questions?.length)
       parts.push(
         el(
           "p",

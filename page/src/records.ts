@@ -38,7 +38,7 @@ export type Reading = {
   complete: boolean;
   total: number | null;
 };
-export type Refusal = { kind: string; words: string[]; near: string[]; text: string; questions: string[] };
+export type Refusal = { kind: string; words: string[]; near: string[]; text: string; questions?: string[] };
 export type Citation = {
   begin: number;
   end: number;
