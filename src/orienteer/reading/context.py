@@ -14,7 +14,6 @@ from orienteer.reading.words import QuestionWords
 
 if TYPE_CHECKING:
     from orienteer.reading.relations import SchemaRelations
-    from orienteer.reading.rules import Rule
 
 Value = TypeVar("Value")
 _MOST = 6  # parses with one end that are followed
@@ -49,8 +48,8 @@ class Context:
     """The rule of whole questions, which may stand behind a sentence or a phrase."""
     known: dict[tuple[object, ...], list[Parse[Any]]] = field(default_factory=dict)
     """What was read once, by its rule and place."""
-    fired: list[tuple[Rule, object]] = field(default_factory=list)
-    """The rules that read something, with what it means: those of the parts of the query that is taken say why."""
+    fired: list[tuple[str, object]] = field(default_factory=list)
+    """Examples of the rules that read something, each with its meaning; those of the final query's parts say why."""
     is_too_deep: bool = False
     """A noun phrase had more noun phrases within it than are read."""
     referents: list[NodeSet] = field(default_factory=list)

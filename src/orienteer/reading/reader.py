@@ -391,7 +391,7 @@ def _rules_of(context: Context, query: ExactQuery) -> tuple[str, ...]:
     """Return examples of the rules that read a query or a part of it, the widest first."""
     parts = {id(part): number for number, part in enumerate(_parts_of(query))}
     parts |= {id(value): 0 for _, value in context.fired if isinstance(value, ExactQuery) and value == query}
-    fired = [(parts[id(value)], rule.example) for rule, value in context.fired if id(value) in parts]
+    fired = [(parts[id(value)], example) for example, value in context.fired if id(value) in parts]
     return tuple(dict.fromkeys(example for _, example in sorted(fired, key=lambda one: one[0]) if example))
 
 

@@ -85,7 +85,7 @@ class Rule:
         if number == len(self._parts):
             value = self._gives(context, place, found)
             if value is not None:
-                context.fired.append((self, value))
+                context.fired.append((self.example, value))
                 yield Parse(place, value, cost)
             return
         name, read = self._parts[number]
