@@ -105,7 +105,7 @@ export class Answer {
         el(
           "p",
           { class: "near" },
-          `${say("understoodWouldBe")} `,
+          `${say("couldAsk")} `,
           ...refusal.questions.map((instead) =>
             el("button", { class: "chip", onclick: () => this.uses.askInstead("", instead) }, instead),
           ),

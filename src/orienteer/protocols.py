@@ -219,9 +219,9 @@ class QuestionReader(Protocol):
         """The name by which it is registered."""
 
     def read(self, question: str, run: Run) -> Reading | Refusal:
-        """Return the line of a question; or why there is none, for words that are not understood are left out by none.
+        """Return the line of a question, or the reason why it has none. A reader never leaves out words in silence.
 
-        A reader that asks a model claims and settles its calls by the run.
+        A reader that asks a model claims and settles its calls by the run. Raises `BadOption` if it fails.
         """
 
 

@@ -568,7 +568,7 @@ class Result(Record):
             answer.insert(0, f"read as: {self.reading.text}")
         elif self.refusal is not None:
             answer.insert(0, f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}")
-            answer += [f"understood would be: {question}" for question in self.refusal.questions]
+            answer += [f"you could ask: {question}" for question in self.refusal.questions]
         answer += [f"quoted from {citation.source.place}" for citation in self.citations if citation.source is not None]
         return [*answer, self.meeting] if self.meeting is not None else answer
 

@@ -60,7 +60,7 @@ def test_who_asks_hears_why_and_what_would_be_read(languages, capsys):
     assert main(["ask", str(languages.path), question]) == 1
     printed = capsys.readouterr()
     assert "no exact answer: not understood: 'painted', 'red'" in printed.out
-    assert "understood would be: Which languages designed by Niklaus Wirth\n" in printed.out
+    assert "you could ask: Which languages designed by Niklaus Wirth\n" in printed.out
     assert printed.out.count("\n3. ") == 1
     assert "\n4. " not in printed.out
     assert "17 more: -k 20 prints them" in printed.err

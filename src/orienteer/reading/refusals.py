@@ -21,17 +21,17 @@ _SURE = 0.2  # cost of a word that is surely what it is taken for
 
 
 def unsupported(why: str) -> Refusal:
-    """Return the refusal of a question whose words are known, and which asks for what is not answered."""
+    """Return the refusal of a question whose words are known, but which asks for something that is not answered."""
     return Refusal(kind="not_here" if why.startswith("nothing here") else "unsupported", text=why)
 
 
 def not_understood(*words: str) -> Refusal:
-    """Return the refusal of a question for words that are nothing of the graph."""
+    """Return the refusal of a question with words that the graph does not have."""
     return Refusal(kind="not_understood", words=words, text=f"not understood: {_quoted(words)}")
 
 
 def refusal_of(context: Context) -> Refusal:
-    """Return why no rule reads a question: names and words that are not there, or from where on it goes astray."""
+    """Return why no rule reads a question: unknown names, unknown words, or known words that say nothing together."""
     names, words = _left(context)
     complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
     if names:

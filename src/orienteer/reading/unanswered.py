@@ -139,19 +139,19 @@ def _joined(query: ExactQuery) -> Iterator[Joined]:
 
 
 def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> str | None:
-    """Return why a query may not be what is meant though each word was read; None where nothing speaks against it."""
+    """Return the reason why a query may not be what the asker means; None if there is none."""
     rows = _nameless(context, relations, query)
     if rows:
-        return f"only rows of {rows} meet it, which have no names: ask for them by that word, or for what they join"
+        return f"the answer would be rows of {rows}, which have no names: ask for {rows}, or for what they join"
     total = query.measure.property if query.form in ("average", "sum") and query.measure is not None else None
     facts = context.lexicon.properties.get(total or "")  # none of a property of edges
     if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
     for nodes in sets_within(query):
         if (name := _time_of_another(context, nodes)) is not None:
-            return f"the time may be that of {name}: say of which it is"
+            return f"the time may belong to {name} instead: name the property that you mean"
         if _goes_two_ways(context, nodes):
-            return "two names of one kind were joined in different ways: make two questions of it"
+            return "two names of one kind would be joined in different ways: ask two questions"
     return None
 
 

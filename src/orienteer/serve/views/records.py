@@ -297,7 +297,7 @@ def read_as(result: Result) -> str | None:
         return f"read as: {reading.text}"
     if refusal is not None:
         why = f"no exact answer: {refusal.text}" if reading is not None else refusal.text
-        return "\n".join([why, *(f"understood would be: {question}" for question in refusal.questions)])
+        return "\n".join([why, *(f"you could ask: {question}" for question in refusal.questions)])
     return None
 
 
