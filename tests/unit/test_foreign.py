@@ -50,7 +50,7 @@ def test_german_questions_over_an_english_graph(english_graph: Retriever, questi
 
 def test_a_note_shows_how_a_question_was_put(german_graph: Retriever) -> None:
     notes = german_graph.ask("Welche Schiffe wurden von Kestrel gebaut?").notes
-    assert "put as 'which ships were built by Kestrel'" in notes
+    assert "translated as 'which ships were built by Kestrel'" in notes
 
 
 def test_words_that_nobody_put_are_named_as_they_are_written(german_graph: Retriever) -> None:
@@ -115,6 +115,6 @@ def test_the_language_of_the_page_is_data_alone(tmp_path: Path) -> None:
     read = reader.read(question)
     assert isinstance(read, Reading)
     assert read.text == 'language that -designed_by-> "Niklaus Wirth"'
-    assert "put as 'which language are designed by Niklaus Wirth'" in read.notes
+    assert "translated as 'which language are designed by Niklaus Wirth'" in read.notes
     assert dutch.is_of(question)
     assert isinstance(reader.read("Welke talen werden door Niklaus Wirth vergeten?"), Refusal)

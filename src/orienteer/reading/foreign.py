@@ -146,7 +146,7 @@ class Foreign:
         return sum(self.word(word) is not None for word in words) > sum(word in ENGLISH.vocabulary for word in words)
 
     def word(self, text: str, *, is_label: bool = False) -> _Word | None:
-        """Return what a word is put as, by itself, its stem or its parts; None where no one put it.
+        """Return the English words for a word, by itself, by its stem or by its parts; None if the file has none.
 
         A type is called by one of its nodes, whatever the number in its label is.
         """
@@ -160,7 +160,7 @@ class Foreign:
         return self._compound(text.casefold())
 
     def _compound(self, form: str) -> _Word | None:
-        """Return what a noun made of two is put as."""
+        """Return the English words for a noun that is made of two."""
         for cut in range(_SHORTEST, len(form) - _SHORTEST + 1):
             tail = self._nouns.get(self.stem(form[cut:]))
             head = next(filter(None, map(self._nouns.get, map(self.stem, _heads(form[:cut])))), None)
@@ -392,7 +392,7 @@ class ForeignReader:
             told = " or ".join(repr(text) for text, _ in meant.values())
             return Refusal(kind="unsupported", text=f"it may mean two things: {told}")
         for text, reading in meant.values():
-            return reading.model_copy(update={"notes": (*reading.notes, f"put as {text!r}")})
+            return reading.model_copy(update={"notes": (*reading.notes, f"translated as {text!r}")})
         return read[0][1]
 
     def _is_name(self, reading: QuestionWords, place: int) -> bool:
