@@ -333,11 +333,13 @@ def _as_of(
 ) -> Iterator[Parse[tuple[Valued, ...]]]:
     """Yield `[as of] 2005`: it had begun by then, and not ended before."""
     amount = context.units.quantities.get(context.skip(place, ("the", "year")))
-    for parse in compared_with(context, place, begin, amount, "<=") if amount is not None else ():
+    if amount is None:
+        return
+    for parse in compared_with(context, place, begin, amount, "<="):
         ended = [
             replace(one, negated=True)
             for own in ends
-            for before in compared_with(context, place, own, amount, "<")  # type: ignore[arg-type]
+            for before in compared_with(context, place, own, amount, "<")
             for one in cast(tuple[Valued, ...], before.value)
         ]
         yield Parse(parse.last, (*cast(tuple[Valued, ...], parse.value), *ended), parse.cost)
