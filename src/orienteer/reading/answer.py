@@ -17,12 +17,10 @@ from orienteer.plugins import fault, load, registered
 from orienteer.protocols import QuestionReader, Run
 from orienteer.query import plan
 from orienteer.query.proof import Leg, WalkedStep, Witness
-from orienteer.reading.edge_labels import is_of_kinds
-from orienteer.reading.execution import Executor, QueryOutcome
-from orienteer.reading.line import parse
-from orienteer.reading.query import ExactQuery, Valued, edges_of, is_of_edges, joined_of
-from orienteer.reading.wording import QueryWording
-from orienteer.reading.words import SchemaWords
+from orienteer.reading.line import QueryWording, parse
+from orienteer.reading.query import ExactQuery, Executor, QueryOutcome, Valued, edges_of, is_of_edges, joined_of
+from orienteer.reading.relations import is_of_kinds
+from orienteer.reading.vocabulary import SchemaWords
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, WalkedEdge
 from orienteer.text.sentences import one_line
 

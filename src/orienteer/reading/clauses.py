@@ -1,4 +1,4 @@
-"""What is said of nodes behind their noun: `that treat X`, `brewed by Y`, `with more than 5 Z`, `but not W`, `in V`."""
+"""All that is said of nodes behind their noun: `that treat X`, `brewed by Y`, `but not W`, `that X treats`."""
 
 from __future__ import annotations
 
@@ -6,29 +6,381 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from orienteer.reading.context import Context, Parse, best
-from orienteer.reading.edge_labels import Voice
-from orienteer.reading.edges_said import edge_said, lone_edge, value_said
-from orienteer.reading.extents import extent_said
-from orienteer.reading.joints import contrary, denied
-from orienteer.reading.kin import kin_had
-from orienteer.reading.lexicon import PropertyFacts
-from orienteer.reading.likenesses import likeness_said, likeness_whose
-from orienteer.reading.membership import excepted, membership_said
-from orienteer.reading.objects import Object as Object, Objects as Objects
-from orienteer.reading.places import name_beside, place_said
-from orienteer.reading.possession import counted_had, had_said, role_said, things_had
-from orienteer.reading.properties import NamedProperty, property_said
-from orienteer.reading.query import Condition, Either, Filled, Joined, NodeSet, Valued
-from orienteer.reading.rankings import most_bare, most_in
-from orienteer.reading.subjects import subject_said
-from orienteer.reading.texts_said import text_said
-from orienteer.reading.traits import trait_said
-from orienteer.reading.verbs import neither_verb, verb_said
+from orienteer.reading.edges import contrary, denied, edge_said, joined, lone_edge, value_said
+from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
+from orienteer.reading.nouns import (
+    Object as Object,
+    Objects,
+    heads_at,
+    kin_at,
+    kin_had,
+    kin_of,
+    names_at,
+    noun_had,
+    noun_of_owner,
+    objects_at,
+    owned_by,
+    relational_nouns,
+    sharing_owners,
+)
+from orienteer.reading.possession import (
+    counted_had,
+    had_said,
+    likeness_said,
+    likeness_whose,
+    role_said,
+    things_had,
+    whose_said,
+)
+from orienteer.reading.properties import NamedProperty, property_said, text_said, trait_said
+from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
+from orienteer.reading.relations import Voice
+from orienteer.reading.rules import Context, Parse, best
+from orienteer.reading.verbs import (
+    Verbs,
+    extent_said,
+    fitting,
+    is_particle,
+    most_bare,
+    most_doers,
+    most_in,
+    name_beside,
+    neither_verb,
+    place_said,
+    verb_joined,
+    verb_said,
+    verbs_at,
+)
 from orienteer.reading.vocabulary import ENGLISH, WORDS
-from orienteer.reading.whose import whose_said
 from orienteer.text.english import IRREGULAR
 from orienteer.text.tokenizer import singulars
+
+# =========================================================================================================== membership
+# What nodes are and are not: `is a brewery`, `among those that treat X`, `other than X`, `but not Y`.
+
+_MOST_CLASSES = 3
+_PER_WORD = 0.03  # the longer name is the likelier
+
+
+# ------------------------------------------------------------------------------------------------------ those of
+def membership_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[is] a brewery`, `[are] Belgian breweries`, `among those that X`: of a kind, or of a description."""
+    among = context.end_of(place, "any of")
+    if among is not None:
+        yield from _among(context, among, nodes)
+    yield from _called(context, place, nodes)
+    before = place - 1 - (context.at(place - 1) in WORDS["beside being"])
+    if nodes.types and not nodes.named and context.at(before) in WORDS["be"]:
+        yield from _classes(context, place, nodes)
+    is_unknown = not nodes.named and not nodes.types
+    if is_unknown or (nodes.named and context.at(place) in WORDS["determiners"]):
+        yield from _kind(context, place, nodes, is_unknown=is_unknown)
+
+
+def _classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
+    begin = context.starts(place, "neither", "either", "both", "a", "an") or place
+    is_denied = context.at(place) == "neither"
+    rows: list[Parse[tuple[Condition, ...]]] = [Parse(begin, (), 0.0)]
+    for _ in range(_MOST_CLASSES):
+        rows = [
+            Parse(one.last, (*row.value, *one.value), row.cost + one.cost)
+            for row in rows
+            for one in _class(
+                context, row.last if not row.value else context.end_of(row.last, "joints of classes"), nodes
+            )
+        ]
+        for row in rows:
+            words = set(context.words[place : row.last])
+            conditions = contrary(row.value[:1]) + contrary(row.value[1:]) if is_denied else row.value
+            if len(row.value) > 1 and "or" in words and not is_denied:
+                conditions = (Either(tuple((condition,) for condition in row.value)),)
+            yield Parse(row.last, nodes.that(*conditions), row.cost + 0.1)
+
+
+def _class(context: Context, place: int | None, nodes: NodeSet) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield what one noun for a class says of nodes of a kind: `dramas`, `a comedy`, `war`."""
+    if place is None:
+        return
+    own = context.relations.types_of(nodes)
+    for head in heads_at(context, place):
+        types, conditions, best = head.value.types, head.value.conditions, head.value.best
+        if types and types <= own and conditions and not head.value.named and best is None:
+            yield Parse(head.last, conditions, head.cost)
+    for named in names_at(context, place):
+        if not context.relations.types_of(named.value) & nodes.types:
+            for relation in context.relations.unnamed(nodes, "", named.value):
+                yield Parse(named.last, (Joined(relation.kinds, relation.target),), named.cost + relation.cost)
+
+
+def _called(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[are] called X`, `who go by the name of X`."""
+    begin = context.end_of(place, "called")
+    for unit in context.units.names.get(begin, ()) if begin is not None and not nodes.named else ():
+        types = context.relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
+        if types & context.relations.types_of(nodes):
+            named = Either(((Among(unit.rows),),))
+            yield Parse(unit.last, nodes.that(named), unit.cost - _PER_WORD * (unit.last - place))
+
+
+def _among(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[one of] those that X`."""
+    for described in context.nodes(place):
+        types = context.relations.types_of(nodes) & context.relations.types_of(described.value)
+        conditions = described.value.conditions
+        if any(isinstance(condition, Among) and not condition.negated for condition in conditions):
+            continue  # "part of a car" is a part of it
+        if types and conditions and described.value.best is None:
+            narrowed = replace(nodes, types=nodes.types if nodes.named else types)
+            yield Parse(described.last, narrowed.that(*conditions), described.cost)
+
+
+def _kind(context: Context, place: int, nodes: NodeSet, *, is_unknown: bool) -> Iterator[Parse[NodeSet]]:
+    """Yield `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind `is_unknown`."""
+    for head in context.nodes(place):
+        types, conditions, best = head.value.types, head.value.conditions, head.value.best
+        if not types or head.value.named or best is not None:
+            continue
+        if is_unknown or context.relations.types_of(nodes) & types:
+            yield Parse(head.last, replace(nodes, types=types).that(*conditions), head.cost + 0.05)
+
+
+# ---------------------------------------------------------------------------------------------------- exceptions
+def excepted(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `other than X`, `except those that treat Y`, `but not Z`."""
+    begin = context.end_of(place, "except")
+    if begin is None:
+        return
+    for objects in objects_at(context, begin):
+        if all(member.nodes.named for member in objects.value.members):
+            are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
+            if not are_those:  # "except X" leaves out X itself, where it can
+                yield from _but_these(context, objects, nodes)
+            far = 0.0 if are_those or context.at(place) == "but" else 0.1
+            for others in _not_joined(context, objects, nodes):
+                yield others._replace(cost=others.cost + far)
+    yield from _but_classes(context, begin, nodes)
+    yield from _but_those(context, begin, nodes)
+
+
+def _but_classes(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[films] except the dramas`, and `except cancelled` where each thing has one status, and no more."""
+    for one in _class(context, begin, nodes):
+        joined = [condition for condition in one.value if isinstance(condition, Joined)]
+        if all(context.relations.is_single(condition.kinds) for condition in joined) or _is_plural(
+            context, one.last - 1
+        ):
+            yield Parse(one.last, nodes.that(*contrary(one.value)), one.cost + 0.1)
+    for objects in objects_at(context, begin):
+        conditions = []
+        for member in objects.value.members:
+            relation = next(context.relations.unnamed(nodes, "", member.nodes), None)
+            if relation is not None and context.relations.is_single(relation.kinds):
+                conditions.append(Joined(relation.kinds, relation.target, negated=True))
+        if len(conditions) == len(objects.value.members):
+            yield Parse(objects.last, nodes.that(*conditions), objects.cost + 0.2)
+
+
+def _is_plural(context: Context, place: int) -> bool:
+    """Return whether a word is the plural of a name: `dramas` of the genre "Drama"."""
+    names = context.units.names.get(place, ())
+    arrays = context.lexicon.graph.arrays
+    word = context.at(place)
+    own = [arrays.names[row].casefold() for unit in names for row in unit.rows]
+    return word.endswith("s") and bool(own) and not any(name.endswith(word) for name in own)
+
+
+def _but_those(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[except] those that treat Y`."""
+    those = context.skip(begin, WORDS["other members"])
+    units = context.units
+    if nodes.conditions and units.names.get(those) and not units.edges.get(those):
+        return  # "drugs for migraine but not X": nothing says that X is joined by other edges
+    for modified in context.modifiers(those, replace(nodes, conditions=())):
+        conditions = modified.value.conditions
+        if conditions and modified.value.best is None:
+            last = context.skip(modified.last, ("ones",))
+            yield Parse(last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
+
+
+def _but_these(context: Context, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[languages] other than X and Y`."""
+    rows = tuple(row for member in objects.value.members for row in member.nodes.named)
+    types = context.relations.types_of(nodes)
+    if all(context.relations.types_of(member.nodes) & types for member in objects.value.members):
+        yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
+
+
+def _not_joined(context: Context, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
+    last = nodes.conditions[-1] if nodes.conditions else None
+    if not isinstance(last, Joined) or last.comparison is not None:
+        return
+    targets = context.relations.types_of(last.target)
+    members = [member.nodes for member in objects.value.members]
+    if all(context.relations.types_of(member) & targets for member in members):
+        conditions = (Joined(last.kinds, member, negated=not last.negated) for member in members)
+        yield Parse(objects.last, nodes.that(*conditions), objects.cost)
+
+
+# ============================================================================================================= subjects
+# Clauses with a subject of their own: `[does] X treat`, `that X and Y brew`, `do the most packages depend on`.
+
+
+def subject_said(context: Context, place: int, nodes: NodeSet, frame: Voice | None = None) -> Iterator[Parse[NodeSet]]:
+    """Yield what others do, as `frame` says it; where that is None, as the words do."""
+    yield from _doing(context, place, nodes, frame)
+    yield from _noun_of(context, place, nodes)
+    yield from _owning(context, place, nodes)
+    for owners in sharing_owners(context, place):
+        yield from things_had(context, owners._replace(value=owners.value._replace(both=True)), nodes)
+    yield from _being(context, place, nodes)
+    yield from _being_noun(context, place, nodes)
+    yield from _nobody(context, place, nodes)
+    yield from _there_are(context, place, nodes)
+    yield from _located(context, place, nodes)
+    yield from most_doers(context, place, nodes)
+
+
+def _noun_of(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[that] X is a member of`, `[which] X is the maintainer of`."""
+    for objects in objects_at(context, place):
+        being = context.skip(objects.last, WORDS["be"])
+        is_said = being > objects.last or context.at(place - 1) in WORDS["be"]
+        noun = context.starts(being, "a", "an", "the", "one of the") if is_said else None
+        for verbs in verbs_at(context, noun) if noun is not None else ():
+            if context.at(verbs.last) == "of":
+                for related in verb_joined(context, nodes, verbs, Voice.HAS_NOUN, objects):
+                    yield Parse(verbs.last + 1, related.value, related.cost + 0.02)
+
+
+def _doing(context: Context, place: int, nodes: NodeSet, frame_of_all: Voice | None) -> Iterator[Parse[NodeSet]]:
+    """Yield `[does] X treat`, `[that] X and Y are used to brew`, `[which] X does not treat`."""
+    for objects in objects_at(context, place):
+        verb = _verb_behind(context, objects.last, is_passive=context.at(place - 1) in WORDS["be"])
+        begin = context.skip(context.skip(verb, WORDS["denials"]), WORDS["auxiliaries"])
+        for verbs in verbs_at(context, begin):
+            apt = fitting(context, verbs, context.at(verbs.last))
+            if apt is None:
+                continue
+            verbs = apt
+            end = verbs.last + is_particle(context, verbs.last, verbs)
+            is_done = context.at(verbs.last) == "by" or (end == verbs.last and _is_passive(context, place, verbs))
+            frame = frame_of_all or (Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT)
+            is_strict = end == verbs.last and frame is Voice.OBJECT
+            for related in _related(context, nodes, verbs, frame, objects, end, is_strict=is_strict):
+                is_denied = context.at(verb) in WORDS["denials"]
+                value = denied(related.value, nodes) if is_denied else related.value
+                if value is not None:
+                    yield Parse(max(end, related.last), value, related.cost + 0.02)
+
+
+def _related(
+    context: Context,
+    nodes: NodeSet,
+    verbs: Verbs,
+    frame: Voice,
+    objects: Parse[Objects],
+    end: int,
+    *,
+    is_strict: bool,
+) -> Iterator[Parse[NodeSet]]:
+    """Yield what others do to nodes; what is said of the others may stand behind the verb.
+
+    "In which pathways do genes participate that are bound by X"
+    """
+    for related in verb_joined(context, nodes, verbs, frame, objects, is_strict=is_strict):
+        yield related._replace(last=end)
+    first = objects.value.members[0].nodes
+    is_open = len(objects.value.members) == 1 and not first.conditions and bool(first.types)
+    if is_open and (context.at(end) in WORDS["relative"] or context.at(end) == "whose"):
+        for said in context.modifiers(end, first):
+            others = objects.value._replace(members=(objects.value.members[0]._replace(nodes=said.value),))
+            described = Parse(said.last, others, objects.cost + said.cost)
+            yield from verb_joined(context, nodes, verbs, frame, described, is_strict=is_strict)
+
+
+def _is_passive(context: Context, place: int, verbs: Verbs) -> bool:
+    """Return whether something is done to a subject: `[by which X] was Y influenced`, not `has Y influenced`."""
+    participle = context.at(verbs.last - 1).endswith(("ed", "en", "t", "wn", "ung", "de"))
+    return participle and context.at(place - 1) in WORDS["be"]
+
+
+def _verb_behind(context: Context, place: int, *, is_passive: bool) -> int:
+    """Return where a verb begins, or its denial, behind `does`, `is used to`, `is known for`."""
+    begin = context.skip(place, WORDS["auxiliaries"])
+    is_used = is_passive or context.at(begin - 1) in WORDS["be"] | {"be", "been"}
+    used = context.starts(begin, "used to") if is_used else None
+    return used or context.end_of(begin, "adverbial") or begin
+
+
+def _owning(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[what telescopes does] X have`."""
+    for objects in objects_at(context, place):
+        last = context.end_of(objects.last, "have or make")
+        if context.at(objects.last) in WORDS["containing"] and not context.units.edges.get(objects.last):
+            last = objects.last + 1
+        if last is not None and objects.value.amount is None:
+            yield from things_had(context, objects._replace(last=last), nodes)
+
+
+def _being(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[for which diseases is] headache a symptom`."""
+    for named in context.nodes(place):
+        kind = context.starts(named.last, "a", "an", "one of the") if named.value.named else None
+        for unit in context.units.types.get(kind, ()) if kind is not None else ():
+            subject = replace(named.value, types=unit.types)
+            relation = next(context.relations.unnamed(nodes, "", subject), None)
+            if relation is not None:
+                names = tuple(name for name in relation.target.conditions if isinstance(name, Among))
+                relation = relation._replace(target=NodeSet(conditions=names))
+                yield joined(relation, unit.last + (context.at(unit.last) in ("of", "for", "in")), named.cost)
+
+
+def _being_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[which ships is] X the owner of`, `[of which observatory is] X the director`."""
+    for named in names_at(context, place):
+        noun = context.starts(named.last, "the", "a", "an", "one of the")
+        for unit in context.units.edges.get(noun, ()) if noun is not None else ():
+            last = context.starts(unit.last, "of", "for", "to", "in", "at")
+            if last is None and context.at(0) not in WORDS["all prepositions"]:
+                continue
+            for relation in noun_had(context, nodes, unit, named.value):
+                yield joined(relation, unit.last if last is None else last, named.cost)
+
+
+def _nobody(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `nobody designed`, `no one has worked at`."""
+    nobody = context.starts(place, "nobody", "no one", "nothing", "none", "no")
+    if nobody is None:
+        return
+    for unit in context.units.edges.get(context.skip(nobody, WORDS["auxiliaries"]), ()):
+        for relation in context.relations.named(nodes, unit.edges, Voice.OBJECT, NodeSet()):
+            yield joined(relation, unit.last + (context.at(unit.last) in WORDS["all prepositions"]), is_denied=True)
+
+
+def _there_are(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[at which X are there] more than three Y`."""
+    if context.at(place - 1) == "there" and context.at(0) in WORDS["all prepositions"]:
+        for objects in objects_at(context, place):
+            if objects.value.amount is not None and context.is_over(objects.last):
+                yield from things_had(context, objects, nodes)
+
+
+def _located(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[in which region is] the town of X`."""
+    if context.at(0) not in WORDS["all prepositions"] or context.at(1) not in ("which", "what"):
+        return
+    for objects in objects_at(context, place):
+        last = context.starts(objects.last, "located", "situated", "found", "based") or objects.last
+        if objects.value.amount is None and context.is_over(last):
+            subject = objects.value.members[0].nodes
+            for relation in context.relations.unnamed(nodes, context.at(0), subject, Voice.OBJECT):
+                yield joined(relation, last, objects.cost)
+
+
+# ============================================================================================================== clauses
+# What is said of nodes behind their noun: `that treat X`, `brewed by Y`, `with more than 5 Z`, `but not W`, `in V`.
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
@@ -343,3 +695,109 @@ def _likeliest(described: Sequence[Described]) -> list[Described]:
         if ends[item.parse.last] <= _MOST_PARSES:
             likeliest.append(item)
     return likeliest
+
+
+# ================================================================================================================ nouns
+# Noun phrases with all that is said of their nodes: `Duvel's brewery`, `beers that X brews`, `alumni of X and Y`.
+
+_DEEPEST = 30  # noun phrases within one another; a question that needs more is refused
+
+
+def noun_phrases(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Return the noun phrases that begin at a place, likeliest first."""
+    key = ("nouns", place)
+    if key in context.known:
+        return context.known[key]
+    if context.depth >= _DEEPEST:
+        context.is_too_deep = True
+        return []
+    context.known[key] = []  # a phrase does not begin with itself
+    context.depth += 1
+    context.known[key] = best(_all(context, place)) if place < context.end else []
+    context.depth -= 1
+    return context.known[key]
+
+
+def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    if context.is_exhausted():
+        return
+    for named in names_at(context, place):
+        yield from _with_name(context, place, named)
+    for head in heads_at(context, place):
+        yield from all_said(context, head)
+        for owned in owned_by(context, head):
+            yield from all_said(context, owned)
+    for related in relational_nouns(context, place):
+        yield from all_said(context, related)
+    for kin in kin_at(context, place):
+        yield from all_said(context, kin)
+    for valued in value_said(context, place, NodeSet()):
+        yield from all_said(context, valued)
+    yield from _nouns_of_many(context, place)
+    yield from _common(context, place)
+
+
+def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
+    yield named
+    if not named.value.named or _are_namesakes(context, named.value):
+        yield from all_said(context, named)
+    asks_what_it_does = context.at(place - 1) in WORDS["do"]  # "who did X mentor"
+    for noun in noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ():
+        yield from all_said(context, noun)
+    for kin in kin_of(context, named):
+        yield from all_said(context, kin)
+    for owned in owned_by(context, named):
+        yield from all_said(context, owned)
+
+
+def _are_namesakes(context: Context, nodes: NodeSet) -> bool:
+    """Return whether several nodes of one type are called the same."""
+    arrays = context.lexicon.graph.arrays
+    names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in nodes.named}
+    return len(names) == 1 < len(nodes.named)
+
+
+def _nouns_of_many(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `alumni of X and Y`, `members of either X or Y`."""
+    for begin in context.skips(place):
+        for unit in context.units.edges.get(begin, ()):
+            of = context.starts(unit.last, "of", "both of", "of both", "of either")
+            for objects in objects_at(context, of) if of is not None else ():
+                if len(objects.value.members) > 1:
+                    yield from _noun_of_many(context, unit, objects)
+            for owners in sharing_owners(context, context.starts(unit.last, "that", "which") or unit.last):
+                yield from _noun_of_many(context, unit, owners)
+
+
+def _common(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `common symptoms of X and Y`, `shared paradigms of X and Y`: those that all of several have."""
+    begin = context.skip(place)
+    if context.at(begin) not in WORDS["common"]:
+        return
+    for nodes in noun_phrases(context, begin + 1):
+        if len({condition for condition in nodes.value.conditions if _is_of_name(condition)}) > 1:
+            yield nodes
+        between = context.starts(nodes.last, "between", "among")
+        for objects in objects_at(context, between) if between is not None else ():
+            if len(objects.value.members) > 1 and not objects.value.any and not nodes.value.conditions:
+                yield from had_by(context, objects._replace(value=objects.value._replace(both=True)), nodes)
+
+
+def _noun_of_many(context: Context, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[NodeSet]]:
+    conditions: list[Condition] = []
+    nodes = NodeSet()
+    for member in objects.value.members:
+        relation = next(context.relations.of_noun(unit, context.at(unit.last - 1), member.nodes), None)
+        if relation is None:
+            return
+        nodes = replace(nodes, types=relation.nodes.types)
+        conditions.append(Joined(relation.kinds, relation.target, member.negated))
+    if objects.value.any:
+        conditions = [Either(tuple((condition,) for condition in conditions))]
+    yield Parse(objects.last, nodes.that(*conditions), objects.cost)
+
+
+def _is_of_name(condition: Condition) -> bool:
+    """Return whether a condition is that an edge leads to a named node."""
+    return isinstance(condition, Joined) and bool(condition.target.named) and not condition.negated

@@ -1,16 +1,189 @@
-"""Comparisons with numbers and dates: `over 100 MB`, `before 1800`, `between 2 and 5`, `taller than 1.2 km`."""
+"""Comparisons with numbers, dates and other nodes: `over 100 MB`, `before 1800`, `tallest`, `more than Duvel`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
-from orienteer.reading.context import Context, Parse
 from orienteer.reading.lexicon import PropertyFacts
-from orienteer.reading.others import another, but_not, valued_as
-from orienteer.reading.quantities import Quantity, converted
-from orienteer.reading.query import Comparison, Condition, NodeSet, Valued
-from orienteer.reading.vocabulary import ENGLISH, Adjective
+from orienteer.reading.query import Among, Best, Comparison, Condition, Joined, Measure, NodeSet, Valued
+from orienteer.reading.rules import Context, Parse
+from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective, Quantity, converted
 from orienteer.text.units import UNITS
+
+# =========================================================================================================== adjectives
+# Which property an adjective or a verb compares: `tallest`, `older`, `most expensive`, `weighs`.
+
+
+class Superlative(NamedTuple):
+    """A superlative: `tallest`, `most expensive`, `least expensive`."""
+
+    adjective: Adjective
+    is_more: bool
+    """More of it is meant."""
+
+
+def properties_of(context: Context, nodes: NodeSet) -> list[PropertyFacts]:
+    """Return the properties that nodes of a set may have."""
+    types = context.relations.types_of(nodes)
+    return [facts for facts in context.lexicon.properties.values() if facts.types & types]
+
+
+def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: int) -> PropertyFacts | None:
+    """Return the property that an adjective compares; None, with a complaint, where none or several are."""
+    words = _stems(context, adjective.words)
+    own = [facts for facts in properties_of(context, nodes) if facts.kind in ("number", "year", "date")]
+    fitting = [facts for facts in own if words.intersection(facts.stems)]
+    if adjective.is_age:
+        others = _stems(context, WORDS["no ages"])
+        fitting = [facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)]
+        fitting = [facts for facts in fitting if words.intersection(facts.stems)] or fitting
+    if len(fitting) > 1:  # `price` is more the price of a thing than `purchase_price` is
+        fitting = [facts for facts in fitting if words.issuperset(facts.stems)] or fitting
+    if len(fitting) == 1:
+        return fitting[0]
+    word = context.at(place)
+    if fitting:
+        names = ", ".join(facts.name for facts in fitting)
+        context.complain(place, f"{word!r} may compare {names}: name one of them")
+    else:
+        context.complain(place, f"nothing here is told that {word!r} compares")
+    return None
+
+
+def stated_by(context: Context, verb: str, nodes: NodeSet) -> PropertyFacts | None:
+    """Return the property that `weigh` or `cost` states; None where no property or several are stated so."""
+    stems = _stems(context, ENGLISH.stating[verb])
+    fitting = [facts for facts in properties_of(context, nodes) if stems.intersection(facts.stems)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _stems(context: Context, words: frozenset[str]) -> set[str]:
+    return {context.lexicon.vocabulary.stem(word) for word in words}
+
+
+def superlatives_at(context: Context, place: int) -> Iterator[Parse[Superlative]]:
+    """Yield `tallest`, `most expensive`, `least expensive`."""
+    word, after = context.at(place), context.at(place + 1)
+    if word in ENGLISH.superlatives:
+        yield Parse(place + 1, Superlative(ENGLISH.superlatives[word], is_more=True), 0.0)
+    if word in ("most", "least") and after in ENGLISH.adjectives:
+        yield Parse(place + 2, Superlative(ENGLISH.adjectives[after], word == "most"), 0.0)
+
+
+def best_of(context: Context, nodes: NodeSet, superlative: Superlative, first: int, place: int) -> NodeSet | None:
+    """Return the nodes of a set that a superlative is meant for; None where nothing tells by what."""
+    adjective, is_more = superlative
+    if nodes.best is not None:
+        return None
+    facts = compared_by(context, adjective, nodes, place)
+    if facts is None:
+        return None
+    descending = adjective.ascending == is_more
+    if adjective.is_age and facts.kind == "number":
+        descending = not descending
+    return replace(nodes, best=Best(Measure(property=facts.name), descending, first))
+
+
+# =============================================================================================================== others
+# Another node that nodes are compared with: `than Duvel`, `as that of Duvel`, `as Duvel does`, and what it has.
+
+
+class Opening(NamedTuple):
+    """Words that compare numbers of things or values, and the word that stands before the other node."""
+
+    comparison: Comparison
+    words: str
+    joint: str
+    times: float = 1.0
+    """How many times as many as of the other node are asked for."""
+
+
+_COMPARISONS: tuple[Comparison, ...] = (">=", "<=", "=", ">", "<")
+_BEFORE_TIMES: tuple[tuple[Comparison, str], ...] = (
+    ("=", ""),
+    ("=", "exactly"),
+    (">", "more than"),
+    (">", "over"),
+    (">=", "at least"),
+    ("<", "less than"),
+    ("<", "fewer than"),
+    ("<=", "at most"),
+)
+_BY_FIRST: dict[str, list[tuple[list[str], Opening]]] = {}
+"""The words of openings by their first, in their order."""
+for _words, _times in ENGLISH.times.items():
+    for _comparison, _before in _BEFORE_TIMES:
+        for _many in ENGLISH.phrases["as many"]:
+            _all = f"{_before} {_words} {_many}".split()
+            _BY_FIRST.setdefault(_all[0], []).append((_all, Opening(_comparison, _words, "as", _times)))
+for _joint in ("as", "than"):
+    for _comparison in _COMPARISONS:
+        for _words in ENGLISH.phrases.get(f"{_comparison} {_joint}", ()):
+            _BY_FIRST.setdefault(_words.split()[0], []).append((_words.split(), Opening(_comparison, _words, _joint)))
+_DENIED_BEFORE = 4  # words: "do not own as many ships as X"
+
+
+def openings(context: Context, place: int) -> Iterator[Parse[Opening]]:
+    """Yield the words that compare with another node here: `more` of `more beers than X`, `as many` of `as many as`.
+
+    What is not "as many" is less: behind a denial `as many` is read as "at least as many".
+    """
+    for words, opening in _BY_FIRST.get(context.at(place), ()):
+        if context.words[place : place + len(words)] != words:
+            continue
+        last = place + len(words)
+        is_denied = not WORDS["not or never"].isdisjoint(context.words[max(0, place - _DENIED_BEFORE) : place])
+        if opening.words in context.language.phrases["as many"] and is_denied:
+            opening = opening._replace(comparison=">=")
+        yield Parse(last, opening, 0.0)
+
+
+def another(context: Context, place: int, types: frozenset[int]) -> Iterator[Parse[int]]:
+    """Yield the node of one of these types that is named here: `Duvel`, `that of Duvel`, `Duvel has`, `Duvel's`.
+
+    Nothing where several nodes of these types have the name.
+    """
+    begin = context.end_of(place, "that of another")
+    node_types = context.lexicon.graph.arrays.node_types
+    for named in context.nodes(place if begin is None else begin):
+        rows = [row for row in named.value.named if int(node_types[row]) in types]
+        if len(rows) == 1:
+            end = context.possessive(named.last)
+            last = named.last if end is None else end
+            yield Parse(last, rows[0], named.cost)
+            if context.at(last) in WORDS["behind another"]:
+                yield Parse(last + 1, rows[0], named.cost)
+
+
+def measured_as(context: Context, measure: Measure, opening: Opening, row: int) -> tuple[Condition, ...]:
+    """Return what it means that a measure compares so with that of a node; nothing where it has no value."""
+    own, comparison = context.lexicon.measured(row, measure), opening.comparison
+    if own is None:
+        return ()
+    value = opening.times * own
+    if measure.property is not None:
+        condition: Condition = Valued(measure.property, comparison, value)
+    else:
+        assert measure.target is not None
+        condition = Joined(measure.kinds, measure.target, False, comparison, value)
+    return (condition,) if comparison in (">", "<") else (condition, but_not(row))
+
+
+def valued_as(context: Context, facts: PropertyFacts, row: int) -> tuple[Condition, ...]:
+    """Return what it means that nodes have the value that a node has for a property; nothing where it has none."""
+    value = context.lexicon.value(facts, row)
+    return () if value is None else (Valued(facts.name, "=", value), but_not(row))
+
+
+def but_not(row: int) -> Among:
+    """Return the condition that leaves a node out: `the same brewery as Duvel` asks for other beers."""
+    return Among((row,), negated=True)
+
+
+# ========================================================================================================== comparisons
+# Comparisons with numbers and dates: `over 100 MB`, `before 1800`, `between 2 and 5`, `taller than 1.2 km`.
 
 _WHOLE_YEAR = 0.999
 AT_LEAST_OR_MOST: tuple[Comparison, ...] = (">=", "<=")
@@ -112,13 +285,13 @@ def compared(
 def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None, Quantity]:
     """Return the comparison that is said behind an amount, and where that ends: `1990 or later`."""
     for comparison in AT_LEAST_OR_MOST:
-        last = behind(context, amount.last, comparison)
+        last = behind_amount(context, amount.last, comparison)
         if last is not None:
             return comparison, amount._replace(last=last)
     return None, amount
 
 
-def behind(context: Context, place: int, comparison: Comparison) -> int | None:
+def behind_amount(context: Context, place: int, comparison: Comparison) -> int | None:
     """Return where `or more`, `or earlier` and their like end that begin here; None where none does."""
     return context.end_of(place, f"behind {comparison}") if comparison in AT_LEAST_OR_MOST else None
 

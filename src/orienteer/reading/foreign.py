@@ -23,8 +23,7 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.reading.linker import AnchorConfig, PhraseLinker
 from orienteer.reading.reader import RulesReader
-from orienteer.reading.vocabulary import ENGLISH, phrases_of
-from orienteer.reading.words import QuestionWords, SchemaWords
+from orienteer.reading.vocabulary import ENGLISH, QuestionWords, SchemaWords, phrases_of
 from orienteer.records import Reading, Refusal
 from orienteer.remembered import cached_method
 from orienteer.retrieval.mentions import Phrase, type_words

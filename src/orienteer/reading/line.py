@@ -1,11 +1,14 @@
-"""A line that a query was written as, read back: for whoever corrects how a question was read."""
+"""A query as a line that a person may write or correct, in words, and in Cypher; and a line read back."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, cast
+from datetime import date
+from itertools import count, pairwise
+from typing import Literal, NamedTuple, NoReturn, cast
 
 from orienteer.errors import BadOption, nearest
 from orienteer.graph.properties import number_of
@@ -27,9 +30,101 @@ from orienteer.reading.query import (
     NodeSet,
     Told,
     Valued,
+    is_of_edges,
     negated,
 )
-from orienteer.reading.tokens import Tokens
+from orienteer.text.sentences import one_line, single_spaced
+
+# =============================================================================================================== tokens
+# A line of a query as tokens, which are taken from left to right.
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow><-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->"""
+    r"""|<?-[^<>"[]+\[(?:[^]"]|"[^"]*")*\]->?(?=\s|$))|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])"""
+    r"""|(?P<word>[^\s"()|<>=!]+))"""
+)
+_LONGEST = 4_000  # characters
+_LONGEST_SHOWN = 300  # characters of a reading that a refusal repeats
+_MOST_NESTED = 50  # brackets and denials, which may stand within one another
+
+
+class Token(NamedTuple):
+    """A token: its kind is `text` (in quotation marks), `arrow`, `sign`, `mark`, `word`, or `end`."""
+
+    kind: str
+    text: str
+
+
+class Tokens:
+    """The tokens of one line, and the place up to which they were taken."""
+
+    def __init__(self, line: str) -> None:
+        """Split a line. Raises `BadOption` where it is too long or too deep, or something in it is no token."""
+        if len(line) > _LONGEST:
+            raise BadOption(f"a reading of {len(line)} characters is too long: {_LONGEST:,} are allowed")
+        self._line = line
+        self._tokens = list(_split(line))
+        nested = sum(token.text.casefold() in ("(", "not") for token in self._tokens)
+        if nested > _MOST_NESTED:
+            raise BadOption(f"a reading with {nested:,} brackets and denials is too deep: {_MOST_NESTED} are allowed")
+        self.place = 0
+
+    def peek(self, ahead: int = 0) -> Token:
+        """Return a token without taking it."""
+        at = self.place + ahead
+        return self._tokens[at] if at < len(self._tokens) else Token("end", "")
+
+    def take(self) -> Token:
+        """Take a token."""
+        token = self.peek()
+        self.place += 1
+        return token
+
+    def takes(self, *words: str) -> bool:
+        """Take these words if they stand here."""
+        if [self.peek(ahead).text.casefold() for ahead in range(len(words))] != list(words):
+            return False
+        self.place += len(words)
+        return True
+
+    def is_before_arrow(self, word: str) -> bool:
+        """Return whether such a word stands before an arrow from here on."""
+        pairs = pairwise(self._tokens[self.place :])
+        return any(one.text.casefold() == word and other.kind == "arrow" for one, other in pairs)
+
+    def has(self, word: str) -> bool:
+        """Return whether a word stands anywhere in the line, outside quotation marks."""
+        return any(token.kind == "word" and token.text.casefold() == word for token in self._tokens)
+
+    def takes_longest(self, names: Iterable[str]) -> str | None:
+        """Take the longest of some names that stands here, and return it; None where none does."""
+        longest, length = None, 0
+        for name in names:
+            words = name.casefold().split()
+            if len(words) > length and [self.peek(at).text.casefold() for at in range(len(words))] == words:
+                longest, length = name, len(words)
+        self.place += length
+        return longest
+
+    def fail(self, wanted: str) -> NoReturn:
+        """Raise `BadOption` naming the token that stands here, and what may."""
+        here = one_line(self.peek().text, _LONGEST_SHOWN) or "its end"
+        raise BadOption(f"the reading {one_line(self._line, _LONGEST_SHOWN)!r} cannot be read at {here!r}: {wanted}")
+
+
+def _split(line: str) -> Iterator[Token]:
+    place = 0
+    while place < len(line.rstrip()):
+        match = _TOKEN.match(line, place)
+        if match is None or match.end() == place:
+            raise BadOption(f"the reading cannot be read at {line[place : place + 30]!r}")
+        assert match.lastgroup is not None
+        yield Token(match.lastgroup, match[match.lastgroup])
+        place = match.end()
+
+
+# ================================================================================================================= line
+# A line that a query was written as, read back: for whoever corrects how a question was read.
 
 _SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _TOTALS: tuple[Form, ...] = ("average", "median", "sum")
@@ -422,3 +517,350 @@ class _ReadingLine:
                 if kind in kinds and (not types or numbers[near] in types) and (not ends or numbers[far] in ends):
                     fitting.add(kind)
         return fitting
+
+
+# ============================================================================================================== wording
+# A query in words and in Cypher, and the way that leads from a node to what a condition names.
+#
+# list compound that -treats-> disease "migraine" and not -causes-> (side effect "headache")
+
+_WORDS = {"list": "", "count": "count ", "test": "whether any "}
+_CLAIMS = {"every": "whether every", "majority": "whether most", "share": "share of"}
+_BARE = re.compile(r"[^\W\d]\w*")
+
+
+class QueryWording:
+    """Writes queries over one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._arrays = graph, graph.arrays
+
+    # ------------------------------------------------------------------------------------------------------ the line
+
+    def line(self, query: ExactQuery) -> str:
+        """Return a query as one line, which `line.parse` reads back."""
+        nodes = self._nodes(query.nodes)
+        if query.group is not None:
+            whole = self.line(replace(query, group=None))
+            group = query.group
+            return f"{whole} per {self._way(group) if group.target is not None else group.property or 'itself'}"
+        if query.first is not None:
+            return f"list {query.first} of {nodes}"
+        if query.form in _WORDS:
+            return f"{_WORDS[query.form]}{nodes}"
+        if query.form == "path":
+            assert query.other is not None
+            return f"path from {nodes} to {self._nodes(query.other)}"
+        if query.form in _CLAIMS:
+            return f"{_CLAIMS[query.form]} {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
+        assert query.measure is not None
+        measure = self.measure(query.measure)
+        if query.form == "compare":
+            assert query.other is not None
+            more = "more" if query.descending else "less"
+            return f"whether {measure} of {nodes} is {more} than of {self._nodes(query.other)}"
+        return f"{'' if query.form == 'value' else query.form + ' '}{measure} of {nodes}"
+
+    def _nodes(self, nodes: NodeSet) -> str:
+        parts = [self._best(nodes.best)] if nodes.best is not None else []
+        named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
+        if nodes.types:
+            parts.append("|".join(self.type_name(number) for number in sorted(nodes.types)))
+        elif named is None:
+            parts.append("anything")
+        if named is not None:
+            parts.append(self._names(named.rows))
+        rest = [self.condition(condition) for condition in nodes.conditions if condition is not named]
+        if rest:
+            parts.append("that " + " and ".join(rest))
+        return " ".join(parts)
+
+    def _best(self, best: Best) -> str:
+        first = f" place {best.skipped + 1}" if best.skipped else f" {best.first}" if best.first > 1 else ""
+        return f"{'most' if best.descending else 'least'}{first} by {self.measure(best.measure)} of"
+
+    def measure(self, measure: Measure) -> str:
+        """Return what is measured."""
+        if measure.target is None:
+            return str(measure.property)
+        if is_of_edges(measure):
+            return f"{measure.property} of {self._way(measure)}"
+        return f"number of {'edges ' if measure.are_edges else ''}{self._way(measure)}"
+
+    def _way(self, edges: Joined | Measure) -> str:
+        """Return edges with what they lead to: `-member_of [since >= 1930]-> club`."""
+        relation, extent = self._relation(edges.kinds), getattr(edges, "extent", "some")
+        if edges.where:
+            end = "->" if relation.endswith("->") else "-"
+            relation = f"{relation.removesuffix(end)} [{' and '.join(map(self.of_edge, edges.where))}]{end}"
+        target = self._part(edges.target or NodeSet())
+        return f"{relation} {target}" if extent == "some" else f"{relation} {extent} {target}"
+
+    def of_edge(self, condition: Valued) -> str:
+        """Return a condition on a property of edges."""
+        denial = "not " if condition.negated else ""
+        return f"{denial}{condition.property} {condition.comparison} {self.edge_value(condition)}"
+
+    def edge_value(self, condition: Valued) -> str:
+        """Return what a property of edges is compared with."""
+        if isinstance(condition.value, str):
+            return f'"{single_spaced(condition.value)}"'
+        assert not isinstance(condition.value, Told), "edges are compared with values alone"
+        return self._dated(condition.value, self._is_edge_dated(condition.property))
+
+    def _part(self, nodes: NodeSet) -> str:
+        text = self._nodes(nodes)
+        is_plain = nodes.best is None and all(isinstance(c, Among) and not c.negated for c in nodes.conditions)
+        return text if is_plain else f"({text})"
+
+    def _names(self, rows: Sequence[int]) -> str:
+        """Return names, ids where a name is not theirs alone."""
+        texts: dict[str, None] = {}
+        for row in rows:
+            name = self._arrays.names[row]
+            is_told = set(self._arrays.candidates(name)) <= set(rows)
+            texts[f'"{single_spaced(name if is_told else self._arrays.ids[row])}"'] = None
+        return " or ".join(texts)
+
+    def condition(self, condition: Condition) -> str:
+        """Return a condition."""
+        denial = "not " if condition.negated else ""
+        if isinstance(condition, Among):
+            return f"{denial}is {self._names(condition.rows)}"
+        if isinstance(condition, Filled):
+            return f"{denial}has {condition.property}"
+        if isinstance(condition, Valued):
+            return f"{denial}{condition.property} {condition.comparison} {self._value(condition)}"
+        if isinstance(condition, Either):
+            options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
+            return f"{denial}({options})"
+        if condition.comparison is None:
+            return f"{denial}{self._way(condition)}"
+        edges = "edges " if condition.are_edges else ""
+        return f"{denial}number of {edges}{self._way(condition)} {condition.comparison} {_plain(condition.number)}"
+
+    def _value(self, condition: Valued) -> str:
+        if isinstance(condition.value, str):
+            return f'"{single_spaced(condition.value)}"'
+        if isinstance(condition.value, Told):
+            return self._told(condition.value)
+        return self.moment(condition.property, condition.value)
+
+    def _told(self, told: Told) -> str:
+        """Return a value that the graph tells: `average height of tower`, `born at -father-> person`."""
+        if told.kinds:
+            return f"{told.property} at {self._relation(told.kinds)} {self._part(told.nodes)}"
+        return f"{'' if told.form == 'value' else told.form + ' '}{told.property} of {self._part(told.nodes)}"
+
+    def moment(self, name: str | None, value: float) -> str:
+        """Return a number of a property, as a date where the property tells dates."""
+        return self._dated(value, name is not None and self.is_dated(name))
+
+    def _dated(self, value: float, is_date: bool) -> str:
+        if not is_date or value == int(value):
+            return _plain(value)
+        year = int(value)
+        days = date(year + 1, 1, 1).toordinal() - date(year, 1, 1).toordinal()
+        return date.fromordinal(date(year, 1, 1).toordinal() + round((value - year) * days)).isoformat()
+
+    def type_name(self, number: int) -> str:
+        """Return what a node type is called."""
+        return self._graph.schema.label(self._arrays.types.nodes[number])
+
+    def edge_name(self, edge: int) -> str:
+        """Return what an edge type is called."""
+        return self._graph.schema.label(self._arrays.types.edges[edge])
+
+    def _relation(self, kinds: Sequence[int]) -> str:
+        edges = "|".join(dict.fromkeys(self.edge_name(kind >> 1) for kind in kinds))
+        directions = {kind & 1 for kind in kinds}
+        if len(directions) == 2:
+            return f"<-{edges}->"
+        return f"<-{edges}-" if directions == {1} else f"-{edges}->"
+
+    def path(self, row: int, steps: Sequence[tuple[int, int]]) -> str:
+        """Return a way from a node, its far end first: `Belgium <-located_in- Duvel Moortgat <-brewed_by- Duvel`."""
+        names = [self._arrays.names[row], *(self._arrays.names[neighbor] for _, neighbor in steps)]
+        text: str = names[-1]
+        for (kind, _), name in zip(reversed(steps), reversed(names[:-1]), strict=True):
+            edge = self.edge_name(kind >> 1)
+            text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
+        return text
+
+    def walk(self, steps: Sequence[tuple[int, int, int]]) -> str:
+        """Return a path of (row before, kind, row behind) from its near end: `Duvel -brewed_by-> Duvel Moortgat`."""
+        names, ways = self._arrays.names, [(self.edge_name(kind >> 1), kind & 1, far) for _, kind, far in steps]
+        further = (f"<-{edge}- {names[far]}" if turned else f"-{edge}-> {names[far]}" for edge, turned, far in ways)
+        return " ".join([names[steps[0][0]], *further])
+
+    def onward(self, steps: Sequence[tuple[int, int, int]]) -> str:
+        """Return a walk of (kind, place, row) from a node that was named before: `-located_in-> Belgium`."""
+        parts = ((self.edge_name(kind >> 1), kind & 1, self._arrays.names[row]) for kind, _, row in steps)
+        return " ".join(f"<-{edge}- {name}" if is_turned else f"-{edge}-> {name}" for edge, is_turned, name in parts)
+
+    def is_dated(self, name: str) -> bool:
+        """Return whether a property tells dates, which are texts."""
+        rows = self._arrays.properties.rows(name)[:1]
+        return bool(len(rows)) and _is_date(self._arrays.properties.values(name, rows)[0])
+
+    def _is_edge_dated(self, name: str) -> bool:
+        _, values = Store.of(self._graph).property("edge", name)
+        return _is_date(next(iter(values.take([0]).values()), None))
+
+    # -------------------------------------------------------------------------------------------------------- Cypher
+
+    def cypher(self, query: ExactQuery) -> str | None:
+        """Return a query in Cypher; None for what Cypher as it is read here cannot say in one statement."""
+        return CypherWording(self).query(query)
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return self._graph
+
+
+class CypherWording:
+    """Writes one query in Cypher."""
+
+    def __init__(self, wording: QueryWording) -> None:
+        self._wording, self._arrays = wording, wording.graph.arrays
+        self._numbers = count(1)
+
+    def query(self, query: ExactQuery) -> str | None:
+        """Return the statement."""
+        if query.group is not None or query.form in ("median", "share", "majority") or is_of_edges(query.measure):
+            return None
+        if query.form == "path":
+            assert query.other is not None
+            ends = {"a": query.nodes, "b": query.other}
+            way = "-[*..8]-".join(f"({name}{self._label(nodes)})" for name, nodes in ends.items())
+            told = " AND ".join(self._condition(name, one) for name, nodes in ends.items() for one in nodes.conditions)
+            return f"MATCH p = shortestPath({way}) WHERE {told} RETURN p"
+        if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
+            return None
+        if query.form == "every":
+            failing = " OR ".join(f"NOT ({self._condition('n', condition)})" for condition in query.claimed)
+            conditions = [*(self._condition("n", condition) for condition in query.nodes.conditions), f"({failing})"]
+            return f"MATCH (n{self._label(query.nodes)}) WHERE {' AND '.join(conditions)} RETURN count(n) = 0"
+        where = self._where("n", query.nodes)
+        match = f"MATCH (n{self._label(query.nodes)}){where}"
+        best = query.nodes.best
+        if best is not None:
+            measured = self._measured("n", best.measure)
+            skipped = f" SKIP {best.skipped}" if best.skipped else ""
+            order = f" ORDER BY value{' DESC' if best.descending else ''}{skipped} LIMIT {best.first}"
+            is_counted = best.descending and best.measure.target is not None
+            known = "value > 0" if is_counted else "value IS NOT NULL"
+            return f"{match} WITH n, {measured} AS value WHERE {known} RETURN n.id, n.name, value{order}"
+        returned = {
+            "list": "RETURN n.id, n.name",
+            "count": "RETURN count(n)",
+            "test": "RETURN count(n) > 0",
+        }.get(query.form)
+        if returned is None:
+            assert query.measure is not None
+            value = self._measured("n", query.measure)
+            function = {"average": f"avg({value})", "sum": f"sum({value})"}.get(query.form, f"n.name, {value}")
+            returned = f"RETURN {function}"
+        return f"{match} {returned}{'' if query.first is None else f' LIMIT {query.first}'}"
+
+    def _is_sayable(self, nodes: NodeSet) -> bool:
+        """Return whether no condition has a superlative or a told value in it, or is of every node, or no others."""
+        if any(isinstance(one, Valued) and isinstance(one.value, Told) for one in nodes.conditions):
+            return False
+        return all(
+            condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
+            for condition in nodes.conditions
+            if isinstance(condition, Joined)
+        )
+
+    def _label(self, nodes: NodeSet) -> str:
+        names = [_quoted(self._arrays.types.nodes[number]) for number in sorted(nodes.types)]
+        return ":" + "|".join(names) if names else ""
+
+    def _where(self, variable: str, nodes: NodeSet) -> str:
+        conditions = [self._condition(variable, condition) for condition in nodes.conditions]
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+    def _condition(self, variable: str, condition: Condition) -> str:
+        text = self._said(variable, condition)
+        return f"NOT ({text})" if condition.negated else text
+
+    def _said(self, variable: str, condition: Condition) -> str:
+        if isinstance(condition, Among):
+            ids = [_text(self._arrays.ids[row]) for row in condition.rows]
+            return f"{variable}.id IN [{', '.join(ids)}]" if len(ids) != 1 else f"{variable}.id = {ids[0]}"
+        if isinstance(condition, Filled):
+            return f"{variable}.{_quoted(condition.property)} IS NOT NULL"
+        if isinstance(condition, Valued):
+            return self._compared(variable, condition)
+        if isinstance(condition, Either):
+            options = (" AND ".join(self._condition(variable, part) for part in option) for option in condition.options)
+            return "(" + " OR ".join(f"({option})" for option in options) + ")"
+        inner = self._pattern(variable, condition)
+        if condition.comparison is None:
+            return f"EXISTS {{ {inner} }}"
+        return f"COUNT {{ {inner} }} {_sign(condition.comparison)} {_plain(condition.number)}"
+
+    def _compared(self, variable: str, condition: Valued) -> str:
+        """Return a comparison with a value, texts whatever their case, dates as the texts that they are."""
+        name = f"{variable}.{_quoted(condition.property)}"
+        if condition.comparison == "contains":
+            return f"toLower({name}) CONTAINS {_text(str(condition.value)).lower()}"
+        if isinstance(condition.value, float):
+            value = self._wording.moment(condition.property, condition.value)
+            if self._wording.is_dated(condition.property):
+                value = _text(f"{value}-01-01" if value.isdigit() else value)
+        elif condition.comparison != "=":
+            value = _text(str(condition.value))
+        elif self._is_boolean(condition.property):
+            value = str(condition.value).lower()
+        else:
+            return f"toLower({name}) = {_text(str(condition.value)).lower()}"
+        return f"{name} {_sign(condition.comparison)} {value}"
+
+    def _is_boolean(self, name: str) -> bool:
+        rows = self._arrays.properties.rows(name)[:1]
+        return isinstance(self._arrays.properties.values(name, rows)[0], bool)
+
+    def _pattern(self, variable: str, edges: Joined | Measure) -> str:
+        target, number = edges.target or NodeSet(), next(self._numbers)
+        types = "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in edges.kinds))
+        directions = {kind & 1 for kind in edges.kinds}
+        left, right = ("<-" if directions == {1} else "-"), ("->" if directions == {0} else "-")
+        edge = f"e{number}" if edges.where else ""
+        told = [self._of_edge(edge, condition) for condition in edges.where]
+        told += [self._condition(f"m{number}", condition) for condition in target.conditions]
+        where = f" WHERE {' AND '.join(told)}" if told else ""
+        return f"MATCH ({variable}){left}[{edge}:{types}]{right}(m{number}{self._label(target)}){where}"
+
+    def _of_edge(self, variable: str, condition: Valued) -> str:
+        """Return a condition on a property of an edge; one that is denied holds where the edge has no value, too."""
+        name = f"{variable}.{_quoted(condition.property)}"
+        text = f"{name} {_sign(condition.comparison)} {self._wording.edge_value(condition).replace(chr(34), chr(39))}"
+        return f"({name} IS NULL OR NOT {text})" if condition.negated else text
+
+    def _measured(self, variable: str, measure: Measure) -> str:
+        if measure.target is None:
+            return f"{variable}.{_quoted(str(measure.property))}"
+        return f"COUNT {{ {self._pattern(variable, measure)} }}"
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and "-" in value[1:]
+
+
+def _quoted(name: str) -> str:
+    return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def _sign(comparison: str) -> str:
+    return comparison.replace("!=", "<>")
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,121 +1,802 @@
-"""Noun phrases with all that is said of their nodes: `Duvel's brewery`, `beers that X brews`, `alumni of X and Y`."""
+"""Noun phrases: names, kinds of things with the words before them, possessives, and lists of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
-from orienteer.reading.clauses import Objects, all_said, had_by
-from orienteer.reading.context import Context, Parse, best
-from orienteer.reading.edges_said import value_said
-from orienteer.reading.kin import kin_at, kin_of
-from orienteer.reading.kinds import heads_at
-from orienteer.reading.lexicon import EdgeUnit
-from orienteer.reading.names import names_at
-from orienteer.reading.objects import objects_at
-from orienteer.reading.phrases import noun_of_owner, owned_by, relational_nouns
-from orienteer.reading.query import Condition, Either, Joined, NodeSet
-from orienteer.reading.shared_things import sharing_owners
-from orienteer.reading.vocabulary import WORDS
+from orienteer.reading.comparisons import best_of, count, or_so, superlatives_at
+from orienteer.reading.lexicon import LIGHT_FIT, EdgeUnit, NameUnit, PropertyFacts, ValueUnit
+from orienteer.reading.query import (
+    Among,
+    Best,
+    Comparison,
+    Condition,
+    Either,
+    Joined,
+    Measure,
+    NodeSet,
+    Valued,
+    negated,
+)
+from orienteer.reading.relations import Relation, Voice
+from orienteer.reading.rules import Context, Parse, best
+from orienteer.reading.vocabulary import ENGLISH, WORDS
 
-_DEEPEST = 30  # noun phrases within one another; a question that needs more is refused
+# ================================================================================================================ names
+# Named nodes: `Duvel`, `the brewery Duvel Moortgat`, `asthma disease`, and pronouns for what was spoken of.
+
+_PER_WORD = 0.03  # of two ways to read words, the longer name
 
 
-def noun_phrases(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Return the noun phrases that begin at a place, likeliest first."""
-    key = ("nouns", place)
-    if key in context.known:
-        return context.known[key]
-    if context.depth >= _DEEPEST:
-        context.is_too_deep = True
-        return []
-    context.known[key] = []  # a phrase does not begin with itself
-    context.depth += 1
-    context.known[key] = best(_all(context, place)) if place < context.end else []
-    context.depth -= 1
-    return context.known[key]
+def names_at(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield the named nodes that begin at a place."""
+    for begin in context.skips(place):
+        yield from _referents(context, begin)
+        yield from _before_kind(context, begin)
+        yield from _behind_kind(context, begin)
+
+
+def _before_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `Duvel`, `asthma disease`."""
+    units = context.units
+    for unit in units.names.get(begin, ()):
+        cost = unit.cost - _PER_WORD * (unit.last - begin)
+        yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
+        for kind in units.types.get(unit.last, ()):
+            yield from _of_types(context, unit, kind.types, kind.last, cost)
+        for value in units.values.get(unit.last, ()):
+            facts = context.lexicon.properties.get(value.property)
+            rows = tuple(row for row in unit.rows if facts and _is_so(context, facts, row, value.value))
+            if rows and not value.value.endswith("ed"):  # "was X delivered by Y" does not say that X is
+                yield Parse(value.last, NodeSet(conditions=(Among(rows),)), cost + value.cost)
+
+
+def _is_so(context: Context, facts: PropertyFacts, row: int, value: str) -> bool:
+    """Return whether a node has a value: `the Shipwreck overture` is one."""
+    own = context.lexicon.value(facts, row)
+    return isinstance(own, str) and own.casefold() == value.casefold()
+
+
+def _behind_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `the brewery Duvel Moortgat`, `the brewery called Duvel Moortgat`."""
+    for role in context.units.edges.get(begin, ()):
+        word = context.at(role.last - 1)
+        # "director X"; "who tutors X" asks, and "the artist X" is one
+        is_kind = word.endswith("s") or any(kind.last == role.last for kind in context.units.types.get(begin, ()))
+        if not is_kind and any(context.relations.doers(role, word)):
+            for unit in context.units.names.get(role.last, ()):
+                cost = unit.cost - _PER_WORD * (unit.last - begin) + 0.1
+                yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
+    is_verb = context.at(begin).endswith(("ed", "ing")) or context.at(begin - 1) in ("who", "whom", "which", "that")
+    for kind in context.units.types.get(begin, ()) if not is_verb else ():
+        named = context.end_of(kind.last, "by the name of") or kind.last
+        starts = context.skips(named, ("named", "called", "the", "titled"))
+        for unit in (unit for start in starts for unit in context.units.names.get(start, ())):
+            cost = unit.cost - _PER_WORD * (unit.last - begin)
+            yield from _of_types(context, unit, kind.types, unit.last, cost)
+        if context.at(kind.last) == "of" and not context.at(kind.last - 1).endswith("s"):  # "the harbour of X"
+            for unit in context.units.names.get(kind.last + 1, ()):
+                yield from _of_types(context, unit, kind.types, unit.last, unit.cost)
+
+
+def _of_types(
+    context: Context, unit: NameUnit, types: frozenset[int], last: int, cost: float
+) -> Iterator[Parse[NodeSet]]:
+    node_types = context.lexicon.graph.arrays.node_types
+    rows = tuple(row for row in unit.rows if int(node_types[row]) in types)
+    if rows:
+        yield Parse(last, NodeSet(conditions=(Among(rows),)), cost - 0.05)
+
+
+def _referents(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield what a pronoun stands for: `them`, `it`, `those harbours`, `these`."""
+    for pronoun in ENGLISH.phrases["pronouns"] if context.referents else ():
+        last = context.starts(place, pronoun)
+        if last is None:
+            continue
+        for referent in context.referents:
+            types = context.relations.types_of(referent)
+            yield Parse(last, referent, 0.05)
+            for kind in context.units.types.get(last, ()):
+                if kind.types & types:
+                    yield Parse(kind.last, referent, 0.0)
+
+
+# ================================================================================================================ kinds
+# Kinds of things with the words before them: `beers`, `Belgian beers`, `three oldest stone towers`, `a pilsner`.
+
+_MOST_RATED = {"best": True, "top": True, "worst": False}
+"""Superlatives before a word for a property: `best rated`, `best paid`."""
+_MOST_ASKED = 1_000  # nodes of a superlative
+
+
+def people_of(context: Context) -> frozenset[int]:
+    """Return the node types of people."""
+    return context.lexicon.people
+
+
+def heads_at(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Return the kinds of things that begin here, with the words right before them."""
+    return context.once(("heads", place), lambda: best(_all(context, place)))
 
 
 def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    for begin in context.skips(place):
+        yield from _bare(context, begin)
     if context.is_exhausted():
         return
-    for named in names_at(context, place):
-        yield from _with_name(context, place, named)
+    begin = context.skip(place)
+    yield from _most_of_property(context, begin)
+    yield from _most_of_adjective(context, begin)
+    yield from _most_done(context, begin)
+    for unit in context.units.values.get(begin, ()):
+        yield from _of_values(context, unit)
+        yield from _of_value(context, unit)
+        if context.at(unit.last - 1) == f"{unit.value.split()[-1]}s":  # "the serialists"
+            facts = context.lexicon.properties[unit.property]
+            yield Parse(unit.last, NodeSet(facts.types, (Valued(facts.name, "=", unit.value),)), unit.cost + 0.2)
+    yield from _so(context, begin)
+    yield from _of_amount(context, begin)
+    for name in context.units.names.get(begin, ()):
+        yield from _class_of(context, name)
+    yield from _of_name(context, begin)
+
+
+def _bare(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `beers`, `anybody`, `those`."""
+    word, kinds = context.at(begin), context.units.types.get(begin, ())
+    # "which ships" are ships, and "which professors" are professors
+    asks_for_kind = word in WORDS["which or whichever"] and any(
+        head.value.types and not head.value.named for head in heads_at(context, begin + 1)
+    )
+    if word in WORDS["something"] and not kinds and not asks_for_kind:
+        yield Parse(begin + 1, NodeSet(people_of(context) if word in WORDS["somebody"] else frozenset()), 0.1)
+        if word in WORDS["anybody"] and people_of(context):  # "funded by nobody" is funded by no foundation either
+            yield Parse(begin + 1, NodeSet(), 0.25)
+    for kind in kinds:
+        yield Parse(kind.last, NodeSet(types=kind.types), kind.cost)
+    if not kinds:
+        yield from _doers(context, begin)
+    for kind in kinds if not word.endswith("s") else ():  # "film directors"
+        for parse in _doers(context, kind.last):
+            yield parse._replace(cost=parse.cost + 0.1)
+
+
+def _doers(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `directors`, `actors`: whoever does what edges say."""
+    for unit in context.units.edges.get(begin, ()):
+        if context.lexicon.is_name_or_value(context.reading, begin):
+            return  # a "professor" is one by that value, and not by whatever a professor does
+        for relation in context.relations.doers(unit, context.at(unit.last - 1)):
+            yield Parse(unit.last, relation.joined, relation.cost)
+
+
+def _of_amount(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `5-credit courses`."""
+    amount = context.units.quantities.get(begin)
+    if amount is None or amount.unit is not None:
+        return
+    for unit in context.units.properties.get(amount.last, ()):
+        facts = context.lexicon.properties[unit.property]
+        if facts.kind == "number" and unit.cost == 0:
+            for head in _having(context, facts, unit.last):
+                valued = Valued(facts.name, "=", amount.value)
+                yield Parse(head.last, head.value.that(valued), head.cost + 0.05)
+
+
+# ------------------------------------------------------------------------------------------- values before kinds
+def _of_value(context: Context, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
+    """Yield `stone towers`."""
+    facts = context.lexicon.properties[unit.property]
+    for head in _having(context, facts, _behind_value(context, unit)):
+        if unit.last < head.last:
+            nodes = head.value.that(Valued(unit.property, "=", unit.value))
+            yield Parse(head.last, replace(nodes, types=_types_with(context, nodes, facts)), head.cost + unit.cost)
+
+
+def _behind_value(context: Context, unit: ValueUnit) -> int:
+    """Return where a kind begins behind a value: behind `Germany's`, and behind `standard priority`."""
+    possessive = context.possessive(unit.last)
+    if possessive is not None:
+        return possessive
+    own = context.units.properties.get(unit.last, ())
+    return next((named.last for named in own if named.property == unit.property), unit.last)
+
+
+def _of_values(context: Context, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
+    """Yield `green or yellow buoys`."""
+    facts = context.lexicon.properties[unit.property]
+    joined = context.starts(unit.last, "or", "and")
+    for other in context.units.values.get(joined, ()) if joined is not None else ():
+        if other.property != unit.property:
+            continue
+        options = tuple((Valued(facts.name, "=", value),) for value in (unit.value, other.value))
+        for head in _having(context, facts, other.last):
+            nodes = replace(head.value, types=_types_with(context, head.value, facts)).that(Either(options))
+            yield Parse(head.last, nodes, head.cost + unit.cost)
+
+
+def _so(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `organic beers`, `non organic beers`: of a property that is true or false."""
+    is_non = context.at(begin) == "non"
+    for unit in context.units.properties.get(begin + is_non, ()):
+        facts = context.lexicon.properties[unit.property]
+        if facts.kind == "boolean" and unit.cost == 0:
+            word = context.at(unit.last - 1)
+            if word.endswith("s") and word[:-1] in facts.name.casefold():  # "the icebreakers"
+                is_so = Valued(facts.name, "=", facts.true, negated=is_non)
+                yield Parse(unit.last, NodeSet(facts.types, (is_so,)), unit.cost + 0.1)
+            is_not = is_non or (begin > 0 and context.at(begin - 1) in ("non", "not"))
+            for head in _having(context, facts, unit.last):
+                nodes = head.value.that(Valued(facts.name, "=", facts.true, negated=is_not))
+                yield Parse(head.last, nodes, head.cost + unit.cost)
+
+
+def _having(context: Context, facts: PropertyFacts, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield the kinds at a place that may have a property."""
     for head in heads_at(context, place):
-        yield from all_said(context, head)
-        for owned in owned_by(context, head):
-            yield from all_said(context, owned)
-    for related in relational_nouns(context, place):
-        yield from all_said(context, related)
-    for kin in kin_at(context, place):
-        yield from all_said(context, kin)
-    for valued in value_said(context, place, NodeSet()):
-        yield from all_said(context, valued)
-    yield from _nouns_of_many(context, place)
-    yield from _common(context, place)
+        if context.relations.types_of(head.value) & facts.types:
+            yield head
 
 
-def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
-    """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
-    yield named
-    if not named.value.named or _are_namesakes(context, named.value):
-        yield from all_said(context, named)
-    asks_what_it_does = context.at(place - 1) in WORDS["do"]  # "who did X mentor"
-    for noun in noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ():
-        yield from all_said(context, noun)
-    for kin in kin_of(context, named):
-        yield from all_said(context, kin)
-    for owned in owned_by(context, named):
-        yield from all_said(context, owned)
+def _types_with(context: Context, nodes: NodeSet, facts: PropertyFacts) -> frozenset[int]:
+    return context.relations.types_of(nodes) & facts.types
 
 
-def _are_namesakes(context: Context, nodes: NodeSet) -> bool:
-    """Return whether several nodes of one type are called the same."""
+# -------------------------------------------------------------------------------------------- names before kinds
+def _class_of(context: Context, unit: NameUnit) -> Iterator[Parse[NodeSet]]:
+    """Yield `stouts`, `a pilsner`: the things of a style, where one kind of things alone has such styles."""
     arrays = context.lexicon.graph.arrays
-    names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in nodes.named}
-    return len(names) == 1 < len(nodes.named)
+    word = context.at(unit.last - 1)
+    is_plural = word.endswith("s") and not any(arrays.names[row].casefold().endswith(word) for row in unit.rows)
+    if not is_plural:
+        return
+    for relation in context.relations.unnamed(NodeSet(), "", NodeSet(conditions=(Among(unit.rows),))):
+        if len(relation.nodes.types) == 1 and all(not kind & 1 for kind in relation.kinds):
+            yield Parse(unit.last, relation.joined, unit.cost + 0.2)
 
 
-def _nouns_of_many(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
-    """Yield `alumni of X and Y`, `members of either X or Y`."""
+def _of_name(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `Belgium beers`, `Bell Labs languages`."""
+    for name in names_at(context, begin):
+        joined = context.starts(name.last, "or")
+        for other in names_at(context, joined) if joined is not None else ():
+            yield from _of_either(context, name, other)
+        for head in heads_at(context, name.last):
+            if head.value.types and not head.value.named:
+                for relation in context.relations.unnamed(head.value, "", name.value):
+                    cost = head.cost + name.cost + relation.cost + 0.1
+                    yield Parse(head.last, relation.joined, cost)
+
+
+def _of_either(context: Context, first: Parse[NodeSet], second: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    """Yield `Crown Bulk or Polar Tow ships`."""
+    for head in heads_at(context, second.last):
+        if not head.value.types or head.value.named:
+            continue
+        options = [
+            relation for name in (first, second) for relation in context.relations.unnamed(head.value, "", name.value)
+        ]
+        if len(options) == 2 and options[0].kinds == options[1].kinds:
+            either = Either(tuple((Joined(relation.kinds, relation.target),) for relation in options))
+            cost = head.cost + first.cost + second.cost + options[0].cost + 0.1
+            yield Parse(head.last, options[0].nodes.that(either), cost)
+
+
+# -------------------------------------------------------------------------------------------------- superlatives
+def _most_of_property(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `highest abv`, `highest abv of all beers`, `highest abv beer`, `three highest abv beers`."""
+    first, at = _number(context, context.skip(place, ("top", "first")))
+    recently = context.starts(at, "most recently", "least recently")
+    descending = _MOST_RATED.get(context.at(at), ENGLISH.most.get(context.at(at)))
+    if descending is None:
+        return
+    for unit in context.units.properties.get(at + 1 if recently is None else recently, ()):
+        facts = context.lexicon.properties[unit.property]
+        if facts.kind not in ("number", "year", "date"):
+            continue
+        best_by = Best(Measure(property=facts.name), descending, first)
+        if context.depth <= 1:  # exhibitions with "the most visitors" are not in the museum that has them
+            yield Parse(unit.last, NodeSet(facts.types, best=best_by), unit.cost + 0.2)
+        scope = context.end_of(unit.last, "among kinds")
+        for head in _having(context, facts, scope) if scope is not None else ():
+            if not head.value.named:
+                yield Parse(head.last, replace(head.value, best=best_by), head.cost + unit.cost)
+        for head in heads_at(context, unit.last):
+            if head.value.types & facts.types:
+                yield Parse(head.last, replace(head.value, best=best_by), head.cost + unit.cost)
+
+
+def _most_of_adjective(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `oldest tower`, `three oldest towers`, `oldest three towers`."""
+    begin = context.skip(place, ("top", "first"))
+    first, at = _number(context, begin)
+    for superlative in superlatives_at(context, at):
+        number, last = first, superlative.last
+        if at == begin:
+            number, last = _number(context, superlative.last)
+        for head in heads_at(context, last):
+            nodes = best_of(context, head.value, superlative.value, number, at)
+            if nodes is not None:
+                yield Parse(head.last, nodes, head.cost)
+
+
+def _most_done(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `most supported paradigm`: by how many edges of this kind a node has."""
+    is_more = {"most": True, "least": False}.get(context.at(place))
+    for unit in context.units.edges.get(place + 1, ()) if is_more is not None else ():
+        if is_more is not None and _is_participle(context, unit):
+            for head in heads_at(context, unit.last):
+                for relation in context.relations.named(head.value, unit.edges, Voice.PASSIVE, NodeSet()):
+                    if relation.nodes.types and head.value.best is None:
+                        nodes = replace(relation.nodes, best=Best(relation.measure, is_more))
+                        yield Parse(head.last, nodes, head.cost + relation.cost)
+
+
+def _is_participle(context: Context, unit: EdgeUnit) -> bool:
+    """Return whether words for edges are a participle: "most influential" is not "most influenced"."""
+    word = context.at(unit.last - 1)
+    return word.endswith(ENGLISH.phrases["endings of participles"]) and not word.endswith("ent")
+
+
+def _number(context: Context, place: int) -> tuple[int, int]:
+    """Return how many are asked for, and where that ends: one where no whole number stands here."""
+    amount = context.units.quantities.get(place)
+    if amount is None or amount.unit is not None or amount.span is not None or amount.value != int(amount.value):
+        return 1, place
+    return (int(amount.value), amount.last) if 0 < amount.value <= _MOST_ASKED else (1, place)
+
+
+# ============================================================================================================== phrases
+# Noun phrases: names, kinds of things with the words before them, possessives, and nouns of relations.
+
+_VERBS = frozenset(ENGLISH.verb_of.values())
+_LONGEST_CHAIN = 3  # possessives in a row
+
+
+def noun_had(context: Context, nodes: NodeSet, unit: EdgeUnit, target: NodeSet) -> Iterator[Relation]:
+    """Yield the relation of nodes that have what words for edges say: a `manager`, a mentor."""
+    return context.relations.having(nodes, unit, context.at(unit.last - 1), target)
+
+
+# --------------------------------------------------------------------------------------------------- possessives
+def owned_by(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    """Yield what belongs to nodes: `Duvel's brewery`, `dog's hyponyms`, and on: `Duvel's brewery's country`."""
+    links = [owner]
+    for _ in range(_LONGEST_CHAIN):
+        links = [further for link in links for further in _owned_once(context, link)]
+        if not links or context.is_exhausted():
+            return
+        yield from links
+
+
+def _owned_once(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    begin = context.possessive(owner.last)
+    if begin is None:
+        yield from _beside(context, owner)
+        return
+    for head in heads_at(context, begin):
+        if not head.value.named:
+            for relation in context.relations.unnamed(head.value, "of", owner.value, Voice.NOUN_OF):
+                cost = owner.cost + head.cost + relation.cost - 0.2
+                yield Parse(head.last, relation.joined, cost)
+    yield from noun_of_owner(context, begin, owner.value, owner.cost)
+
+
+def _beside(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    """Yield `Duvel brewery country`: words for a search, at the end, without a possessive."""
+    if owner.value.named or not owner.value.conditions:
+        return  # a name before a kind is read with the kinds; "concert halls" are a kind of halls
+    for unit in context.units.types.get(owner.last, ()):
+        if unit.types and context.is_over(unit.last):
+            for relation in context.relations.unnamed(NodeSet(unit.types), "of", owner.value, Voice.NOUN_OF):
+                yield Parse(unit.last, relation.joined, owner.cost + unit.cost + relation.cost + 0.2)
+
+
+def noun_of_owner(context: Context, place: int, owner: NodeSet, cost: float) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes that are the NOUN of others, where the noun names edges: `hyponyms` behind `dog's`."""
     for begin in context.skips(place):
         for unit in context.units.edges.get(begin, ()):
-            of = context.starts(unit.last, "of", "both of", "of both", "of either")
-            for objects in objects_at(context, of) if of is not None else ():
-                if len(objects.value.members) > 1:
-                    yield from _noun_of_many(context, unit, objects)
-            for owners in sharing_owners(context, context.starts(unit.last, "that", "which") or unit.last):
-                yield from _noun_of_many(context, unit, owners)
+            if context.at(unit.last) == "by" or _is_verb_form(context, unit):
+                continue
+            yield from _of(context, unit, owner, unit.last, cost + 0.1)
+            for head in heads_at(context, unit.last):  # "warfarin's similar compounds"
+                for relation in context.relations.named(head.value, unit.edges, Voice.NOUN_OF, owner):
+                    yield Parse(head.last, relation.joined, cost + relation.cost + 0.1)
 
 
-def _common(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
-    """Yield `common symptoms of X and Y`, `shared paradigms of X and Y`: those that all of several have."""
+# --------------------------------------------------------------------------------------------- nouns of relations
+def relational_nouns(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `hyponyms of dog`, `the maintainer of gimp`: a noun that names edges, and whose they are."""
+    for begin in context.skips(place):
+        for unit in context.units.edges.get(begin, ()):
+            yield from _had(context, unit)
+            of = context.starts(unit.last, "of", "for", "to", "in", "from")
+            if of is None:
+                yield from _before_name(context, unit)
+            elif context.at(unit.last) == "of" or not _is_verb(context, unit, begin):
+                for owner in context.nodes(of):
+                    yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.05)
+
+
+def _had(context: Context, unit: EdgeUnit) -> Iterator[Parse[NodeSet]]:
+    """Yield `hyponyms does dog have`, `hyponyms that dog has`."""
+    begin = context.starts(unit.last, "does", "do", "did", "that", "which")
+    for owner in names_at(context, begin) if begin is not None else ():
+        last = context.starts(owner.last, "have", "has", "had", "got")
+        if last is not None:
+            yield from _of(context, unit, owner.value, last, owner.cost)
+
+
+def _before_name(context: Context, unit: EdgeUnit) -> Iterator[Parse[NodeSet]]:
+    """Yield `antonym expensive`."""
+    for owner in names_at(context, unit.last):
+        if not _is_verb_form(context, unit):
+            yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.3)
+
+
+def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes that are the NOUN of others; a noun that is a kind as well is nothing of another kind."""
+    own = [kind for kind in context.units.types.get(unit.first, ()) if kind.last == unit.last and not kind.cost]
+    kinds = frozenset[int]().union(*(kind.types for kind in own))
+    for relation in context.relations.of_noun(unit, context.at(unit.last - 1), owner):
+        if not own or relation.nodes.types <= kinds:
+            yield Parse(last, relation.joined, cost + relation.cost)
+
+
+def _is_verb_form(context: Context, unit: EdgeUnit) -> bool:
+    word = context.at(unit.last - 1)
+    return word.endswith(("ing", "ed")) or word in ENGLISH.verb_of or word.removesuffix("s") in _VERBS
+
+
+def _is_verb(context: Context, unit: EdgeUnit, begin: int) -> bool:
+    """Return whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""
+    labels = context.lexicon.vocabulary.edge_labels
+    words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
+    return context.at(unit.last) in words or context.at(begin - 1) in ("who", "that", "which", "what")
+
+
+# ================================================================================================================== kin
+# Nouns for those who are some steps away: `siblings of X`, `X's grandmother`, `daughters of X`, `colleagues of X`.
+
+_COST = 0.1
+
+
+def kin_at(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Yield `siblings of X`, `grandchildren does X have`."""
+    for begin in context.skips(place):
+        if not _is_kin(context, begin):
+            continue
+        if context.at(begin + 1) == "of":
+            for owner in context.nodes(begin + 2):
+                yield from _kin(context, begin, owner)
+        asked = context.end_of(begin + 1, "does own")
+        for owner in names_at(context, asked) if asked is not None else ():
+            last = context.end_of(owner.last, "has own")
+            if last is not None:
+                yield from _kin(context, begin, owner._replace(last=last))
+
+
+def kin_of(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    """Yield `[X's] siblings`."""
+    begin = context.possessive(owner.last)
+    if begin is not None and _is_kin(context, begin):
+        yield from _kin(context, begin, owner._replace(last=begin + 1))
+
+
+def kin_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[is a] sister of X`, `[are] siblings of X`, of nodes that are described or named."""
     begin = context.skip(place)
-    if context.at(begin) not in WORDS["common"]:
+    for owner in context.nodes(begin + 2) if _is_kin(context, begin) and context.at(begin + 1) == "of" else ():
+        for kin in _kin(context, begin, owner):
+            types = kin.value.types & context.relations.types_of(nodes)
+            if types:
+                own = nodes if nodes.named else replace(nodes, types=types)
+                yield kin._replace(value=own.that(*kin.value.conditions))
+
+
+def _is_kin(context: Context, place: int) -> bool:
+    """Return whether a word is such a noun, and no edge of the graph is called so."""
+    word = context.at(place)
+    called = context.lexicon.vocabulary.edge_labels
+    is_edge = any(
+        {word, word.removesuffix("s")} & set(label.words)
+        for unit in context.units.edges.get(place, ())
+        if unit.fit > LIGHT_FIT
+        for edge in unit.edges
+        for label in called[edge]
+    )
+    return word in ENGLISH.kin and not is_edge
+
+
+def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    """Yield those who are so many steps from named nodes, and not these themselves."""
+    steps, sex, shared = ENGLISH.kin[context.at(place)]
+    up = _shared(context, place, shared, owner.value) if shared else _parents(context, owner.value)
+    if up is None or not owner.value.named:
         return
-    for nodes in noun_phrases(context, begin + 1):
-        if len({condition for condition in nodes.value.conditions if _is_of_name(condition)}) > 1:
-            yield nodes
-        between = context.starts(nodes.last, "between", "among")
-        for objects in objects_at(context, between) if between is not None else ():
-            if len(objects.value.members) > 1 and not objects.value.any and not nodes.value.conditions:
-                yield from had_by(context, objects._replace(value=objects.value._replace(both=True)), nodes)
-
-
-def _noun_of_many(context: Context, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[NodeSet]]:
-    conditions: list[Condition] = []
-    nodes = NodeSet()
-    for member in objects.value.members:
-        relation = next(context.relations.of_noun(unit, context.at(unit.last - 1), member.nodes), None)
-        if relation is None:
+    own = context.relations.types_of(owner.value)
+    nodes, passed = owner.value, list[NodeSet]()
+    for step in steps:
+        passed.append(nodes)
+        kinds = up.kinds if step == "up" else tuple(sorted(kind ^ 1 for kind in up.kinds))
+        nodes = NodeSet(up.nodes.types if step == "up" else own, (Joined(kinds, nodes),))
+    others: tuple[Condition, ...] = ()
+    if steps[-2:] == ("up", "down"):  # who shares parents with them is not they, and who shares grandparents no parent
+        apart = passed[-2]
+        others = (negated(Among(apart.named)) if apart.named else negated(apart.conditions[0]),)
+    if sex:
+        told = _of_sex(context, nodes, sex, is_up=steps[-1] == "up")
+        if told is None:
+            context.complain(place, f"nothing here tells who is {sex}")
             return
-        nodes = replace(nodes, types=relation.nodes.types)
-        conditions.append(Joined(relation.kinds, relation.target, member.negated))
-    if objects.value.any:
-        conditions = [Either(tuple((condition,) for condition in conditions))]
-    yield Parse(objects.last, nodes.that(*conditions), objects.cost)
+        nodes = told
+    yield Parse(owner.last, nodes.that(*others), owner.cost + _COST)
 
 
-def _is_of_name(condition: Condition) -> bool:
-    """Return whether a condition is that an edge leads to a named node."""
-    return isinstance(condition, Joined) and bool(condition.target.named) and not condition.negated
+def _parents(context: Context, nodes: NodeSet) -> Relation | None:
+    """Return how parents are joined to nodes; None where no edges or several kinds of things say it."""
+    return next(_of_noun(context, "parents", nodes), None)
+
+
+def _of_noun(context: Context, noun: str, nodes: NodeSet) -> Iterator[Relation]:
+    for unit in context.lexicon.edges_called(noun):
+        for relation in context.relations.of_noun(unit, noun, nodes):
+            if context.relations.types_of(relation.nodes) == context.relations.types_of(nodes):
+                yield relation  # people, and no kinds of terms
+
+
+def _shared(context: Context, place: int, words: frozenset[str], nodes: NodeSet) -> Relation | None:
+    """Return how nodes are joined to what colleagues have in common; None, with a complaint, if it may be several."""
+    vocabulary = context.lexicon.vocabulary
+    kinds = frozenset(
+        kind for kind, labels in enumerate(vocabulary.node_labels) for label in labels if label.words[-1] in words
+    )
+    relations = [
+        relation
+        for kind in sorted(kinds)
+        for relation in context.relations.unnamed(NodeSet(frozenset([kind])), "of", nodes)
+        if not relation.target.is_between
+    ]
+    if len(relations) > 1:
+        labels = sorted(label for relation in relations for label in context.relations.labels.of(relation.kinds))
+        context.complain(place, f"{context.at(place)} by what? name one of {', '.join(labels)}")
+    return relations[0] if len(relations) == 1 else None
+
+
+def _of_sex(context: Context, nodes: NodeSet, sex: str, *, is_up: bool) -> NodeSet | None:
+    """Return the men or the women of a set: by the edge to a father, or by a property; None where neither tells."""
+    joined = nodes.conditions[-1]
+    assert isinstance(joined, Joined), "kin are joined by edges"
+    labels = context.lexicon.vocabulary.edge_labels
+    own = tuple(
+        kind
+        for kind in joined.kinds
+        for label in labels[kind >> 1]
+        if not WORDS[f"{sex} parents"].isdisjoint(label.words)
+    )
+    if is_up and own:
+        return replace(nodes, conditions=(replace(joined, kinds=own),))
+    for facts in context.lexicon.properties.values():
+        if facts.types & nodes.types and not WORDS["sex"].isdisjoint(facts.name.casefold().split("_")):
+            for value in sorted(WORDS[sex]):
+                if facts.name in context.lexicon.graph.arrays.properties.names_with_value(value):
+                    return nodes.that(Valued(facts.name, "=", value))
+    return None
+
+
+# ============================================================================================================== objects
+# The things that a relation leads to: `X`, `both X and Y`, `X or Y`, `X but not Y`, `no X`, `more than 5 Z`.
+
+_LONGEST = 8  # things in a row
+
+_MOST = 24  # lists of one length that are followed
+
+
+class Object(NamedTuple):
+    """One of the things a relation leads to."""
+
+    nodes: NodeSet
+    negated: bool = False
+
+
+class Objects(NamedTuple):
+    """The things that a relation leads to: all of them, or any."""
+
+    members: tuple[Object, ...]
+    any: bool = False
+    both: bool = False
+    """`both X and Y`"""
+    commas: bool = False
+    """They are joined by commas alone so far."""
+    amount: tuple[Comparison, float] | None = None
+    """How many of them are asked for: `more than 8 genes`."""
+
+    @property
+    def is_denied(self) -> bool:
+        """Return whether the last of them is denied."""
+        return self.members[-1].negated
+
+    def may_be_any(self) -> bool:
+        """Return whether `or` may follow: not behind `and`."""
+        return len(self.members) == 1 or self.any or self.commas or self.is_denied
+
+
+class Conjunction(NamedTuple):
+    """Words that join a thing to those before it."""
+
+    words: str
+    is_any: bool = False
+    is_denied: bool = False
+    denies_verb: bool = False
+    """`nor`: where nothing before it is denied, the verb is."""
+
+
+_CONJUNCTIONS = (
+    *(Conjunction(phrase, is_denied=True) for phrase in ENGLISH.phrases["but not"]),
+    *(Conjunction(phrase, is_denied=True, denies_verb=True) for phrase in ENGLISH.phrases["nor of things"]),
+    *(Conjunction(phrase, is_any=True) for phrase in ENGLISH.phrases["or of things"]),
+    *(Conjunction(phrase) for phrase in ENGLISH.phrases["and of things"]),
+)
+_BY_FIRST: dict[str, list[Conjunction]] = {}
+"""The conjunctions by their first words, in the order above."""
+for _conjunction in _CONJUNCTIONS:
+    _BY_FIRST.setdefault(_conjunction.words.split()[0], []).append(_conjunction)
+
+
+def objects_at(context: Context, place: int) -> list[Parse[Objects]]:
+    """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""
+    key = ("objects", place, tuple(context.referents), context.antecedent)
+    return context.once(key, lambda: best([*_counted(context, place), *_listed(context, place)]))
+
+
+def _counted(context: Context, place: int) -> Iterator[Parse[Objects]]:
+    """Yield `more than 8 genes`, `all of the 3 genes`."""
+    for begin in context.skips(place, WORDS["before both"]):
+        for amount in count(context, begin):
+            for head in context.nodes(amount.last):
+                if not head.value.named:
+                    last, asked, _ = or_so(context, head, amount.value)
+                    objects = Objects((Object(head.value),), amount=asked)
+                    yield Parse(last, objects, head.cost + amount.cost)
+
+
+def _listed(context: Context, place: int) -> Iterator[Parse[Objects]]:
+    """Yield lists of every length, with what is said before them of all: `both`, `neither`, `any of`."""
+    starts = context.starts
+    neither, both, either = (
+        starts(place, "neither"),
+        starts(place, *ENGLISH.phrases["both of"]),
+        starts(place, *ENGLISH.phrases["one of them"]),
+    )
+    none = starts(place, *ENGLISH.phrases["none of"])
+    begin = next((start for start in (neither, both, either, none) if start is not None), place)
+    if begin > place:  # "neither in X nor in Y"
+        begin = context.skip(begin, WORDS["all prepositions"] - {"between"})
+    is_denied = neither is not None or none is not None
+    for parse in _rows(context, begin, is_neither=neither is not None, is_denied=is_denied):
+        objects = parse.value._replace(both=both is not None)
+        if either is not None:
+            objects = objects._replace(any=len(objects.members) > 1)
+        yield parse._replace(value=objects)
+
+
+def _rows(context: Context, begin: int, *, is_neither: bool, is_denied: bool) -> Iterator[Parse[Objects]]:
+    """Yield `X`, `X and Y`, `X, Y and Z`: the lists that begin here, longer and longer."""
+    front = [
+        Parse(head.last, Objects((Object(head.value, is_denied),)), head.cost)
+        for head in context.nodes(begin)
+        # "every paradigm" asks for all of them, which no condition here says
+        if head.value.named or context.at(begin) not in ("all", "every", "each", "everything")
+    ]
+    antecedent = context.antecedent
+    if antecedent is not None and context.at(begin) in WORDS["spoken of"]:
+        front.append(Parse(begin + 1, Objects((Object(antecedent, is_denied),)), 0.05))
+    for _ in range(_LONGEST):
+        yield from front
+        longer = [further for parse in front for further in _with_one_more(context, parse, is_neither=is_neither)]
+        front = sorted(longer, key=lambda parse: parse.cost)[:_MOST]
+        if not front or context.is_exhausted():
+            return
+
+
+def _with_one_more(context: Context, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
+    """Yield a list with the thing behind it: `, Y`, `and Y`, `or Y`, `but not Y`; `or both` closes it."""
+    any_of_them = context.end_of(parse.last, "or any of them")
+    if any_of_them is not None:
+        if len(parse.value.members) > 1:
+            yield Parse(any_of_them, parse.value._replace(any=True), parse.cost - 0.05)
+        return
+    for conjunction in _BY_FIRST.get(context.at(parse.last), ()):
+        begin = context.starts(parse.last, conjunction.words)
+        if begin is not None and _may_follow(conjunction, parse.value):
+            yield from _joined(context, parse, conjunction, begin, is_neither=is_neither)
+            return
+    yield from _behind_comma(context, parse, is_neither=is_neither)
+
+
+def _joined(
+    context: Context, parse: Parse[Objects], conjunction: Conjunction, begin: int, *, is_neither: bool
+) -> Iterator[Parse[Objects]]:
+    """Yield a list with what a conjunction joins to it."""
+    objects = parse.value
+    # what is joined to a denied one by `or` is denied as well: `not X or Y`
+    follows_denial = conjunction.is_any and objects.is_denied
+    is_denied = conjunction.is_denied or is_neither or follows_denial
+    are_all_denied = all(member.negated for member in objects.members)
+    if follows_denial and _is_behind_comma(context, parse.last) and not are_all_denied:
+        return  # "X and not Y, or Z" may mean either
+    if conjunction.denies_verb and not (objects.is_denied or is_neither):
+        is_denied = False
+    is_any = objects.any or (conjunction.is_any and not objects.is_denied)
+    for head in context.nodes(context.skip(begin, WORDS["all prepositions"] - {"between"})):
+        members = (*objects.members, Object(head.value, is_denied))
+        yield Parse(head.last, Objects(members, is_any), parse.cost + head.cost)
+
+
+def _behind_comma(context: Context, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
+    """Yield a list with the name behind its comma."""
+    if not _is_behind_comma(context, parse.last):
+        return
+    for head in context.nodes(parse.last):
+        if head.value.named:
+            members = (*parse.value.members, Object(head.value, is_neither))
+            objects = Objects(members, parse.value.any, commas=True)
+            yield Parse(head.last, objects, parse.cost + head.cost + 0.02)
+
+
+def _is_behind_comma(context: Context, place: int) -> bool:
+    return place < context.end and context.reading.words[place].after_comma
+
+
+def _may_follow(conjunction: Conjunction, objects: Objects) -> bool:
+    """Return whether a list may go on so: `X or Y and Z` is no list."""
+    if conjunction.is_any:
+        return objects.may_be_any()
+    return conjunction.is_denied or not objects.any
+
+
+# ======================================================================================================== shared things
+# What several named things have together: `paradigms that Java and Go share`, `common to X and Y`.
+
+
+def sharing_owners(context: Context, place: int) -> Iterator[Parse[Objects]]:
+    """Yield the things that share what is described: `X and Y [share]`, `[common to] X and Y`."""
+    begin = context.end_of(place, "shared by")
+    for objects in objects_at(context, begin) if begin is not None else ():
+        if _are_several(objects.value):
+            yield objects
+    begin = context.skip(place, WORDS["auxiliaries"])
+    for objects in objects_at(context, begin):
+        last = context.end_of(context.skip(objects.last, ("both", "all", "each")), "share")
+        if last is not None and _are_several(objects.value):
+            yield objects._replace(last=last)
+        yield from _with_another(context, objects)
+
+
+def _with_another(context: Context, first: Parse[Objects]) -> Iterator[Parse[Objects]]:
+    """Yield `X shares with Y`, `X has in common with Y`."""
+    verb = context.end_of(first.last, "alone shares")
+    if verb is None or len(first.value.members) > 1:
+        return
+    begin = context.starts(
+        verb,
+        *(
+            ENGLISH.phrases["shared things with"]
+            if "shar" in context.at(verb - 1)
+            else ENGLISH.phrases["shared things with"][:1]
+        ),
+    )
+    for second in objects_at(context, begin) if begin is not None else ():
+        members = (*first.value.members, *second.value.members)
+        joined = first.value._replace(members=members, both=True)
+        if _are_several(joined):
+            yield Parse(second.last, joined, first.cost + second.cost)
+
+
+def _are_several(objects: Objects) -> bool:
+    """Return whether these are several named things, all of which are meant."""
+    are_named = all(member.nodes.named and not member.negated for member in objects.members)
+    return len(objects.members) > 1 and are_named and not objects.any and objects.amount is None

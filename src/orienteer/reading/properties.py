@@ -1,19 +1,132 @@
-"""Properties with what is said of them: `height over 5 m`, `country is not Belgium`, `capacity unknown`."""
+"""What is said of properties: `height over 5 m`, `founded before 1800`, `taller than average`, `title contains X`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from orienteer.reading.adjectives import properties_of
-from orienteer.reading.comparisons import compared, compared_twice
-from orienteer.reading.context import Context, Parse
-from orienteer.reading.joints import contrary
+import numpy as np
+
+from orienteer.reading.comparisons import (
+    AT_LEAST_OR_MOST,
+    adjective,
+    another,
+    behind_amount,
+    best_of,
+    but_not,
+    compared,
+    compared_by,
+    compared_twice,
+    factor,
+    properties_of,
+    sign,
+    superlatives_at,
+)
+from orienteer.reading.edges import contrary
 from orienteer.reading.lexicon import PropertyFacts, ValueUnit
-from orienteer.reading.query import Best, Either, Filled, Measure, NodeSet, Valued
-from orienteer.reading.told import beside_told
-from orienteer.reading.vocabulary import WORDS
+from orienteer.reading.nouns import heads_at, noun_had
+from orienteer.reading.query import NAME, Best, Comparison, Condition, Either, Filled, Measure, NodeSet, Told, Valued
+from orienteer.reading.relations import Relation, Voice
+from orienteer.reading.rules import Context, Parse
+from orienteer.reading.vocabulary import ENGLISH, WORDS, Quantity
+from orienteer.text.sentences import value_text
+from orienteer.text.units import UNITS
+
+# ================================================================================================================= told
+# Values that the graph tells and others are compared with: `taller than average`, `before their father was born`.
+
+FORMS: tuple[Literal["average", "median"], ...] = ("average", "median")
+
+
+def beside_told(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `before their father was born`, `above the average`, of a property that was named before."""
+    if not facts.is_measured:
+        return
+    for before in sign(context, place, of_dates=facts.kind != "number"):
+        if " ".join(context.words[place : before.last]) in ENGLISH.phrases["of others"]:
+            yield from than_told(context, before.last, facts, nodes, before.value)
+
+
+def than_told(
+    context: Context, place: int, facts: PropertyFacts, nodes: NodeSet, comparison: Comparison
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `[taller than] the average`, `[older than] their boss`."""
+    told_by = (_average, _of_theirs, _of_another)
+    for told in (told for by in told_by for told in by(context, place, facts, nodes)):
+        yield Parse(told.last, nodes.that(Valued(facts.name, comparison, told.value)), told.cost)
+
+
+def _average(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[Told]]:
+    """Yield `the average`, `the median height`, `the average tower`; of which things is to be known."""
+    begin = context.skip(place)
+    for form in FORMS:
+        last = context.end_of(begin, form)
+        if last is None:
+            continue
+        own = [unit.last for unit in context.units.properties.get(last, ()) if unit.property == facts.name]
+        end = max(own, default=last)
+        of = context.end_of(end, "of all the") if end > last else None
+        for head in heads_at(context, end if of is None else of):
+            if head.value.types & facts.types and not head.value.named and head.value.best is None:
+                yield Parse(head.last, Told(facts.name, head.value, form), head.cost)
+        types = context.relations.types_of(nodes) & facts.types
+        if not nodes.conditions and nodes.best is None and len(types) == 1:
+            yield Parse(end, Told(facts.name, NodeSet(types), form), 0.1)
+
+
+def _of_theirs(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[Told]]:
+    """Yield `their boss`, `that of their boss`, `their father was born`: what an edge leads to from each of them."""
+    begin = context.end_of(place, "that of") or place
+    if context.at(begin) not in WORDS["theirs"] or _is_of_two(context, begin, facts):
+        return
+    for last, relation in _had(context, begin + 1, nodes):
+        for name, end, cost in _others(context, last, facts, relation.target):
+            yield Parse(end, Told(name, relation.target, kinds=relation.kinds), cost)
+        if facts.types & context.relations.types_of(relation.target):
+            end = context.possessive(last) or context.skip(last, WORDS["asking"])
+            yield Parse(end, Told(facts.name, relation.target, kinds=relation.kinds), 0.05)
+
+
+def _is_of_two(context: Context, place: int, facts: PropertyFacts) -> bool:
+    """Return whether `their` may be of two things: `employees whose boss earns more than their father`."""
+    owned = [at + 1 for at in range(place) if context.end_of(at, "whose") is not None]
+    return any(all(unit.property != facts.name for unit in context.units.properties.get(at, ())) for at in owned)
+
+
+def _of_another(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[Told]]:
+    """Yield `[before] X was born`: what a named node has for another property."""
+    for named in context.nodes(place):
+        for name, end, cost in _others(context, named.last, facts, named.value) if len(named.value.named) == 1 else ():
+            if name != facts.name:
+                yield Parse(end, Told(name, named.value), named.cost + cost)
+
+
+def _others(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[tuple[str, int, float]]:
+    """Yield the properties of nodes that are named behind them and can be compared: `was born`, `died`, `'s salary`."""
+    behind = context.possessive(place) or context.skip(place, WORDS["asking"])
+    for unit in context.units.properties.get(behind, ()):
+        other = context.lexicon.properties[unit.property]
+        is_alike = other.kind == facts.kind or {other.kind, facts.kind} <= {"year", "date"}
+        if is_alike and other.types & context.relations.types_of(nodes) and (behind > place or other.kind != "number"):
+            yield other.name, unit.last, unit.cost
+
+
+def _had(context: Context, place: int, nodes: NodeSet) -> Iterator[tuple[int, Relation]]:
+    """Yield where words end for what each of some nodes has, and how it is joined to them: `boss`, `department`."""
+    for unit in context.units.edges.get(place, ()):
+        for relation in noun_had(context, nodes, unit, NodeSet()):
+            yield unit.last, relation
+    for head in heads_at(context, place):
+        if head.value.types and not head.value.conditions and head.value.best is None:
+            for relation in context.relations.unnamed(nodes, "", head.value, Voice.HAS_NOUN):
+                if not relation.target.is_between:
+                    yield head.last, relation
+
+
+# =========================================================================================================== properties
+# Properties with what is said of them: `height over 5 m`, `country is not Belgium`, `capacity unknown`.
 
 _MOST_VALUES = 5  # in a row: `green, red or blue`
 
@@ -152,3 +265,458 @@ def any_value(
         for other in context.units.values.get(context.skip(begin), ()) if begin is not None else ():
             if other.property == unit.property and are_all in (None, mode):
                 yield from any_value(context, other, nodes, cost, values, are_all=mode)
+
+
+# ============================================================================================================== amounts
+# Amounts of a property that is not named: `over 100 MB`, `before 1800`, `between 5 and 8 m tall`, `over 8 abv`.
+
+
+def amount_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
+    yield from _range(context, place, nodes)
+    yield from _bare(context, place, nodes)
+    begin = context.starts(place, "of", "dating from", "dating", "from", "dated") or place
+    for start in dict.fromkeys((place, begin)):
+        for comparison in sign(context, start, of_dates=True):
+            amount = context.units.quantities.get(context.skip(comparison.last, ("the", "year")))
+            if amount is not None:
+                if amount.is_year and amount.unit is None and context.at(start) in WORDS["of sizes"]:
+                    context.complain(start, f"{context.at(start)!r} compares what? name the property")
+                is_own = context.at(place) in ("from", "dating") and (start > place or context.at(amount.last) == "or")
+                yield from _unnamed(context, start, nodes, amount, is_own=is_own)
+                yield from _with_adjective(context, start, nodes, amount)
+                yield from _named_behind(context, start, nodes, amount)
+
+
+# ---------------------------------------------------------------------------------------------------- one amount
+def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `20 m deep`, `20 m deep or more`, `38 berths or more`: nothing stands before the amount."""
+    amount = context.units.quantities.get(place)
+    if amount is None:
+        return
+    named = [(facts, last, cost) for facts, last, cost in properties_named(context, amount.last, nodes)]
+    adjective = ENGLISH.adjectives.get(context.at(amount.last))
+    facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
+    if facts is not None and amount.unit is not None:
+        named.append((facts, amount.last + 1, 0.0))
+    for facts, last, cost in named:
+        for parse in compared(context, place, facts):
+            valued = parse.value[0]
+            if parse.last != amount.last or len(parse.value) > 1 or not isinstance(valued, Valued):
+                continue
+            if facts.kind == "number":
+                yield Parse(last, nodes.that(valued), cost + 0.1)
+            for comparison in AT_LEAST_OR_MOST:
+                end = behind_amount(context, last, comparison)
+                if end is not None:
+                    yield Parse(end, nodes.that(replace(valued, comparison=comparison)), cost)
+
+
+def _unnamed(
+    context: Context, place: int, nodes: NodeSet, amount: Quantity, *, is_own: bool = False
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 100 MB`, `before 1800`; complain where several properties are told so.
+
+    "Who received it before 1984" is not about when they were born; `from before 1984` is about their own time.
+    """
+    fitting = _told_in(context, place, amount, replace(nodes, conditions=()) if is_own and nodes.types else nodes)
+    begin = context.starts(amount.last, "in", "of", "for") or amount.last
+    if not fitting or any(properties_named(context, begin, nodes)):
+        return
+    if len(fitting) == 1:
+        for parse in (
+            *compared(context, place, fitting[0]),
+            *compared_twice(context, place, fitting[0]),
+        ):
+            _note_dates(context, place, parse.value)
+            yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.15)
+    else:
+        names = ", ".join(facts.name for facts in fitting)
+        context.complain(place, f"{names} may be meant: name one of them")
+
+
+def _told_in(context: Context, place: int, amount: Quantity, nodes: NodeSet) -> list[PropertyFacts]:
+    """Return the properties that are told in the unit of an amount, or in years where it may be one."""
+    own = properties_of(context, nodes)
+    if amount.unit is not None:
+        dimension, _ = UNITS[amount.unit]
+        shares = [
+            facts for facts in own if dimension == "share" and not WORDS["told in percent"].isdisjoint(facts.stems)
+        ]
+        return shares or [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
+    if context.at(place) in WORDS["of sizes"]:
+        return []  # "under 1000" is no time
+    if (amount.is_year or amount.span is not None) and not nodes.conditions:
+        return [facts for facts in own if facts.kind in ("year", "date")]
+    return []
+
+
+def _with_adjective(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 300 metres long`, `between 5 and 8 m tall`: an adjective is behind the last amount."""
+    adjective = ENGLISH.adjectives.get(context.at(amount.last))
+    facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
+    for parse in compared(context, place, facts) if facts is not None else ():
+        if parse.last == amount.last:
+            yield Parse(amount.last + 1, nodes.that(*parse.value), parse.cost)
+
+
+def _named_behind(context: Context, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
+    """Yield `over 8 abv`, `more than 300 m high`: a property is named behind the amount."""
+    begin = context.starts(amount.last, "in", "of", "for") or amount.last
+    for facts, last, cost in properties_named(context, begin, nodes):
+        for parse in compared(context, place, facts):
+            if parse.last == amount.last:
+                yield Parse(last, nodes.that(*parse.value), cost + parse.cost)
+
+
+def _note_dates(context: Context, place: int, conditions: Iterable[Condition]) -> None:
+    """Note that nothing but an amount said these conditions."""
+    context.bare_dates.update(dict.fromkeys(conditions, place))
+
+
+# ---------------------------------------------------------------------------------------------------- two amounts
+def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
+    quantities = context.units.quantities
+    begin = context.starts(place, "between", "from")
+    low = quantities.get(begin if begin is not None else place)
+    middle = context.starts(low.last, "and", "to") if low is not None else None
+    high = quantities.get(middle) if middle is not None else None
+    if middle is None or high is None:
+        return
+    yield from _with_adjective(context, place, nodes, high)
+    if not high.is_year and high.unit is None:
+        return
+    own = properties_of(context, nodes)
+    fitting = [facts for facts in own if (facts.kind in ("year", "date")) == high.is_year]
+    ranges = [parse for facts in fitting for parse in compared(context, place, facts) if parse.last >= high.last]
+    if not ranges and begin is None and len(fitting) == 1:
+        yield from _from_to(context, place, middle, nodes, fitting[0])
+    if len(ranges) == 1:
+        _note_dates(context, place, ranges[0].value)
+        yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
+
+
+def _from_to(
+    context: Context, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `1890 to 1899`, where no word says that it is a range."""
+    low, high = (next(compared(context, begin, facts), None) for begin in (place, middle))
+    if low is None or high is None:
+        return
+    limits = []
+    ends: tuple[tuple[Comparison, Parse[tuple[Condition, ...]]], ...] = ((">=", low), ("<=", high))
+    for comparison, parse in ends:
+        valued = parse.value[0]
+        if not isinstance(valued, Valued):
+            return
+        limits.append(Valued(facts.name, comparison, valued.value))
+    last = context.units.quantities[middle].last
+    _note_dates(context, place, limits)
+    yield Parse(last, nodes.that(*limits), 0.25)
+
+
+# =========================================================================================================== texts said
+# Texts that hold others: `whose title contains "salt"`, `with the word salt in the name`, `whose name mentions X`.
+
+_LONGEST = 4  # words of a text without quotation marks
+_BREAKING = WORDS["relative"] | WORDS["auxiliaries"] | {"and", "or", "but", "not", "with"}
+"""Words before which a text without quotation marks ends."""
+_EACH = 0.02  # cost of a word
+
+
+class _Told(NamedTuple):
+    """A text that is to be held, and what holds it."""
+
+    property: str
+    text: str
+    last: int
+    cost: float
+    is_sure: bool
+    """It is known where the text ends; else some node is to have it."""
+
+
+def text_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `whose title contains X`, `with the word X in the title`."""
+    begin = context.end_of(place, "whose text") or place
+    for name, behind, cost in _texts_named(context, begin, nodes):
+        holds, lacks = context.end_of(behind, "contains"), context.end_of(behind, "does not contain")
+        text = holds or lacks
+        if text is not None:
+            is_word = not WORDS["word of text"].isdisjoint(context.words[behind:text])
+            for last, said in _texts(context, text):
+                is_sure = " " not in said or context.reading.words[text].is_quoted
+                told = _Told(name, said, last, cost + _EACH * (last - text), is_sure)
+                yield from _held(context, nodes, told, is_word=is_word, is_denied=lacks is not None)
+    word, bare = context.end_of(place, "with word"), context.end_of(place, "with text")
+    for first in filter(None, (bare, word)):
+        for last, said in _texts(context, first):
+            if first == bare and _says_something(context, first, last):
+                continue  # "customers with orders in the city"
+            where = context.end_of(last, "in text")
+            for name, behind, cost in _texts_named(context, where, nodes) if where is not None else ():
+                told = _Told(name, said, behind, cost, is_sure=first == word or context.reading.words[first].is_quoted)
+                yield from _held(context, nodes, told, is_word=first == word, is_denied=False)
+
+
+def _held(context: Context, nodes: NodeSet, told: _Told, *, is_word: bool, is_denied: bool) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes that hold a text; nothing where a word is asked for that is a part of longer words as well."""
+    word = re.compile(rf"(?<!\w){re.escape(told.text.casefold())}(?!\w)")
+    holding = [text for text in _values(context, nodes, told.property) if told.text.casefold() in text]
+    if is_word and not all(map(word.search, holding)):
+        context.complain(told.last, f"{told.text!r} is a part of longer words as well: write it in quotation marks")
+        return
+    if not holding and not told.is_sure:
+        return  # more than the text may have been taken
+    yield Parse(told.last, nodes.that(Valued(told.property, "contains", told.text, is_denied)), told.cost + 0.05)
+
+
+def _values(context: Context, nodes: NodeSet, name: str) -> list[str]:
+    """Return the texts that nodes have for a property, or their names, folded."""
+    arrays, types = context.lexicon.graph.arrays, context.relations.types_of(nodes)
+    rows = np.flatnonzero(np.isin(arrays.node_types, list(types)))
+    if name in arrays.properties.names:
+        values = arrays.properties.values(name, rows.astype(np.int32))
+    else:
+        values = [arrays.names[row] for row in rows.tolist()]
+    every = (one for value in values for one in (value if isinstance(value, list) else [value]))
+    return [value_text(one).casefold() for one in every if one is not None]
+
+
+def _says_something(context: Context, first: int, last: int) -> bool:
+    """Return whether words that stand in no quotation marks are a kind, an edge or a property."""
+    units = context.units
+    said = (*units.types.items(), *units.properties.items(), *units.edges.items())
+    is_said = any(first <= place < last and own for place, own in said)
+    return is_said and not context.reading.words[first].is_quoted
+
+
+def _texts_named(context: Context, place: int, nodes: NodeSet) -> Iterator[tuple[str, int, float]]:
+    """Yield the properties that hold texts and are named here, with where that ends; a node's name is one."""
+    begin, is_named = context.skip(place), False
+    for facts, last, cost in properties_named(context, begin, nodes):
+        if facts.kind == "text":
+            is_named = True
+            yield facts.name, last, cost
+    if not is_named and context.at(begin) in WORDS["name of node"]:
+        yield NAME, begin + 1, 0.1
+
+
+def _texts(context: Context, place: int) -> Iterator[tuple[int, str]]:
+    """Yield the texts that begin here: what stands in quotation marks, or a few words."""
+    words, last = context.reading.words, place
+    if place >= context.end:
+        return
+    if words[place].is_quoted:
+        while last < context.end and words[last].is_quoted:
+            last += 1
+        yield last, context.reading.surface(place, last)
+        return
+    for last in range(place + 1, min(context.end, place + _LONGEST) + 1):
+        is_over = last - 1 > place and (words[last - 1].after_comma or words[last - 1].text in _BREAKING)
+        if words[last - 1].is_quoted or is_over:
+            return
+        if all(word.is_stop for word in words[place:last]):
+            continue  # "have the members": no text
+        if '"' not in (text := context.reading.surface(place, last)):
+            yield last, text.strip("'“”‘’`")
+
+
+def said_within(words: list[str], held: frozenset[str]) -> set[str]:
+    """Return the words that may be of a text that is to be held: they are written as they are meant."""
+    return {word for at, before in enumerate(words) if before in held for word in words[at + 1 : at + 1 + _LONGEST]}
+
+
+# =============================================================================================================== traits
+# Values that nodes have: `founded before 1800`, `taller than 50 m`, `weighs over 5 kg`, `is the oldest`.
+
+_BEGINNING = WORDS["ages"] | WORDS["begun"]
+
+
+def trait_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
+    if context.at(place) in WORDS["showing"]:
+        for named in properties_named(context, place + 1, nodes):
+            yield from property_said(context, named, nodes)
+    for named in properties_named(context, context.skip(place, WORDS["stating"]), nodes):
+        yield from property_said(context, named, nodes)
+        if named.facts.kind == "boolean" and named.cost == 0:  # harbours that freeze are not `ice_free`
+            yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", named.facts.true)), named.cost)
+    yield from _beyond(context, place, nodes)
+    yield from _as_much(context, place, nodes)
+    yield from _times(context, place, nodes)
+    yield from _verb(context, place, nodes)
+    yield from _in_a_way(context, place, nodes)
+    yield from amount_said(context, place, nodes)
+    articles = ("a", "an", "the", "either", "both")
+    begin = context.end_of(place, "made of") or context.skip(place, articles)
+    for unit, owners in values_at(context, begin, nodes):
+        if context.lexicon.properties[unit.property].kind != "number":
+            yield from any_value(context, unit, owners, unit.cost + 0.15)
+    yield from _superlative(context, place, nodes)
+    yield from _begun(context, place, nodes)
+
+
+# ------------------------------------------------------------------------------------------------- adjectives
+def _beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `taller than 50 m`, `older than X`, `more expensive than any other`, `go faster than 30 knots`."""
+    place = context.skip(place, WORDS["moving"])
+    for parse in adjective(context, place):
+        meant, is_more = parse.value
+        facts = compared_by(context, meant, nodes, place)
+        than = context.starts(parse.last, "than")
+        if facts is None or than is None:
+            continue
+        ascending = meant.ascending == is_more
+        if meant.is_age and facts.kind == "number":
+            ascending = not ascending
+        yield from _beyond_all(context, than, nodes, facts, ascending=ascending)
+        yield from _beyond_amount(context, than, nodes, facts, ascending=ascending)
+        yield from _beyond_another(context, than, nodes, facts, ascending=ascending)
+        yield from than_told(context, than, facts, nodes, ">" if ascending else "<")
+
+
+def _beyond_all(
+    context: Context, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `[taller than] any other`, `[taller than] all other towers`: a superlative."""
+    others = context.end_of(place, "all others")
+    if others is not None and nodes.best is None:
+        best = Best(Measure(property=facts.name), ascending)
+        yield Parse(kind_behind(context, others), replace(nodes, best=best), 0.0)
+
+
+def _beyond_amount(
+    context: Context, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `[taller than] 50 m`, `[older than] the year 1800`."""
+    if context.skip(place, ("the", "year", "a")) in context.units.quantities:
+        for parse in compared(context, place, facts):
+            condition = _turned(parse.value[0], ascending=ascending)
+            yield Parse(parse.last, nodes.that(condition), parse.cost)
+
+
+def _beyond_another(
+    context: Context, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `[taller than] X`."""
+    for other in another(context, place, context.relations.types_of(nodes) & facts.types):
+        value = context.lexicon.number(facts, other.value)
+        if value is not None:
+            valued = Valued(facts.name, ">" if ascending else "<", value)
+            yield Parse(other.last, nodes.that(valued), other.cost + 0.05)
+
+
+def _as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `as tall as X`, `at least as tall as X`; what is not as tall as X is less tall."""
+    begin = context.starts(place, "at least as", "exactly as", "precisely as", "just as", "equally as", "as")
+    word = context.at(begin) if begin is not None else ""
+    than = context.starts(begin + 1, "as") if begin is not None and word in ENGLISH.adjectives else None
+    facts = compared_by(context, ENGLISH.adjectives[word], nodes, place) if than is not None else None
+    if than is None or facts is None:
+        return
+    is_denied = context.at(place - 1) in WORDS["denials"]
+    is_least = context.at(place) == "at" or (is_denied and context.at(place) == "as")
+    ascending = ENGLISH.adjectives[word].ascending != (ENGLISH.adjectives[word].is_age and facts.kind == "number")
+    for other in another(context, than, context.relations.types_of(nodes) & facts.types):
+        value = context.lexicon.number(facts, other.value)
+        if value is not None:
+            valued = Valued(facts.name, "=" if not is_least else ">=" if ascending else "<=", value)
+            excluded = () if is_denied else (but_not(other.value),)
+            yield Parse(other.last, nodes.that(valued, *excluded), other.cost)
+
+
+def _times(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `more than twice as long as X`, `over double the duration of X`."""
+    times = factor(context, place)
+    if times is None:
+        return
+    for facts in properties_of(context, nodes):
+        if facts.kind == "number":
+            for parse in compared(context, place, facts, default=None):
+                if parse.last > times.last:
+                    yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.05)
+
+
+def _in_a_way(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `write in a serialist style`: a verb that says no more than the property behind it."""
+    for unit in context.units.edges.get(place, ()):
+        begin = context.starts(unit.last, "in a", "in an", "in the", "with a", "with an")
+        for value, owners in values_at(context, begin, nodes) if begin is not None else ():
+            for named in properties_named(context, value.last, owners):
+                if named.facts.name == value.property:
+                    valued = Valued(value.property, "=", value.value)
+                    yield Parse(named.last, owners.that(valued), named.cost + value.cost + 0.1)
+
+
+def _superlative(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `the oldest`, `tallest`, `the most expensive one`."""
+    if not nodes.types and not nodes.conditions:
+        return  # of what it is the largest has to be told
+    begin = context.skip(context.skip(place, WORDS["moving"]))
+    for parse in superlatives_at(context, begin):
+        best = best_of(context, nodes, parse.value, 1, begin)
+        if best is not None:
+            yield Parse(context.skip(parse.last, ("one", "of", "all", "them", "these")), best, 0.0)
+
+
+# ------------------------------------------------------------------------------------------------------ verbs
+def _verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `weighs over 5 kg`, `earns the most`: verbs that state a property."""
+    if place >= context.end:
+        return
+    stem = context.lexicon.vocabulary.stem
+    if context.reading.words[place].stem == stem("measure"):
+        yield from amount_said(context, place + 1, nodes)
+    for verb, words in ENGLISH.stating.items():
+        word = context.at(place)
+        if context.reading.words[place].stem != stem(verb) and ENGLISH.verb_of.get(word) != verb:
+            continue
+        if verb == "pay" and context.at(place - 1) not in WORDS["before paid"]:
+            continue  # who paid the most is not who is paid
+        stems = {stem(word) for word in words}
+        fitting = [facts for facts in properties_of(context, nodes) if stems.intersection(facts.stems)]
+        if len(fitting) != 1:
+            continue
+        for parse in (
+            *compared(context, place + 1, fitting[0]),
+            *compared_twice(context, place + 1, fitting[0]),
+        ):
+            last = property_again(context, parse.last, fitting[0])
+            last = context.skip(last, WORDS["occupants"])  # "hold over a hundred people"
+            yield Parse(last, nodes.that(*parse.value), parse.cost)
+        yield from beside_told(context, place + 1, fitting[0], nodes)
+        most = context.skip(place + 1)
+        is_more = ENGLISH.most.get(context.at(most))
+        if is_more is not None and nodes.best is None:
+            best = Best(Measure(property=fitting[0].name), is_more)
+            yield Parse(context.skip(most + 1, WORDS["occupants"]), replace(nodes, best=best), 0.0)
+
+
+def _begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `appeared before 1960`, `came out in 1990`; since when somebody does something is no date of theirs."""
+    dated = dated_property(context, nodes)
+    if (
+        dated is not None
+        and context.at(place) in _BEGINNING
+        and not (context.at(place) == "since" and nodes.conditions)
+    ):
+        begin = context.skip(place + 1, WORDS["behind beginning"])
+        named = NamedProperty(dated, begin, 0.1)
+        yield from property_ordered(context, named, begin, nodes)
+        for parse in (
+            *compared(context, begin, dated, default=None),
+            *compared_twice(context, begin, dated),
+        ):
+            yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.1)
+
+
+def _turned(condition: Condition, *, ascending: bool) -> Condition:
+    """Return the comparison of `taller than 5` from one that was read without its adjective."""
+    if (
+        isinstance(condition, Valued)
+        and isinstance(condition.value, float)
+        and condition.comparison in ("=", ">=", "<")
+    ):
+        return replace(condition, comparison=">" if ascending else "<")
+    return condition

@@ -1,4 +1,4 @@
-"""What an exact reading is: a set of nodes described by conditions, and what is asked of it.
+"""What an exact reading is, a set of nodes described by conditions and what is asked of it; and how it is executed.
 
     how many compounds treat migraine but not epilepsy
     Query("count", Nodes(types={Compound}, conditions=(Joined(treats, migraine), Joined(treats, epilepsy, negated))))
@@ -9,9 +9,29 @@ direction, as in `Adjacency`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.adjacency import shortest_paths
+from orienteer.graph.properties import COMPARE, number_of
+from orienteer.graph.store import LONGEST_PATH, Graph
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.query import plan
+from orienteer.query.budget import Budget
+from orienteer.query.columns import Numbers
+from orienteer.query.proof import Witness, witness
+from orienteer.query.sets import Sets, both
+from orienteer.query.store import Store
+from orienteer.records import JsonValue
+
+# ================================================================================================================ query
+# What an exact reading is: a set of nodes described by conditions, and what is asked of it.
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 ValueComparison: TypeAlias = Comparison | Literal["contains"]
@@ -254,3 +274,309 @@ def _edges_of(conditions: Iterable[Condition]) -> Iterator[int]:
         elif isinstance(condition, Either):
             for option in condition.options:
                 yield from _edges_of(option)
+
+
+# ============================================================================================================ execution
+# A query executed exactly: compiled to the query algebra, whose sets run over the arrays of a graph.
+
+_CONTRARY: Mapping[Comparison, Comparison] = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_TOTALS: Mapping[str, Callable[[NDArray[np.float64]], np.float64]] = {
+    "average": np.mean,
+    "sum": np.sum,
+    "median": np.median,
+}
+_MOST_ENDS = 5  # nodes of one name between which a path is looked for
+_PAIR = 4  # nodes that a comparison of two names, namesakes among them
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOutcome:
+    """What a query gives."""
+
+    rows: Rows
+    """The nodes that meet all conditions, ascending; of a superlative those in front, best first."""
+    value: int | float | bool | None = None
+    """The number, or yes or no, that is asked for; None where nodes are, or where nothing is told."""
+    missing: int = 0
+    """Nodes that an average, a sum or a superlative leaves out, for they have no value."""
+    table: tuple[tuple[str, float], ...] = ()
+    """For each group what it is called, and its number; the largest first."""
+
+
+class Executor:
+    """Executes queries over one graph."""
+
+    def __init__(self, graph: Graph, mask: Mask | None = None) -> None:
+        """Execute over a graph; of what is asked for keep the rows that `mask`, (nodes,), marks."""
+        self._graph, self._mask = graph, mask
+        self._sets = Sets(Store.of(graph), Budget())
+        self.conditions: dict[plan.NodeSet, Condition] = {}
+        """The conditions that were compiled, by what they became: a proof is put in words by them."""
+
+    def run(self, query: ExactQuery) -> QueryOutcome:
+        """Return the outcome of a query."""
+        if query.form == "compare":
+            return self._compare(query)
+        if query.form == "path":
+            return self._path(query)
+        rows, missing = self._asked(query.nodes)
+        if query.group is not None:
+            return self._grouped(query, rows)
+        if query.form in ("every", "share", "majority"):
+            return self._claimed(query, rows)
+        if query.form == "count":
+            return _outcome(rows, len(rows))
+        if query.form == "test":
+            is_untold = not len(rows) and self._is_untold(query.nodes)
+            return _outcome(rows, None if is_untold else bool(len(rows)), int(is_untold))
+        if query.form in _TOTALS:
+            return self._total(query, rows)
+        return _outcome(rows, None, missing)
+
+    def measured(self, rows: Collection[int], measure: Measure) -> NDArray[np.float64]:
+        """Return what is measured of each row: (rows,); NaN where it has no value."""
+        return self._sets.measured(np.array(rows, np.int64), self._measure(measure))
+
+    def proof(self, row: int, nodes: NodeSet) -> Witness:
+        """Return why a node is in a set, its place in a ranking left aside."""
+        return witness(self._sets, row, self._set(replace(nodes, best=None)))
+
+    def _asked(self, nodes: NodeSet) -> tuple[Numbers, int]:
+        """Return the rows that are asked for, of a superlative those in front, and how many have no value for it."""
+        rows = self._sets.rows(self._set(replace(nodes, best=None)))
+        if self._mask is not None:
+            rows = rows[self._mask[rows]]
+        if nodes.best is None:
+            return rows, 0
+        front, missing = self._sets.front(rows, self._best(plan.Every(), nodes.best))
+        if missing and nodes.named and len(rows) <= _PAIR:  # of two, one is not told: nobody can say
+            front = rows[:0]
+        return front, missing
+
+    def _total(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
+        """Return the average or the sum of a measure, over the nodes that have it."""
+        assert query.measure is not None
+        values = self._numbers(rows, query.measure)
+        present = values[~np.isnan(values)]
+        if not len(present):
+            return _outcome(rows, 0 if query.measure.are_edges else None, len(values))
+        total = float(_TOTALS[query.form](present))
+        return _outcome(rows, int(total) if total == int(total) else total, len(values) - len(present))
+
+    def _numbers(self, rows: Numbers, measure: Measure) -> NDArray[np.float64]:
+        """Return what is measured of rows: (rows,); of a property of edges what each edge has: (edges,)."""
+        if not is_of_edges(measure):
+            return self._sets.measured(rows, self._measure(measure))
+        return np.array([number_of(value) for _, value in self.edge_values(rows, measure)], np.float64)
+
+    def edge_values(self, rows: Numbers, measure: Measure) -> list[tuple[int, JsonValue]]:
+        """Return what edges have for a property that lead from rows to a set, each with its row; None for nothing."""
+        assert measure.property is not None
+        assert measure.target is not None
+        target, found = self._sets.mask(self._set(measure.target)), list[tuple[int, JsonValue]]()
+        for walked in self._sets.store.around(rows, _hop(measure), self._sets.budget):
+            near, at = (part[target[walked.far]] for part in (walked.near, walked.at))
+            values = self._sets.store.read("edge", measure.property, at).values()
+            found += zip(rows[near].tolist(), values, strict=True)
+        return found
+
+    def _is_untold(self, nodes: NodeSet) -> bool:
+        """Return whether named nodes have no value for a property that they are asked about."""
+        named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
+        return named is not None and any(
+            isinstance(condition, Valued)
+            and not np.isin(named.rows, self._sets.rows(plan.Has(condition.property))).any()
+            for condition in nodes.conditions
+        )
+
+    def _grouped(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
+        """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
+        assert query.group is not None
+        arrays = self._graph.arrays
+        members: dict[str, list[int]] = {}
+        if query.group.property is not None:
+            for row, value in zip(
+                rows.tolist(), arrays.properties.values(query.group.property, rows.astype(np.int32)), strict=True
+            ):
+                for item in value if isinstance(value, list) else [value]:
+                    if item is not None:
+                        members.setdefault(str(item), []).append(row)
+        elif query.group.target is None:
+            members = {self._called(row): [row] for row in rows.tolist()}
+        else:
+            hop, target = (
+                _hop(query.group),
+                self._sets.mask(self._set(query.group.target or NodeSet())),
+            )
+            pairs = {
+                (int(far), int(rows[near]))
+                for walked in self._sets.store.around(rows.astype(np.int64), hop, self._sets.budget)
+                for near, far in zip(walked.near.tolist(), walked.far.tolist(), strict=True)
+                if target[far]
+            }
+            for far, row in sorted(pairs):
+                members.setdefault(self._called(far), []).append(row)
+        table, told = [], set[int]()
+        for name, own in members.items():
+            if query.measure is None:
+                told.update(own)
+                table.append((name, float(len(set(own)))))
+                continue
+            values = self._numbers(np.array(own, np.int64), query.measure)
+            told.update(np.array(own)[~np.isnan(values)].tolist())
+            values = values[~np.isnan(values)]
+            if len(values) and not (query.measure.are_edges and not values.any()):
+                table.append((name, float(_TOTALS[query.form](values))))
+        ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
+        return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), ordered)
+
+    def _called(self, row: int) -> str:
+        """Return a node's name, with its id where others of its type are called so."""
+        arrays = self._graph.arrays
+        name, kind = arrays.names[row], arrays.node_types[row]
+        namesakes = [link.row for link in arrays.name_index.called(name) if arrays.node_types[link.row] == kind]
+        return name if len(namesakes) < 2 else f"{name} ({arrays.ids[row]})"
+
+    def _path(self, query: ExactQuery) -> QueryOutcome:
+        """Return the nodes of a shortest path between two sets, in its order; none if all are too long."""
+        assert query.other is not None
+        ends = (self._sets.rows(self._set(nodes)).tolist()[:_MOST_ENDS] for nodes in (query.nodes, query.other))
+        found = (
+            path
+            for start, end in product(*ends)
+            for path in shortest_paths(self._sets.store.adjacency, start, end, most_edges=LONGEST_PATH, k=1)
+        )
+        return _outcome(np.array(min(found, key=len, default=()), np.int64))
+
+    def _compare(self, query: ExactQuery) -> QueryOutcome:
+        assert query.other is not None
+        assert query.measure is not None
+        sides = [self._sets.rows(self._set(nodes)) for nodes in (query.nodes, query.other)]
+        measured = [self._sets.measured(rows, self._measure(query.measure)) for rows in sides]
+        values, others = (numbers[~np.isnan(numbers)] for numbers in measured)  # of namesakes, those that have it
+        rows = np.union1d(*sides)
+        if len(values) != 1 or len(others) != 1:
+            return _outcome(rows, None, 1)
+        return _outcome(rows, bool(values[0] > others[0] if query.descending else values[0] < others[0]))
+
+    def _claimed(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
+        """Return whether all nodes of a set meet further conditions, or most of them; or how many in a hundred do.
+
+        Where not all do, the rows are those that do not. Nothing is told where the nodes that have no value might
+        decide it; nor of a set without nodes.
+        """
+        meeting, failed = rows, rows[:0]
+        for condition in query.claimed:
+            meeting = self._sets.keep(meeting, self._condition(condition))
+            failed = np.union1d(failed, self._sets.keep(rows, self._condition(negated(condition))))
+        untold = len(rows) - len(np.union1d(meeting, failed))
+        if query.form == "share":
+            return _outcome(meeting, 100 * len(meeting) / len(rows) if len(rows) else None, untold)
+        if query.form == "majority" and len(rows):
+            is_most, may_be = 2 * len(meeting) > len(rows), 2 * (len(meeting) + untold) > len(rows)
+            return _outcome(meeting, is_most if is_most == may_be else None, untold)
+        if len(failed):
+            return _outcome(failed, False)
+        if not len(rows) or len(meeting) < len(rows):
+            return _outcome(rows, None, len(rows) - len(meeting))
+        return _outcome(rows, True)
+
+    # What the records of a reading are in the algebra.
+
+    def _set(self, nodes: NodeSet) -> plan.NodeSet:
+        base = both(plan.Every(nodes.types), *map(self._condition, nodes.conditions))
+        return base if nodes.best is None else self._best(base, nodes.best)
+
+    def _best(self, base: plan.NodeSet, best: Best) -> plan.Best:
+        return plan.Best(base, self._measure(best.measure), best.descending, best.first, best.skipped)
+
+    def _measure(self, measure: Measure) -> plan.Measure:
+        if measure.target is None:
+            return plan.Measure(measure.property)
+        return plan.Measure(None, _hop(measure), self._set(measure.target), measure.are_edges)
+
+    def _condition(self, condition: Condition) -> plan.NodeSet:
+        """Return the nodes that meet a condition; of one that is denied, those that are known not to meet it."""
+        nodes = self._denied(condition) if condition.negated else self._met(condition)
+        self.conditions[nodes] = condition
+        return nodes
+
+    def _met(self, condition: Condition) -> plan.NodeSet:
+        match condition:
+            case Among(rows=rows):
+                return plan.Among(tuple(rows))
+            case Filled(property=name):
+                return plan.Has(name)
+            case Valued(property=name, comparison="contains", value=str(value)):
+                return plan.Meets(name, "contains", value)
+            case Valued(value=Told()):
+                return self._beside(condition)
+            case Valued():
+                return _compared(condition)
+            case Either(options=options):
+                return plan.Either(tuple(both(*map(self._condition, option)) for option in options))
+        hop, target = _hop(condition), self._set(condition.target)
+        if condition.extent != "some":
+            within = plan.Every(condition.target.types) if condition.extent == "only" else None
+            return plan.Covering(hop, target, within)
+        if condition.comparison is not None:
+            return plan.Counted(hop, target, condition.comparison, condition.number, condition.are_edges)
+        return plan.Leads(hop, target)
+
+    def _denied(self, condition: Condition) -> plan.NodeSet:
+        if isinstance(condition, Either):
+            # Some part of every option does not hold.
+            options = (plan.Either(tuple(self._condition(negated(part)) for part in o)) for o in condition.options)
+            return both(*options)
+        if isinstance(condition, Joined) and condition.comparison is not None:
+            # `not fewer than 2` has edges to show, as `at least 2` has.
+            return self._met(replace(condition, negated=False, comparison=_CONTRARY[condition.comparison]))
+        # A node without a value is not known to differ.
+        if isinstance(condition, Valued) and isinstance(condition.value, Told):
+            ways: tuple[Comparison, ...] = ("<", ">=")  # whatever is told of both
+            told = plan.Either(tuple(self._beside(replace(condition, comparison=one)) for one in ways))
+            return plan.Without(told, self._beside(condition))
+        has = isinstance(condition, Valued) and condition.property in self._graph.arrays.properties.names
+        base = plan.Has(condition.property) if has and isinstance(condition, Valued) else plan.Every()
+        return plan.Without(base, self._met(negated(condition)))
+
+    def _beside(self, condition: Valued) -> plan.NodeSet:
+        """Return the nodes whose value compares so with one that the graph tells; none of those without either."""
+        told = condition.value
+        assert isinstance(told, Told)
+        rows, properties = self._sets.rows(self._set(told.nodes)), self._sets.store.properties
+        if not told.kinds:
+            values = self._sets.measured(rows, plan.Measure(told.property))
+            values = values[~np.isnan(values)]
+            if not len(values) or (told.form == "value" and len(np.unique(values)) > 1):
+                return plan.Among(())
+            value = float(_TOTALS["average" if told.form == "value" else told.form](values))
+            return _compared(replace(condition, value=value))
+        own, hop = self._sets.rows(plan.Has(condition.property)), plan.Hop(frozenset(told.kinds))
+        numbers, target = (
+            properties.numbers(condition.property, own.astype(np.int32)),
+            self._sets.mask(self._set(told.nodes)),
+        )
+        meeting = np.zeros(len(own), np.bool_)
+        for walked in self._sets.store.around(own, hop, self._sets.budget):
+            others = properties.numbers(told.property, walked.far.astype(np.int32))
+            with np.errstate(invalid="ignore"):
+                is_met = COMPARE[condition.comparison](numbers[walked.near], others) & ~np.isnan(numbers[walked.near])
+            meeting[walked.near[is_met & ~np.isnan(others) & target[walked.far]]] = True
+        return plan.Among(tuple(own[meeting].tolist()))
+
+
+def _hop(edges: Joined | Measure) -> plan.Hop:
+    """Return the edges that a relation goes by, with what they are to meet."""
+    where = (plan.Without(plan.Every(), _compared(one)) if one.negated else _compared(one) for one in edges.where)
+    return plan.Hop(frozenset(edges.kinds), tuple(where))
+
+
+def _compared(condition: Valued) -> plan.Compared:
+    assert condition.comparison != "contains", "texts within texts are met, and not compared"
+    assert not isinstance(condition.value, Told), "a value that is told is compared by the rows"
+    return plan.Compared(condition.property, condition.comparison, condition.value)
+
+
+def _outcome(rows: Numbers, value: int | float | bool | None = None, missing: int = 0) -> QueryOutcome:
+    return QueryOutcome(rows.astype(np.int32), value, missing)

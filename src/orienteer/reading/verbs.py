@@ -1,24 +1,251 @@
-"""Verbs with what they lead to: `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind more than 8 genes`."""
+"""Verbs with what they lead to: `treat X and Y`, `brewed by X`, `treats the most diseases`, `in Belgium`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
-from orienteer.reading.comparisons import count
-from orienteer.reading.context import Context, Parse
-from orienteer.reading.edge_labels import Voice
-from orienteer.reading.edge_words import SYNONYM
-from orienteer.reading.edges_said import as_rows, rows_done
-from orienteer.reading.joints import any_of, are_single, condition, contrary, joined, joined_together
-from orienteer.reading.lexicon import EdgeUnit
-from orienteer.reading.objects import Objects, objects_at
-from orienteer.reading.others import openings
-from orienteer.reading.query import Condition, Joined, NodeSet
-from orienteer.reading.rankings import most_done
-from orienteer.reading.units import KindVerb
-from orienteer.reading.vocabulary import WORDS
+from orienteer.reading.comparisons import compared, compared_twice, count, openings, superlatives_at
+from orienteer.reading.edges import (
+    all_joined,
+    any_of,
+    are_single,
+    as_rows,
+    complain_of_many,
+    condition,
+    contrary,
+    denied,
+    joined,
+    joined_together,
+    measured,
+    most,
+    rows_done,
+)
+from orienteer.reading.lexicon import SYNONYM, EdgeUnit, KindVerb, ValueUnit
+from orienteer.reading.nouns import Objects, heads_at, names_at, noun_had, objects_at
+from orienteer.reading.properties import (
+    any_value,
+    dated_property,
+    kind_behind,
+    properties_named,
+    property_said,
+    values_at,
+)
+from orienteer.reading.query import Best, Condition, Extent, Joined, Measure, NodeSet
+from orienteer.reading.relations import Relation, Voice
+from orienteer.reading.rules import Context, Parse
+from orienteer.reading.vocabulary import ENGLISH, WORDS
+
+# ============================================================================================================= rankings
+# What nodes are ranked by: `treats the most diseases`, `with the highest fee`, `do the most packages depend on`.
+# ---------------------------------------------------------------------------------------------------- measures
+
+
+def measures_at(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
+    """Yield what nodes are ranked by: a property, or a number of things."""
+    begin = context.skip(place, WORDS["articles of numbers"])
+    for facts, last, cost in properties_named(context, begin, nodes):
+        if facts.is_measured:
+            yield Parse(last, Measure(property=facts.name), cost)
+    begin = context.starts(begin, "number of", "count of", "how many") or begin
+    yield from _related_kinds(context, begin, nodes)
+    for head in heads_at(context, begin):
+        yield from _things_had(context, head, nodes)
+        yield from _things_done(context, head, nodes)
+    for unit in context.units.edges.get(begin, ()):
+        for relation in noun_had(context, nodes, unit, NodeSet()):
+            yield measured(
+                relation,
+                unit.last,
+                0.1,
+                are_edges=context.relations.are_rows(relation.kinds, context.at(unit.last - 1)),
+            )
+
+
+def _related_kinds(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
+    """Yield `associated genes`."""
+    for unit in context.units.edges.get(place, ()):
+        for head in heads_at(context, unit.last):
+            for relation in noun_had(context, nodes, unit, head.value):
+                yield measured(relation, head.last, head.cost)
+
+
+def _things_had(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
+    """Yield `genes`, `genes that cause X`, `genes they have`."""
+    for counted in context.described(head):
+        for relation in _counting(context, nodes, counted.value):
+            last = context.starts(counted.last, "count", "they have", "it has") or counted.last
+            yield measured(relation, last, counted.cost)
+
+
+def _counting(context: Context, nodes: NodeSet, counted: NodeSet) -> Iterator[Relation]:
+    """Yield the relation of nodes to what they have so many of: an edge joins them."""
+    return (one for one in context.relations.unnamed(nodes, "with", counted) if not one.target.is_between)
+
+
+def _things_done(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
+    """Yield `diseases they treat`, `packages it depends on`."""
+    behind = context.skip(head.last, WORDS["auxiliaries"] | WORDS["relative"] | {"they", "it"})
+    for unit in context.units.edges.get(behind, ()):
+        for relation in context.relations.named(nodes, unit.edges, Voice.SUBJECT, head.value):
+            yield measured(relation, unit.last + (context.at(unit.last) in WORDS["behind verbs"]), head.cost)
+        there = context.skip(unit.last, WORDS["all prepositions"])
+        if context.at(there) in WORDS["there"]:  # "ships that call there"
+            for relation in context.relations.named(nodes, unit.edges, Voice.OBJECT, head.value):
+                yield measured(relation, there + 1, head.cost)
+
+
+# ------------------------------------------------------------------------------------------------- superlatives
+def most_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Voice) -> Iterator[Parse[NodeSet]]:
+    """Yield `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
+    begin = context.skip(place)
+    word = context.at(begin)
+    is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
+    if is_more is None or nodes.best is not None:
+        return
+    number = context.starts(begin + 1, "number of", "count of")
+    if number is None and word not in WORDS["counting things"]:
+        return  # "the largest ship" is one, and no number of ships
+    begin = number or begin + 1
+    for noun in rows_done(context, begin, nodes, verb, frame):
+        yield most(noun.value, noun.last, noun.cost, descending=is_more, are_edges=True)
+    heads = heads_at(context, begin)
+    counted = [further for head in heads for further in context.described(head)]
+    for head in counted if heads else [Parse(begin, NodeSet(), 0.2)]:
+        last = head.last if word in ENGLISH.most else _than_others(context, head.last)
+        relation = next(context.relations.named(nodes, verb.edges, frame, head.value), None)
+        if relation is not None and last is not None:
+            yield most(relation, last, head.cost, descending=is_more)
+
+
+def _than_others(context: Context, place: int) -> int | None:
+    """Return where `than any other company` ends; None where nothing is compared with all others."""
+    than = context.starts(place, "than")
+    others = (
+        context.starts(than, *ENGLISH.phrases["all others"], *ENGLISH.phrases["anyone else"])
+        if than is not None
+        else None
+    )
+    last = kind_behind(context, others) if others is not None else None
+    return None if last is None else context.skip(last, ("does", "has", "did", "do", "is"))
+
+
+def most_doers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `do the most packages depend on`, `do most genes that X binds participate in`."""
+    begin = context.skip(place)
+    is_more = ENGLISH.most.get(context.at(begin))
+    number = context.starts(begin + 1, "number of", "count of")
+    if is_more is None or (number is None and context.at(begin) not in WORDS["counting things"]):
+        return
+    heads = heads_at(context, number or begin + 1)
+    for counted in [further for head in heads for further in context.described(head)]:
+        for unit in context.units.edges.get(context.skip(counted.last, WORDS["auxiliaries"]), ()):
+            last = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
+            relation = next(context.relations.named(nodes, unit.edges, Voice.OBJECT, counted.value), None)
+            if relation is not None and nodes.best is None:
+                yield most(relation, last, counted.cost, descending=is_more)
+
+
+def most_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[with] the most X`, `[has] the highest PROPERTY`, `[with] the largest number of X`."""
+    begin = context.skip(place)
+    word = context.at(begin)
+    is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
+    if nodes.best is not None:
+        return
+    yield from _property_had(context, begin, nodes)
+    if is_more is None:
+        return
+    if word not in ENGLISH.most:
+        yield from _more_had(context, begin + 1, nodes, descending=is_more)
+        return
+    number = context.starts(begin + 1, "number of", "count of", "amount of")
+    if number is None and word not in WORDS["counting things"]:
+        return
+    begin = number or begin + 1
+    for measure in _related_kinds(context, begin, nodes):
+        ranked = replace(context.relations.able(nodes, measure.value), best=Best(measure.value, is_more))
+        yield Parse(measure.last, ranked, measure.cost)
+    for head in heads_at(context, begin):
+        yield from _most_things_had(context, head, nodes, descending=is_more)
+        yield from _most_things_behind(context, head, nodes, descending=is_more)
+    for unit in context.units.edges.get(begin, ()):
+        relation = next(noun_had(context, nodes, unit, NodeSet()), None)
+        if relation is not None:
+            are_edges = context.relations.are_rows(relation.kinds, context.at(unit.last - 1))
+            yield most(relation, unit.last, 0.1, descending=is_more, are_edges=are_edges)
+
+
+def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `in the most orders`, `part of the most teams`: the only edge between them is meant."""
+    begin = context.skip(context.end_of(place, "part of") or place)
+    is_more = ENGLISH.most.get(context.at(begin))
+    if begin == place or is_more is None or nodes.best is not None or context.at(begin) not in WORDS["counting things"]:
+        return
+    for head in heads_at(context, begin + 1):
+        yield from _most_things_had(context, head, nodes, descending=is_more)
+
+
+def most_bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[department] most vehicles`: words for a search, without a verb, at the end."""
+    if context.at(place) in ENGLISH.most and nodes.types:
+        for parse in most_had(context, place, nodes):
+            if context.is_over(parse.last):  # "pathway most genes that are ... participate in" counts those
+                yield parse._replace(cost=parse.cost + 0.2)
+
+
+def _more_had(context: Context, place: int, nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
+    """Yield `[has] more ships than any other company`."""
+    for measure in measures_at(context, place, nodes):
+        last = _than_others(context, measure.last)
+        if last is not None:
+            ranked = replace(context.relations.able(nodes, measure.value), best=Best(measure.value, descending))
+            yield Parse(last, ranked, measure.cost)
+
+
+def _property_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
+    is_more = ENGLISH.most.get(context.at(place))
+    if is_more is None:
+        adjective = next((parse.value[0] for parse in superlatives_at(context, place)), None)
+        if adjective is None:
+            return
+        is_more = adjective.ascending
+    numbers = context.starts(place + 1, "number of", "count of", "amount of", "total of")
+    for facts, last, cost in properties_named(context, place + 1 if numbers is None else numbers, nodes):
+        if facts.is_measured:  # "the biggest stadium" is no text
+            yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
+
+
+def _most_things_had(
+    context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `the most genes`, `the most genes that cause X`."""
+    for counted in context.described(head):
+        relation = next(_counting(context, nodes, counted.value), None)
+        if relation is not None:
+            yield most(relation, counted.last, counted.cost - 0.1, descending=descending)
+        else:
+            complain_of_many(context, nodes, counted.value, counted.last)
+
+
+def _most_things_behind(
+    context: Context, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool
+) -> Iterator[Parse[NodeSet]]:
+    """Yield `the most genes participating in it`, `the most diseases associated with them`, `the most X brewed`."""
+    begin = context.skip(head.last, WORDS["auxiliaries"] | WORDS["relative"])
+    for unit in context.units.edges.get(begin, ()):
+        last = context.skip(context.skip(unit.last, WORDS["all prepositions"]), WORDS["them"])
+        frame = Voice.PASSIVE_OBJECT if context.at(unit.last) == "by" else Voice.OBJECT
+        relation = next(context.relations.named(nodes, unit.edges, frame, head.value), None)
+        if relation is not None:
+            yield most(relation, last, head.cost, descending=descending)
+
+
+# ================================================================================================================ verbs
+# Verbs with what they lead to: `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind more than 8 genes`.
 
 _FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
 
@@ -216,3 +443,142 @@ def verb_joined(
         return  # museums with "works by both X and Y": no work is by both
     together = joined_together(context, objects.value, conditions)
     yield Parse(objects.last, nodes.that(*together), objects.cost + cost)
+
+
+# ============================================================================================================== extents
+# All of a set, or nothing beside it: `support every paradigm that X supports`, `treat only migraine`.
+
+Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
+
+_EXTENTS: Mapping[str, tuple[Extent, ...]] = {
+    "every one": ("every",),
+    "only those": ("only",),
+    "exactly those": ("every", "only"),
+}
+"""By keys of phrases, how much of a set is meant."""
+
+
+def extent_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
+    for action in actions_at(context, place):
+        verb, frame = action.verbs.units[0], action.frame
+        for extents, begin in _openings(context, action.begin):
+            for target in context.nodes(context.skip(begin, WORDS["all prepositions"])):
+                relations = context.relations.named(nodes, verb.edges, frame, target.value, is_strict=action.is_strict)
+                yield from _covering(context, relations, target, extents)
+    word = context.at(place)
+    if word in WORDS["having"] or word in WORDS["all prepositions"]:
+        for extents, begin in _openings(context, place + 1):
+            for target in context.nodes(begin):
+                relations = context.relations.unnamed(nodes, "with" if word in WORDS["having"] else word, target.value)
+                yield from _covering(context, relations, target, extents)
+
+
+def _openings(context: Context, place: int) -> Iterator[tuple[tuple[Extent, ...], int]]:
+    """Yield where words end that say how much of a set is meant."""
+    for key, extents in _EXTENTS.items():
+        begin = context.end_of(place, key)
+        if begin is not None and begin not in context.units.quantities:
+            yield extents, begin
+
+
+def _covering(
+    context: Context, relations: Iterable[Relation], target: Parse[NodeSet], extents: tuple[Extent, ...]
+) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes that a relation leads from to all of a set, or to nothing else.
+
+    Nothing where no node has two such neighbours: nothing is in every one of several.
+    """
+    is_described = not target.value.named and target.value.best is None
+    for relation in relations:
+        if relation.target.is_between:
+            continue  # all of what?
+        if "every" in extents and (not is_described or context.relations.is_single(relation.kinds)):
+            continue
+        if extents == ("every", "only") and not target.value.conditions:
+            continue
+        conditions = (Joined(relation.kinds, relation.target, extent=extent) for extent in extents)
+        yield Parse(target.last, relation.nodes.that(*conditions), target.cost + relation.cost + 0.05)
+
+
+# =============================================================================================================== places
+# Prepositions without a verb, and names without either: `in Belgium`, `for asthma or migraine`, `telescopes X`.
+
+
+def place_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `in Belgium`, `for asthma or migraine`, `from Rodenbach`, `of colour X`, `in 1990`."""
+    lying = context.skip(place, WORDS["lying"])
+    if context.at(lying) in ("outside", "in", "within"):
+        yield from _valued_place(context, lying, nodes, is_denied=context.at(lying) == "outside")
+    word = context.at(place)
+    is_behind_participle = word == "by" and context.at(place - 1).endswith("ed")  # of which it is the doer
+    if word not in WORDS["all prepositions"] or word in WORDS["saying more"] or is_behind_participle:
+        return
+    begin = context.skip(place, WORDS["all prepositions"])
+    yield from _things(context, begin, nodes, word)
+    for named in properties_named(context, begin, nodes):  # "in the country X", "of colour X"
+        yield from property_said(context, named, nodes)
+    for unit, owners in values_at(context, context.skip(begin), nodes):
+        if word not in WORDS["within"] or not _is_past(unit):
+            yield from any_value(context, unit, owners, unit.cost + 0.1)
+    dated = dated_property(context, nodes)
+    if dated is not None and not nodes.conditions and word not in WORDS["of sizes"]:
+        for parse in (*compared(context, place, dated, default=None), *compared_twice(context, place, dated)):
+            yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
+
+
+def _is_past(unit: ValueUnit) -> bool:
+    """Return whether a property says where a thing began, and not where it is: `birth_town`."""
+    return not WORDS["ages"].isdisjoint(unit.property.casefold().split("_"))
+
+
+def _valued_place(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
+    """Yield `[lies in] Ardony`, `outside Ardony`, of a property: where things are is no edge."""
+    begin = context.skip(place + 1, ("of", "the"))
+    for unit, owners in values_at(context, begin, nodes):
+        if _is_past(unit) and not is_denied:
+            continue
+        for parse in any_value(context, unit, owners, unit.cost + 0.1):
+            value = denied(parse.value, owners) if is_denied else parse.value
+            if value is not None:
+                yield parse._replace(value=value)
+    for objects in objects_at(context, begin) if is_denied else ():
+        others = all_joined(context, nodes, objects, partial(_related_in, context), is_denied=True)
+        if others is not None and objects.value.amount is None:
+            yield others
+
+
+def _related_in(context: Context, nodes: NodeSet, target: NodeSet) -> Relation | None:
+    return next(context.relations.unnamed(nodes, "in", target), None)
+
+
+def _things(context: Context, place: int, nodes: NodeSet, preposition: str) -> Iterator[Parse[NodeSet]]:
+    """Yield `[in] Belgium`, `[for] asthma or migraine`."""
+    frame = Voice.PASSIVE if preposition == "by" else Voice.SUBJECT
+
+    def related(nodes: NodeSet, target: NodeSet) -> Relation | None:
+        return next(context.relations.unnamed(nodes, preposition, target, frame), None)
+
+    for objects in objects_at(context, place):
+        if objects.value.amount is not None and preposition not in WORDS["before counted"]:
+            continue
+        parse = all_joined(context, nodes, objects, related)
+        if parse is not None:
+            yield parse
+
+
+def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
+    is_denied = context.at(place) == "not" and context.reading.words[place].after_comma
+    if place == 0 or not nodes.types or (nodes.conditions and not is_denied):
+        return
+    before = context.at(place - 1)
+    if before in WORDS["all prepositions"] or before in ("has", "have", "had"):
+        return  # "drugs for X": the preposition says by which edges
+    if context.at(place) in WORDS["determiners"] or context.at(place) in WORDS["all prepositions"]:
+        return
+    for named in names_at(context, place + is_denied):
+        if not context.relations.types_of(named.value) & nodes.types:
+            for relation in context.relations.unnamed(nodes, "", named.value):
+                if not relation.target.is_between:  # nor is it one of whatever stands between them
+                    yield joined(relation, named.last, named.cost + 0.1, is_denied=is_denied)

@@ -1,14 +1,336 @@
-"""The words of a language, by what they are to the grammar: `vocabulary.toml`, which a translator can read."""
+"""The words of a language: as the index has them, by what they are to the grammar, and as numbers, dates and units."""
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from orienteer.graph.store import Graph
+from orienteer.index.bm25 import Posting
 from orienteer.reading.query import Comparison
+from orienteer.remembered import cached_method
+from orienteer.retrieval.mentions import SHARED, Phrase, is_akin, type_words
+from orienteer.text import english
+from orienteer.text.tokenizer import Tokenizer
+from orienteer.text.units import CURRENCIES, SIGNS, UNITS
+
+# ================================================================================================================ words
+# The words of a question as the index has them, and the words that a graph's schema is made of.
+
+_QUESTIONS = 64  # whose words are remembered, for threads that ask at the same time
+LONGEST = 300  # words that are read of a question; what comes after is no question any more
+_LONGEST_NAME = 200  # characters of a run without spaces in which a capital is looked for
+_WRITTEN = re.compile(r"\S+")
+_RUN = re.compile(r"[^\W_]+")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|«([^«»]+)»|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
+ALIKE, AKIN = 0.7, 0.6
+"""How alike two words are where one stem begins the other, and where they share most of their beginning."""
+_LONG_ENOUGH, _NEAR = 5, 0.8  # letters, and share of them, that make a mistyped word of the schema
+_LONG_WORD = 8  # letters; of shorter words many are a letter away from another
+_SHORT = 3  # letters of a type that may be an abbreviation
+_LEARNED_TEXTS = 10  # a word in fewer texts teaches nothing
+_LEARNED_SHARE = 0.75  # a wrongly learned type is worse than none
+_SAMPLE = 200  # texts that are looked at, to tell a word of texts from a word of names
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a question."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+    """Where it stands in the question; the whole run of characters where words part otherwise than runs do."""
+    is_quoted: bool
+    after_comma: bool
+    """Punctuation that parts clauses stands before it."""
+    stands_alone: bool
+    """It begins a run of characters without spaces."""
+    in_code: bool
+    """It stands in a run of characters without spaces that holds digits, as identifiers do."""
+
+    @property
+    def is_stop(self) -> bool:
+        """Return whether it names nothing by itself."""
+        return self.text in english.STOP
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """A question and its words."""
+
+    text: str
+    words: tuple[Word, ...] = field(hash=False)  # the text tells them
+
+    def surface(self, first: int, last: int) -> str:
+        """Return the characters of the words from `first` up to, not including, `last`."""
+        return self.text[self.words[first].start : self.words[last - 1].end]
+
+    def folded(self, first: int, last: int) -> list[str]:
+        """Return the folded words from `first` up to, not including, `last`."""
+        return [word.text for word in self.words[first:last]]
+
+    def respelled(self, place: int, other: str, stem: str) -> QuestionWords:
+        """Return the question with another word at a place, with a capital or in capitals as the one that was there."""
+        word = self.words[place]
+        old = self.text[word.start : word.end]
+        new = other.upper() if old.isupper() else other.capitalize() if old[:1].isupper() else other
+        shift = len(new) - len(old)
+        words = [
+            token if at < place else replace(token, start=token.start + shift * (at > place), end=token.end + shift)
+            for at, token in enumerate(self.words)
+        ]
+        words[place] = replace(words[place], text=other, stem=stem)
+        return QuestionWords(self.text[: word.start] + new + self.text[word.end :], tuple(words))
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether words of the question were not read."""
+        return len(self.words) >= LONGEST and _RUN.search(self.text, self.words[-1].end) is not None
+
+    def is_quoted(self, first: int, last: int) -> bool:
+        """Return whether all these words stand in quotation marks."""
+        return all(word.is_quoted for word in self.words[first:last])
+
+    def is_written_as_name(self, index: int) -> bool:
+        """Return whether a word has a capital letter that no beginning of a sentence explains."""
+        word = self.words[index]
+        surface = self.text[word.start : min(word.end, word.start + _LONGEST_NAME)]
+        if any(letter.isupper() for letter in surface[1:]):
+            return True
+        before = self.text[: word.start].rstrip()
+        return surface[:1].isupper() and bool(before) and before[-1] not in ".?!:"
+
+
+def read(text: str, tokenizer: Tokenizer) -> QuestionWords:
+    """Return the words of a question, the first of them where it is overlong."""
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    words: list[Word] = []
+    after_comma = False
+    for chunk in _WRITTEN.finditer(text):
+        if len(words) >= LONGEST:
+            break
+        folded = tokenizer.words(chunk[0])
+        in_code = any(letter.isdigit() for letter in chunk[0])
+        places = _places(chunk, folded)  # of one run without spaces there may be thousands
+        for word, (start, end) in list(zip(folded, places, strict=True))[: LONGEST - len(words)]:
+            after_comma |= bool(words) and any(mark in text[words[-1].end : start] for mark in ",;:()")
+            is_quoted = any(low < start and end < high for low, high in quoted)
+            words.append(
+                Word(word, tokenizer.stem(word), start, end, is_quoted, after_comma, start == chunk.start(), in_code)
+            )
+            after_comma = False
+    return QuestionWords(text, tuple(words))
+
+
+def _places(chunk: re.Match[str], folded: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where in the text each word of a run without spaces stands."""
+    runs = [(chunk.start() + run.start(), chunk.start() + run.end()) for run in _RUN.finditer(chunk[0])]
+    return runs if len(runs) == len(folded) else [chunk.span()] * len(folded)
+
+
+class Label(NamedTuple):
+    """One way to say a type."""
+
+    words: Phrase
+    """All its words, folded."""
+    stems: Phrase
+    """Stems of those that name something; of all where none does."""
+
+
+class SchemaHop(NamedTuple):
+    """One way from nodes of a type to nodes of a type."""
+
+    kind: int
+    """Edge type * 2, + 1 where the edge is walked against its direction."""
+    target: int
+
+
+class SchemaWords:
+    """The words of one graph's types. Made once a graph, in milliseconds; what texts teach is learned when asked."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._tokenizer = graph, graph.arrays.tokenizer
+        types, schema = graph.arrays.types, graph.schema
+        self.node_labels = [self._labels(name) for name in types.nodes]
+        """By node type, the ways in which it is said."""
+        joined: dict[str, set[str]] = {name: set() for name in types.edges}
+        for triple in schema.edges:
+            for end in (triple.source, triple.target):
+                joined[triple.type].update(self.stem(word) for label in self._labels(end) for word in label.words)
+        self.edge_labels = [self._labels(name, but=joined[name]) for name in types.edges]
+        """By edge type, the ways in which it is said; the types that it joins are no part of them."""
+        self.node_counts = np.array([schema.node_types[name] for name in types.nodes], np.int64)
+        self.edge_words = frozenset(stem for labels in self.edge_labels for label in labels for stem in label.stems)
+        """Stems of all the words of edge types that name something."""
+        self.edge_words -= frozenset(self.stem(word) for word in english.STOP)
+        self.edge_literals = frozenset(word for labels in self.edge_labels for label in labels for word in label.words)
+        """The words of edge types as they are written."""
+        self.hops: list[list[SchemaHop]] = [[] for _ in types.nodes]
+        """By node type, the ways that lead away from it."""
+        numbers = {name: number for number, name in enumerate(types.nodes)}
+        edges = {name: number for number, name in enumerate(types.edges)}
+        for triple in schema.edges:
+            source, edge, target = numbers[triple.source], edges[triple.type], numbers[triple.target]
+            self._add_hop(source, SchemaHop(edge * 2, target))
+            self._add_hop(target, SchemaHop(edge * 2 + 1, source))
+            if triple.type in schema.symmetric:
+                self._add_hop(source, SchemaHop(edge * 2 + 1, target))
+                self._add_hop(target, SchemaHop(edge * 2, source))
+        self.hops_to = [_by_target(hops) for hops in self.hops]
+        """The same by the node type that they lead to."""
+        kinds = [label.stems for labels in self.node_labels for label in labels]
+        self._kinds = frozenset(kinds)
+        self._short_kinds = [stems[0] for stems in kinds if len(stems) == 1 and len(stems[0]) <= SHARED]
+        self.stems = frozenset(
+            stem for labels in (*self.node_labels, *self.edge_labels) for label in labels for stem in label.stems
+        )
+        """Stems of the words of all types."""
+        self._stems = sorted(self.stems)
+
+    def _add_hop(self, source: int, hop: SchemaHop) -> None:
+        if hop not in self.hops[source]:
+            self.hops[source].append(hop)
+
+    def _labels(self, type_name: str, *, but: Collection[str] = ()) -> list[Label]:
+        schema = self._graph.schema
+        names = [schema.label(type_name), *schema.also_called.get(type_name, ())]
+        parts = [part for name in names for part in self.split(name)]
+        return list(dict.fromkeys(self._label(part, but) for part in parts if part))
+
+    def _label(self, words: Phrase, but: Collection[str]) -> Label:
+        content = [word for word in words if word not in english.STOP]
+        own = [word for word in content if self.stem(word) not in but] or content or list(words)
+        left_out = set(content) - set(own)
+        return Label(tuple(word for word in words if word not in left_out), tuple(map(self.stem, own)))
+
+    def split(self, label: str) -> list[Phrase]:
+        """Return the words of each way to say a type or a property of this name."""
+        return split_label(label, self._tokenizer)
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a word."""
+        return self._tokenizer.stem(word)
+
+    def respelled(self, word: str) -> str | None:
+        """Return the schema's word that a word may be meant for which no node has; None where none is near."""
+        stem = self.stem(word)
+        if (
+            len(stem) < _LONG_ENOUGH
+            or not word.isalpha()
+            or self.posting(word) is not None
+            or best_alike(stem, self._stems)
+        ):
+            return None
+        return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
+
+    @cached_method(_QUESTIONS)
+    def read(self, text: str) -> QuestionWords:
+        """Return the words of a question as they are written."""
+        return read(text, self._tokenizer)
+
+    def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
+        """Return a question with mistyped words of the schema put right.
+
+        For an exact reading some words are `right`: they are left, and of the others only sure slips are put right.
+        """
+        for place, word in enumerate(reading.words):
+            is_right = reading.is_written_as_name(place) or word.text in right
+            other = None if is_right else self.respelled(word.text)
+            if other is not None and (not right or is_slip(word.text, word.stem, other)):
+                reading = reading.respelled(place, other, other)
+        return reading
+
+    @cached_method(65_536)
+    def posting(self, word: str) -> Posting | None:
+        """Return the postings of a word; None where no node has it."""
+        return self._graph.arrays.text_index.posting(self._tokenizer.expand(word)[0])
+
+    def is_kind(self, stems: Phrase) -> bool:
+        """Return whether words are just a way to say a node type."""
+        if len(stems) == 1 and any(abbreviates(kind, stems[0]) for kind in self._short_kinds):
+            return True
+        return stems in self._kinds
+
+    def is_symmetric(self, kind: int) -> bool:
+        """Return whether the edges of a kind have no direction."""
+        return self._graph.arrays.types.edges[kind >> 1] in self._graph.schema.symmetric
+
+    @cached_method(4_096)
+    def learned(self, stem: str) -> tuple[int, float] | None:
+        """Return the node type whose texts alone use a word, with its share of such use; None where there is none."""
+        posting = self._graph.arrays.text_index.posting(stem)
+        if posting is None or posting.nodes < _LEARNED_TEXTS:
+            return None
+        rows = self._graph.arrays.text_index.rows_of(posting)
+        shares = np.bincount(self._graph.arrays.node_types[rows], minlength=len(self.node_counts)) / self.node_counts
+        best = int(shares.argmax())
+        share = float(shares[best] / shares.sum())
+        if share < _LEARNED_SHARE:
+            return None
+        # A word of names says what things are called, not what they are.
+        sample = rows[:: max(1, len(rows) // _SAMPLE)]
+        named = sum(stem in self._tokenizer.terms(self._graph.arrays.names[row]) for row in sample.tolist())
+        if posting.nodes * (1 - named / len(sample)) < _LEARNED_TEXTS:
+            return None
+        return best, share
+
+
+def is_slip(word: str, stem: str, other: str) -> bool:
+    """Return whether a stem is surely another one mistyped, and no other word: "patents" are no patients.
+
+    Letters changed places, or stand twice; only long words may be wrong in another way, and none that goes on where
+    the other ends: "unpaid" is no "paid", and a "coauthor" is no "author".
+    """
+    once = (re.sub(r"(.)\1", r"\1", text) for text in (stem, other))
+    is_long = len(word) >= _LONG_WORD and stem not in other and other not in stem
+    return is_long or sorted(stem) == sorted(other) or len(set(once)) == 1
+
+
+def _by_target(hops: Iterable[SchemaHop]) -> dict[int, list[SchemaHop]]:
+    targets: dict[int, list[SchemaHop]] = {}
+    for hop in hops:
+        targets.setdefault(hop.target, []).append(hop)
+    return targets
+
+
+def split_label(label: str, tokenizer: Tokenizer) -> list[Phrase]:
+    """Return the words of a type's name: cut at case, `_` and `-`; `/` and `|` part two ways to say it."""
+    return [type_words(part, tokenizer) for part in re.split(r"[/|]", label)]
+
+
+def alike(stem: str, other: str) -> float:
+    """Return how alike two stems are: 1 for the same, less for a long shared beginning, else 0."""
+    if stem == other:
+        return 1.0
+    if not is_akin(stem, other):
+        return 0.0
+    return ALIKE if stem.startswith(other) or other.startswith(stem) else AKIN
+
+
+def abbreviates(label: str, stem: str) -> bool:
+    """Return whether a type's whole name is the beginning of a word: `adj`, `org`."""
+    return _SHORT <= len(label) <= SHARED and stem.startswith(label)
+
+
+def best_alike(stem: str, others: Iterable[str]) -> float:
+    """Return how alike a stem is to the likest of several."""
+    return max((alike(stem, other) for other in others), default=0.0)
+
+
+# =========================================================================================================== vocabulary
+# The words of a language, by what they are to the grammar: `vocabulary.toml`, which a translator can read.
 
 _OPENING = ("polite", "listing", "counting")
 _BEFORE_AMOUNTS: tuple[Comparison, ...] = (">=", "<=", ">", "<", "=")
@@ -178,3 +500,209 @@ def english_words() -> Language:
 ENGLISH = english_words()
 WORDS = ENGLISH.words
 """The words that the grammar is written in."""
+
+
+# =========================================================================================================== quantities
+# Numbers, dates and units in words: `100 MB`, `twelve`, `March 2001`, `1.2 km` of a property in metres.
+
+_LAST_YEAR = 2199
+_MOST_CENTURIES = 21
+_GLUED_SCALES: Mapping[str, float] = {"k": 1e3, "bn": 1e9}
+"""Letters that multiply the digits that they are glued to: `20k`. An `m` is metres, except behind a currency."""
+_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_DAY = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
+_GLUED = re.compile(r"([A-Za-z%€$£]+)")
+
+
+class Quantity(NamedTuple):
+    """A number with its unit, or a span of time."""
+
+    last: int
+    """Where its words end, exclusive."""
+    value: float
+    unit: str | None = None
+    span: tuple[float, float] | None = None
+    """A date as years and parts of years: the first moment, and the first one after it."""
+    is_year: bool = False
+    """A whole number that may be a year."""
+    is_century: bool = False
+    """`the 19th century`: from 1801 to 1900, though many mean from 1800 to 1899."""
+    scale: float = 1.0
+    """What the number was multiplied by: `million`."""
+
+
+class Written(NamedTuple):
+    """A word with its place in a text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def quantity(text: str, words: Sequence[Written], first: int) -> Quantity | None:
+    """Return the number, quantity or date that begins with a word; None where none does, or one too long to compare."""
+    found = _date(text, words, first) or _century(words, first) or _decade(words, first) or _number(text, words, first)
+    return found if found is not None and math.isfinite(found.value) else None
+
+
+def _decade(words: Sequence[Written], first: int) -> Quantity | None:
+    """Return `nineties`, `the eighties`: those of the twentieth century."""
+    begin = ENGLISH.decades.get(words[first].text)
+    return Quantity(first + 1, begin, span=(begin, begin + 10)) if begin is not None else None
+
+
+def _century(words: Sequence[Written], first: int) -> Quantity | None:
+    """Return `19th century`, `nineteenth century`."""
+    if first + 1 >= len(words) or words[first + 1].text != "century":
+        return None
+    word = words[first].text
+    digits = word.rstrip("stndrh")
+    number = int(digits) if digits.isdecimal() and word != digits else ENGLISH.ordinals.get(word, 0)
+    if not 1 <= number <= _MOST_CENTURIES:
+        return None
+    begin = 100.0 * (number - 1) + 1
+    return Quantity(first + 2, begin, span=(begin, begin + 100), is_century=True)
+
+
+def _date(text: str, words: Sequence[Written], first: int) -> Quantity | None:
+    word = words[first]
+    if match := _DAY.match(text, word.start):
+        year, month, day = int(match[1]), int(match[2]), match[3]
+        last = next((at for at in range(first, len(words)) if words[at].start >= match.end()), len(words))
+        return _day(last, year, month, int(day) if day else None)
+    months = [
+        (at, ENGLISH.months[words[at].text])
+        for at in (first, first + 1)
+        if at < len(words) and words[at].text in ENGLISH.months
+    ]
+    if not months:
+        return None
+    at, month = months[0]
+    days = [words[first].text] if at > first else []
+    after = at + 1
+    if not days and after + 1 < len(words) and _is_day(words[after].text) and _is_year(words[after + 1].text):
+        days, after = [words[after].text], after + 1
+    if at > first and not _is_day(words[first].text):
+        return None
+    if after < len(words) and _is_year(words[after].text):
+        return _day(after + 1, int(words[after].text), month, int(days[0].rstrip("stndrh")) if days else None)
+    return None
+
+
+def _is_day(word: str) -> bool:
+    digits = word.rstrip("stndrh")
+    return len(digits) <= 2 and digits.isdecimal() and 1 <= int(digits) <= 31
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdecimal() and int(word) <= _LAST_YEAR
+
+
+def _day(last: int, year: int, month: int, day: int | None) -> Quantity | None:
+    try:
+        begin = date(year, month, day or 1)
+    except ValueError:
+        return None
+    end = begin + timedelta(days=1) if day else date(year + (month == 12), month % 12 + 1, 1)
+    span = (part_of_year(begin.toordinal()), part_of_year(end.toordinal()))
+    return Quantity(last, span[0], span=span)
+
+
+def part_of_year(ordinal: int) -> float:
+    """Return a day as its year and the part of it that has passed, as conditions on dates have it."""
+    year = date.fromordinal(ordinal).year
+    begin, end = date(year, 1, 1).toordinal(), date(year + 1, 1, 1).toordinal()
+    return year + (ordinal - begin) / (end - begin)
+
+
+class _Digits(NamedTuple):
+    """A number without what stands around it."""
+
+    last: int
+    value: float
+    end: int
+    """Where its characters end."""
+
+
+def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
+    """Return `12`, `1,200`, `twelve`, `-3.5 m`, `100MB`, `$20k`, `10 million`, `the 1990s`."""
+    digits = _digits(text, words, first)
+    if digits is None:
+        return None
+    is_year = digits.last == first + 1 and _is_year(words[first].text)
+    currency = CURRENCIES.get(text[words[first].start - 1 : words[first].start])
+    if glued := _GLUED.match(text, digits.end):
+        return _glued(digits, glued, words, currency)
+    sign = text[digits.end :].lstrip()[:1]
+    if sign in SIGNS:
+        return _with_unit(words, Quantity(digits.last, digits.value, SIGNS[sign]))
+    scale = ENGLISH.scales.get(words[digits.last].text, 1.0) if digits.last < len(words) else 1.0
+    if scale == 1:
+        return _with_unit(words, Quantity(digits.last, digits.value, currency, is_year=is_year and currency is None))
+    return _with_unit(words, Quantity(digits.last + 1, digits.value * scale, currency, scale=scale))
+
+
+def _digits(text: str, words: Sequence[Written], first: int) -> _Digits | None:
+    """Return the number that begins with a word, in digits or as a numeral."""
+    word = words[first]
+    if word.text in ENGLISH.numerals:
+        return _Digits(first + 1, float(ENGLISH.numerals[word.text]), word.end)
+    match = _NUMBER.match(text, word.start)
+    if match is None or not word.text[0].isdigit():
+        return None
+    value = float(match[0].replace(",", ""))
+    is_negative = text[word.start - 1 : word.start] == "-" and (word.start == 1 or text[word.start - 2].isspace())
+    return _Digits(_behind(words, first, match.end()), -value if is_negative else value, match.end())
+
+
+def _behind(words: Sequence[Written], first: int, end: int) -> int:
+    """Return the first word from a place on that begins at a character or behind it."""
+    return next((at for at in range(first, len(words)) if words[at].start >= end), len(words))
+
+
+def _glued(digits: _Digits, glued: re.Match[str], words: Sequence[Written], currency: str | None) -> Quantity | None:
+    """Return `100MB`, `20k`, `the 1990s`: the word goes on behind its digits."""
+    letters, value = glued[1], digits.value
+    if letters == "s" and value % 10 == 0 and 1000 <= value <= 2090:
+        if value % 100 == 0:  # "the 1800s" are ten years or a hundred
+            return None
+        return Quantity(digits.last, value, span=(value, value + 10))
+    scale = _GLUED_SCALES.get(letters.casefold(), 1e6 if letters.casefold() == "m" and currency is not None else 1.0)
+    unit = currency if scale > 1 else _unit(letters)
+    if unit is None and scale == 1:
+        return None
+    last = max(digits.last, _behind(words, 0, glued.end()))
+    return _with_unit(words, Quantity(last, value * scale, unit, scale=scale))
+
+
+def _with_unit(words: Sequence[Written], amount: Quantity) -> Quantity:
+    """Return a number with the unit that is the word behind it: `5 kg`, `90 km / h`, `3 square metres`."""
+    unit, after = (words[at].text if at < len(words) else "" for at in (amount.last, amount.last + 1))
+    if amount.unit is not None:
+        return amount
+    if unit in UNITS:
+        if unit == "km" and after in ("h", "hour"):
+            return amount._replace(last=amount.last + 2, unit="kmh", is_year=False)
+        return amount._replace(last=amount.last + 1, unit=unit, is_year=False)
+    if unit in ("square", "sq") and after in ENGLISH.squares:
+        return amount._replace(last=amount.last + 2, unit=ENGLISH.squares[after], is_year=False)
+    return amount
+
+
+def _unit(glued: str) -> str | None:
+    if glued in SIGNS:
+        return SIGNS[glued]
+    folded = glued.casefold()
+    return folded if folded in UNITS else None
+
+
+def converted(value: float, unit: str | None, into: str | None) -> float | None:
+    """Return a value of a unit in another one; None where they do not measure the same, or one of them is unknown."""
+    if unit is None:
+        return value
+    if into is None:
+        return value if UNITS[unit][0] == "share" else None
+    theirs, ours = UNITS[unit], UNITS[into]
+    if theirs[0] != ours[0]:
+        return None
+    return value if unit == into else value * theirs[1] / ours[1]

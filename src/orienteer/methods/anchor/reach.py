@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
-from orienteer.reading.answer_type import Understanding, Wanted
-from orienteer.reading.linker import AnchorConfig, LinkedPhrase
-from orienteer.reading.words import Label, QuestionWords, SchemaHop, SchemaWords, alike
+from orienteer.reading.linker import AnchorConfig, LinkedPhrase, Understanding, Wanted
+from orienteer.reading.vocabulary import Label, QuestionWords, SchemaHop, SchemaWords, alike
 from orienteer.text import english
 
 # How well an edge type fits the question: 1 if it is named. Tuned with the prototype: the words of edges are worth
