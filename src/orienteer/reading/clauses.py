@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from orienteer.reading.edges import contrary, denied, edge_said, joined, lone_edge, value_said
+from orienteer.reading.edges import contrary, denied, edge_said, joined, value_said
 from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
 from orienteer.reading.nouns import (
     Object as Object,
     Objects,
     heads_at,
     kin_at,
-    kin_had,
     kin_of,
     names_at,
     noun_had,
@@ -24,31 +23,22 @@ from orienteer.reading.nouns import (
     sharing_owners,
 )
 from orienteer.reading.possession import (
-    counted_had,
-    had_said,
-    likeness_said,
-    likeness_whose,
-    role_said,
+    HAVING,
+    LIKENESSES,
+    WHOSE,
     things_had,
-    whose_said,
 )
-from orienteer.reading.properties import NamedProperty, property_said, text_said, trait_said
+from orienteer.reading.properties import TRAITS, NamedProperty, property_said, text_said
 from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.reading.relations import Voice
-from orienteer.reading.rules import Context, Parse, best
+from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
 from orienteer.reading.verbs import (
+    PLACES,
+    VERBS,
     Verbs,
-    extent_said,
     fitting,
     is_particle,
-    most_bare,
-    most_doers,
-    most_in,
-    name_beside,
-    neither_verb,
-    place_said,
     verb_joined,
-    verb_said,
     verbs_at,
 )
 from orienteer.reading.vocabulary import ENGLISH, WORDS
@@ -63,22 +53,12 @@ _PER_WORD = 0.03  # the longer name is the likelier
 
 
 # ------------------------------------------------------------------------------------------------------ those of
-def membership_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[is] a brewery`, `[are] Belgian breweries`, `among those that X`: of a kind, or of a description."""
-    among = context.end_of(place, "any of")
-    if among is not None:
-        yield from _among(context, among, nodes)
-    yield from _called(context, place, nodes)
+@part
+def classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
     before = place - 1 - (context.at(place - 1) in WORDS["beside being"])
-    if nodes.types and not nodes.named and context.at(before) in WORDS["be"]:
-        yield from _classes(context, place, nodes)
-    is_unknown = not nodes.named and not nodes.types
-    if is_unknown or (nodes.named and context.at(place) in WORDS["determiners"]):
-        yield from _kind(context, place, nodes, is_unknown=is_unknown)
-
-
-def _classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
+    if not nodes.types or nodes.named or context.at(before) not in WORDS["be"]:
+        return
     begin = context.starts(place, "neither", "either", "both", "a", "an") or place
     is_denied = context.at(place) == "neither"
     rows: list[Parse[tuple[Condition, ...]]] = [Parse(begin, (), 0.0)]
@@ -113,18 +93,19 @@ def _class(context: Context, place: int | None, nodes: NodeSet) -> Iterator[Pars
                 yield Parse(named.last, (Joined(relation.kinds, relation.target),), named.cost + relation.cost)
 
 
-def _called(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[are] called X`, `who go by the name of X`."""
-    begin = context.end_of(place, "called")
-    for unit in context.units.names.get(begin, ()) if begin is not None and not nodes.named else ():
+@part
+def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
+    """Read X of `[are] called X`, `who go by the name of X`."""
+    for unit in context.units.names.get(place, ()) if not nodes.named else ():
         types = context.relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
         if types & context.relations.types_of(nodes):
             named = Either(((Among(unit.rows),),))
-            yield Parse(unit.last, nodes.that(named), unit.cost - _PER_WORD * (unit.last - place))
+            yield Parse(unit.last, nodes.that(named), unit.cost - _PER_WORD * (unit.last - found["0"].last))
 
 
-def _among(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[one of] those that X`."""
+@part
+def among_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read X of `[one of] those that X`."""
     for described in context.nodes(place):
         types = context.relations.types_of(nodes) & context.relations.types_of(described.value)
         conditions = described.value.conditions
@@ -135,8 +116,12 @@ def _among(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
             yield Parse(described.last, narrowed.that(*conditions), described.cost)
 
 
-def _kind(context: Context, place: int, nodes: NodeSet, *, is_unknown: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind `is_unknown`."""
+@part
+def kind_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind is not known."""
+    is_unknown = not nodes.named and not nodes.types
+    if not is_unknown and not (nodes.named and context.at(place) in WORDS["determiners"]):
+        return
     for head in context.nodes(place):
         types, conditions, best = head.value.types, head.value.conditions, head.value.best
         if not types or head.value.named or best is not None:
@@ -145,40 +130,50 @@ def _kind(context: Context, place: int, nodes: NodeSet, *, is_unknown: bool) -> 
             yield Parse(head.last, replace(nodes, types=types).that(*conditions), head.cost + 0.05)
 
 
+MEMBERS = rules(
+    "members",
+    Rule("one of those that X brews", "'any of' among_those"),
+    Rule("members who are called X", "0 'called' called"),
+    Rule("films that are neither dramas nor comedies", "classes"),
+    Rule("is X a brewery in Y", "kind_of_them"),
+)
+
+
 # ---------------------------------------------------------------------------------------------------- exceptions
-def excepted(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `other than X`, `except those that treat Y`, `but not Z`."""
-    begin = context.end_of(place, "except")
-    if begin is None:
-        return
-    for objects in objects_at(context, begin):
-        if all(member.nodes.named for member in objects.value.members):
-            are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
-            if not are_those:  # "except X" leaves out X itself, where it can
-                yield from _but_these(context, objects, nodes)
-            far = 0.0 if are_those or context.at(place) == "but" else 0.1
-            for others in _not_joined(context, objects, nodes):
-                yield others._replace(cost=others.cost + far)
-    yield from _but_classes(context, begin, nodes)
-    yield from _but_those(context, begin, nodes)
+@part
+def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, found: Found) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes without named ones, or without those that the relation said last leads to."""
+    if all(member.nodes.named for member in objects.members):
+        first, begin = found["0"].last, found["'except'"].last
+        are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
+        if not are_those:  # "except X" leaves out X itself, where it can
+            yield from _but_these(context, place, objects, nodes)
+        far = 0.0 if are_those or context.at(first) == "but" else 0.1
+        for others in _not_joined(context, place, objects, nodes):
+            yield others._replace(cost=others.cost + far)
 
 
-def _but_classes(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[films] except the dramas`, and `except cancelled` where each thing has one status, and no more."""
-    for one in _class(context, begin, nodes):
+@part
+def but_class(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `the dramas` of `films except the dramas`."""
+    for one in _class(context, place, nodes):
         joined = [condition for condition in one.value if isinstance(condition, Joined)]
         if all(context.relations.is_single(condition.kinds) for condition in joined) or _is_plural(
             context, one.last - 1
         ):
             yield Parse(one.last, nodes.that(*contrary(one.value)), one.cost + 0.1)
-    for objects in objects_at(context, begin):
-        conditions = []
-        for member in objects.value.members:
-            relation = next(context.relations.unnamed(nodes, "", member.nodes), None)
-            if relation is not None and context.relations.is_single(relation.kinds):
-                conditions.append(Joined(relation.kinds, relation.target, negated=True))
-        if len(conditions) == len(objects.value.members):
-            yield Parse(objects.last, nodes.that(*conditions), objects.cost + 0.2)
+
+
+@part
+def but_one_of_each(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet] | None:
+    """Read nothing: `except cancelled`, where each thing has one status, and no more."""
+    conditions = []
+    for member in objects.members:
+        relation = next(context.relations.unnamed(nodes, "", member.nodes), None)
+        if relation is None or not context.relations.is_single(relation.kinds):
+            return None
+        conditions.append(Joined(relation.kinds, relation.target, negated=True))
+    return Parse(place, nodes.that(*conditions), 0.2)
 
 
 def _is_plural(context: Context, place: int) -> bool:
@@ -190,9 +185,10 @@ def _is_plural(context: Context, place: int) -> bool:
     return word.endswith("s") and bool(own) and not any(name.endswith(word) for name in own)
 
 
-def _but_those(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[except] those that treat Y`."""
-    those = context.skip(begin, WORDS["other members"])
+@part
+def but_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `[except] those that treat Y`."""
+    those = context.skip(place, WORDS["other members"])
     units = context.units
     if nodes.conditions and units.names.get(those) and not units.edges.get(those):
         return  # "drugs for migraine but not X": nothing says that X is joined by other edges
@@ -203,76 +199,80 @@ def _but_those(context: Context, begin: int, nodes: NodeSet) -> Iterator[Parse[N
             yield Parse(last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
 
 
-def _but_these(context: Context, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _but_these(context: Context, last: int, objects: Objects, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[languages] other than X and Y`."""
-    rows = tuple(row for member in objects.value.members for row in member.nodes.named)
+    rows = tuple(row for member in objects.members for row in member.nodes.named)
     types = context.relations.types_of(nodes)
-    if all(context.relations.types_of(member.nodes) & types for member in objects.value.members):
-        yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
+    if all(context.relations.types_of(member.nodes) & types for member in objects.members):
+        yield Parse(last, nodes.that(Among(rows, negated=True)), 0.05)
 
 
-def _not_joined(context: Context, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+def _not_joined(context: Context, end: int, objects: Objects, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
     last = nodes.conditions[-1] if nodes.conditions else None
     if not isinstance(last, Joined) or last.comparison is not None:
         return
     targets = context.relations.types_of(last.target)
-    members = [member.nodes for member in objects.value.members]
+    members = [member.nodes for member in objects.members]
     if all(context.relations.types_of(member) & targets for member in members):
         conditions = (Joined(last.kinds, member, negated=not last.negated) for member in members)
-        yield Parse(objects.last, nodes.that(*conditions), objects.cost)
+        yield Parse(end, nodes.that(*conditions), 0.0)
+
+
+EXCEPTIONS = rules(
+    "exceptions",
+    Rule("drugs for X but not Y", "0 'except' objects but_named"),
+    Rule("films except the dramas", "'except' but_class"),
+    Rule("screenings except cancelled", "'except' objects but_one_of_each"),
+    Rule("drugs except those that treat X", "'except' but_those"),
+)
 
 
 # ============================================================================================================= subjects
 # Clauses with a subject of their own: `[does] X treat`, `that X and Y brew`, `do the most packages depend on`.
 
 
-def subject_said(context: Context, place: int, nodes: NodeSet, frame: Voice | None = None) -> Iterator[Parse[NodeSet]]:
-    """Yield what others do, as `frame` says it; where that is None, as the words do."""
-    yield from _doing(context, place, nodes, frame)
-    yield from _noun_of(context, place, nodes)
-    yield from _owning(context, place, nodes)
-    for owners in sharing_owners(context, place):
-        yield from things_had(context, owners._replace(value=owners.value._replace(both=True)), nodes)
-    yield from _being(context, place, nodes)
-    yield from _being_noun(context, place, nodes)
-    yield from _nobody(context, place, nodes)
-    yield from _there_are(context, place, nodes)
-    yield from _located(context, place, nodes)
-    yield from most_doers(context, place, nodes)
+@part
+def being(context: Context, place: int, found: Found) -> bool | int:
+    """Read `is`; nothing where it stands before the subject: `which X is Y the owner of`."""
+    begin = context.skip(place, WORDS["be"])
+    return begin if begin > place else context.at(found["0"].last - 1) in WORDS["be"]
 
 
-def _noun_of(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[that] X is a member of`, `[which] X is the maintainer of`."""
-    for objects in objects_at(context, place):
-        being = context.skip(objects.last, WORDS["be"])
-        is_said = being > objects.last or context.at(place - 1) in WORDS["be"]
-        noun = context.starts(being, "a", "an", "the", "one of the") if is_said else None
-        for verbs in verbs_at(context, noun) if noun is not None else ():
-            if context.at(verbs.last) == "of":
-                for related in verb_joined(context, nodes, verbs, Voice.HAS_NOUN, objects):
-                    yield Parse(verbs.last + 1, related.value, related.cost + 0.02)
+@part
+def edges_named(context: Context, place: int) -> Iterator[Parse[Verbs]]:
+    """Read the verbs or nouns for edges here, several where `or` joins them."""
+    return (Parse(one.last, one, 0.0) for one in verbs_at(context, place))
 
 
-def _doing(context: Context, place: int, nodes: NodeSet, frame_of_all: Voice | None) -> Iterator[Parse[NodeSet]]:
-    """Yield `[does] X treat`, `[that] X and Y are used to brew`, `[which] X does not treat`."""
-    for objects in objects_at(context, place):
-        verb = _verb_behind(context, objects.last, is_passive=context.at(place - 1) in WORDS["be"])
-        begin = context.skip(context.skip(verb, WORDS["denials"]), WORDS["auxiliaries"])
-        for verbs in verbs_at(context, begin):
-            apt = fitting(context, verbs, context.at(verbs.last))
-            if apt is None:
-                continue
-            verbs = apt
-            end = verbs.last + is_particle(context, verbs.last, verbs)
-            is_done = context.at(verbs.last) == "by" or (end == verbs.last and _is_passive(context, place, verbs))
-            frame = frame_of_all or (Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT)
-            is_strict = end == verbs.last and frame is Voice.OBJECT
-            for related in _related(context, nodes, verbs, frame, objects, end, is_strict=is_strict):
-                is_denied = context.at(verb) in WORDS["denials"]
-                value = denied(related.value, nodes) if is_denied else related.value
-                if value is not None:
-                    yield Parse(max(end, related.last), value, related.cost + 0.02)
+@part
+def noun_led_to(
+    context: Context, place: int, nodes: NodeSet, edges_named: Verbs, objects: Objects
+) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes of which things are what a noun says."""
+    return verb_joined(context, nodes, edges_named, Voice.HAS_NOUN, Parse(place, objects, 0.02))
+
+
+@part
+def does(context: Context, found: Found, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `treat`, `are used to brew`, `does not treat` behind its subject."""
+    objects, first = found["objects"], found["0"].last
+    verb = _verb_behind(context, place, is_passive=context.at(first - 1) in WORDS["be"])
+    begin = context.skip(context.skip(verb, WORDS["denials"]), WORDS["auxiliaries"])
+    for several in verbs_at(context, begin):
+        apt = fitting(context, several, context.at(several.last))
+        if apt is None:
+            continue
+        end = apt.last + is_particle(context, apt.last, apt)
+        is_done = context.at(apt.last) == "by" or (end == apt.last and _is_passive(context, first, apt))
+        is_done = is_done or context.at(first - 2) == "by"  # "by which X is suggested"
+        frame = Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT
+        is_strict = end == apt.last and frame is Voice.OBJECT
+        for related in _related(context, nodes, apt, frame, objects._replace(cost=0.0), end, is_strict=is_strict):
+            is_denied = context.at(verb) in WORDS["denials"]
+            value = denied(related.value, nodes) if is_denied else related.value
+            if value is not None:
+                yield Parse(max(end, related.last), value, related.cost + 0.02)
 
 
 def _related(
@@ -314,69 +314,102 @@ def _verb_behind(context: Context, place: int, *, is_passive: bool) -> int:
     return used or context.end_of(begin, "adverbial") or begin
 
 
-def _owning(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[what telescopes does] X have`."""
-    for objects in objects_at(context, place):
-        last = context.end_of(objects.last, "have or make")
-        if context.at(objects.last) in WORDS["containing"] and not context.units.edges.get(objects.last):
-            last = objects.last + 1
-        if last is not None and objects.value.amount is None:
-            yield from things_had(context, objects._replace(last=last), nodes)
+@part
+def held(context: Context, place: int) -> int | None:
+    """Read `have`, `contain`: what a subject does to what it has."""
+    if context.at(place) in WORDS["containing"] and not context.units.edges.get(place):
+        return place + 1
+    return context.end_of(place, "have or make")
 
 
-def _being(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[for which diseases is] headache a symptom`."""
-    for named in context.nodes(place):
-        kind = context.starts(named.last, "a", "an", "one of the") if named.value.named else None
-        for unit in context.units.types.get(kind, ()) if kind is not None else ():
-            subject = replace(named.value, types=unit.types)
-            relation = next(context.relations.unnamed(nodes, "", subject), None)
-            if relation is not None:
-                names = tuple(name for name in relation.target.conditions if isinstance(name, Among))
-                relation = relation._replace(target=NodeSet(conditions=names))
-                yield joined(relation, unit.last + (context.at(unit.last) in ("of", "for", "in")), named.cost)
+@part
+def uncounted(objects: Objects) -> bool:
+    """Read nothing where no number of things is asked for."""
+    return objects.amount is None
 
 
-def _being_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[which ships is] X the owner of`, `[of which observatory is] X the director`."""
-    for named in names_at(context, place):
-        noun = context.starts(named.last, "the", "a", "an", "one of the")
-        for unit in context.units.edges.get(noun, ()) if noun is not None else ():
-            last = context.starts(unit.last, "of", "for", "to", "in", "at")
-            if last is None and context.at(0) not in WORDS["all prepositions"]:
-                continue
-            for relation in noun_had(context, nodes, unit, named.value):
-                yield joined(relation, unit.last if last is None else last, named.cost)
+@part
+def things_of(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Iterator[Parse[NodeSet]]:
+    """Read nothing, or `as a side effect`: the nodes that things have, or that have them."""
+    return things_had(context, Parse(place, objects, 0.0), nodes)
 
 
-def _nobody(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `nobody designed`, `no one has worked at`."""
-    nobody = context.starts(place, "nobody", "no one", "nothing", "none", "no")
-    if nobody is None:
-        return
-    for unit in context.units.edges.get(context.skip(nobody, WORDS["auxiliaries"]), ()):
-        for relation in context.relations.named(nodes, unit.edges, Voice.OBJECT, NodeSet()):
-            yield joined(relation, unit.last + (context.at(unit.last) in WORDS["all prepositions"]), is_denied=True)
+@part
+def sharers(context: Context, place: int) -> Iterator[Parse[Objects]]:
+    """Read `X and Y share`: those that have something together."""
+    return (one._replace(value=one.value._replace(both=True)) for one in sharing_owners(context, place))
 
 
-def _there_are(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[at which X are there] more than three Y`."""
-    if context.at(place - 1) == "there" and context.at(0) in WORDS["all prepositions"]:
-        for objects in objects_at(context, place):
-            if objects.value.amount is not None and context.is_over(objects.last):
-                yield from things_had(context, objects, nodes)
+@part
+def subject_is(
+    context: Context, place: int, nodes: NodeSet, named: NodeSet, kind: frozenset[int]
+) -> Parse[NodeSet] | None:
+    """Read nothing, or `of`: the nodes for which a named one is of a kind."""
+    relation = next(context.relations.unnamed(nodes, "", replace(named, types=kind)), None)
+    if relation is None:
+        return None
+    names = tuple(name for name in relation.target.conditions if isinstance(name, Among))
+    return joined(
+        relation._replace(target=NodeSet(conditions=names)), place + (context.at(place) in ("of", "for", "in"))
+    )
 
 
-def _located(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[in which region is] the town of X`."""
-    if context.at(0) not in WORDS["all prepositions"] or context.at(1) not in ("which", "what"):
-        return
-    for objects in objects_at(context, place):
-        last = context.starts(objects.last, "located", "situated", "found", "based") or objects.last
-        if objects.value.amount is None and context.is_over(last):
-            subject = objects.value.members[0].nodes
-            for relation in context.relations.unnamed(nodes, context.at(0), subject, Voice.OBJECT):
-                yield joined(relation, last, objects.cost)
+@part
+def owned_as(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, name: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `of`, which may be left out where the question begins with it: the nodes of which a named one is a noun."""
+    last = context.starts(place, "of", "for", "to", "in", "at")
+    if last is not None or context.at(0) in WORDS["all prepositions"]:
+        for relation in noun_had(context, nodes, verb, name):
+            yield joined(relation, last or place)
+
+
+@part
+def done_by_none(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit) -> Iterator[Parse[NodeSet]]:
+    """Read nothing, or a preposition: the nodes to which nobody does it."""
+    for relation in context.relations.named(nodes, verb.edges, Voice.OBJECT, NodeSet()):
+        yield joined(relation, place + (context.at(place) in WORDS["all prepositions"]), is_denied=True)
+
+
+@part
+def behind_there(context: Context, place: int) -> bool:
+    """Read nothing behind `there`, in a question that begins with a preposition: `at which X are there`."""
+    return context.at(place - 1) == "there" and context.at(0) in WORDS["all prepositions"]
+
+
+@part
+def counted(objects: Objects) -> bool:
+    """Read nothing where a number of things is asked for."""
+    return objects.amount is not None
+
+
+@part
+def asked_where(context: Context) -> bool:
+    """Read nothing in a question that begins with `in which`."""
+    return context.at(0) in WORDS["all prepositions"] and context.at(1) in ("which", "what")
+
+
+@part
+def around(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Iterator[Parse[NodeSet]]:
+    """Read `located`, or nothing: the nodes that the subject lies in."""
+    last = context.starts(place, "located", "situated", "found", "based") or place
+    if context.is_over(last):
+        for relation in context.relations.unnamed(nodes, context.at(0), objects.members[0].nodes, Voice.OBJECT):
+            yield joined(relation, last)
+
+
+SUBJECTS = rules(
+    "subjects",
+    Rule("what X treats", "0 objects does"),
+    Rule("groups that X is a member of", "0 objects being 'a noun' edges_named 'of alone' noun_led_to"),
+    Rule("what telescopes does X have", "objects uncounted held things_of"),
+    Rule("paradigms that X and Y share", "objects=sharers things_of"),
+    Rule("for which diseases is X a symptom", "named=one 'a kind' kind subject_is"),
+    Rule("which ships is X the owner of", "name 'a noun' verb owned_as"),
+    Rule("ships that nobody designed", "'nobody' -<auxiliaries> verb done_by_none"),
+    Rule("at which X are there more than three Y", "behind_there objects counted over things_of"),
+    Rule("in which region is the town of X", "asked_where objects uncounted around"),
+    Rule("which packages do the most packages depend on", "most_doers"),
+)
 
 
 # ============================================================================================================== clauses
@@ -553,41 +586,63 @@ def one_said(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSet
 
 def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
-    yield from excepted(context, place, nodes)
-    yield from _neither(context, place, nodes)
-    yield from whose_said(context, place, nodes)
-    if context.at(place) == "whose":
-        yield from likeness_whose(context, place + 1, nodes)
+    yield from EXCEPTIONS.of(context, place, nodes)
+    yield from NEITHER.of(context, place, nodes)
+    yield from WHOSE.of(context, place, nodes)
     begin = place
     if context.at(begin) in WORDS["all prepositions"] and context.at(begin + 1) in ("which", "whom", "whose"):
         begin += 1
     begin = context.skip(begin, WORDS["relative"])
     if context.at(begin - 2) == "by" and begin - 2 >= place:  # "by which X is suggested"
-        yield from subject_said(context, begin, nodes, Voice.PASSIVE_OBJECT)
+        yield from SUBJECTS.of(context, begin, nodes)
         return
     yield from edge_said(context, place, nodes)
     yield from text_said(context, place, nodes)
     for core in dict.fromkeys(_cores(context, begin)):
-        for parse in _said(context, core.place, nodes):
+        for parse in CLAUSES.of(context, core.place, nodes):
             value = denied(parse.value, nodes) if core.is_denied else parse.value
             if value is not None:
                 yield parse._replace(value=value)
 
 
-def _neither(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[are] neither lent by X nor sold to Y`, `neither treated nor palliated by any X`."""
-    begin = context.starts(context.skip(context.skip(place, WORDS["relative"]), WORDS["auxiliaries"]), "neither")
-    if begin is None:
-        return
-    for first in context.modifiers(begin, nodes):
-        nor = context.starts(first.last, "nor")
-        for second in context.modifiers(nor, nodes) if nor is not None else ():
-            denials = [denied(parse.value, nodes) for parse in (first, second)]
-            if None not in denials:
-                new = (one.conditions[len(nodes.conditions) :] for one in denials if one is not None)
-                conditions = tuple(condition for some in new for condition in some)
-                yield Parse(second.last, nodes.that(*conditions), first.cost + second.cost)
-    yield from neither_verb(context, begin, nodes)
+CLAUSES = rules(
+    "clauses",
+    VERBS,
+    Rule("members who joined before 2010", "lone_edge"),
+    Rule("members who are captain of X", "value_said"),
+    Rule("people who have siblings", "kin_had"),
+    Rule("films whose title contains X", "text_said"),
+    SUBJECTS,
+    HAVING,
+    PLACES,
+    TRAITS,
+    Rule("telescopes X", "name_beside"),
+    MEMBERS,
+    LIKENESSES,
+    Rule("languages that support every paradigm that X supports", "extent_said"),
+    Rule("films in the most orders", "most_in"),
+    Rule("department most vehicles", "most_bare"),
+    Rule("films director X", "role_said"),
+    Rule("directors more than 2 films", "counted_had"),
+)
+"""What a clause says, behind its auxiliaries and denials."""
+
+
+def _both_denied(nodes: NodeSet, first: NodeSet, second: NodeSet) -> NodeSet | None:
+    denials = [denied(value, nodes) for value in (first, second)]
+    new = [condition for one in denials if one is not None for condition in one.conditions[len(nodes.conditions) :]]
+    return None if None in denials else nodes.that(*new)
+
+
+NEITHER = rules(
+    "neither",
+    Rule(
+        "ships neither lent by X nor sold to Y",
+        "-<relative> -<auxiliaries> 'neither' first=said 'nor' second=said",
+        _both_denied,
+    ),
+    Rule("ships neither lent by nor sold to X", "-<relative> -<auxiliaries> 'neither' neither_verb"),
+)
 
 
 def _cores(context: Context, place: int) -> Iterator[Core]:
@@ -628,27 +683,6 @@ def _adverb(context: Context, place: int, begin: int) -> int | None:
     if adverb is None and context.at(begin) == "used" and context.at(begin + 1) in WORDS["behind used"]:
         return begin + 1
     return adverb
-
-
-def _said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield what the words of a clause say, by every rule there is."""
-    yield from verb_said(context, place, nodes)
-    yield from lone_edge(context, place, nodes)
-    yield from value_said(context, place, nodes)
-    yield from kin_had(context, place, nodes)
-    yield from text_said(context, place, nodes)
-    yield from subject_said(context, place, nodes)
-    yield from had_said(context, place, nodes)
-    yield from place_said(context, place, nodes)
-    yield from trait_said(context, place, nodes)
-    yield from name_beside(context, place, nodes)
-    yield from membership_said(context, place, nodes)
-    yield from likeness_said(context, place, nodes)
-    yield from extent_said(context, place, nodes)
-    yield from most_in(context, place, nodes)
-    yield from most_bare(context, place, nodes)
-    yield from role_said(context, place, nodes)
-    yield from counted_had(context, place, nodes)
 
 
 def _has_said(described: Described) -> bool:

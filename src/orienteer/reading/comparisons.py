@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orienteer.reading.lexicon import PropertyFacts
 from orienteer.reading.query import Among, Best, Comparison, Condition, Joined, Measure, NodeSet, Valued
-from orienteer.reading.rules import Context, Parse
+from orienteer.reading.rules import Context, Parse, part
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective, Quantity, converted
 from orienteer.text.units import UNITS
 
@@ -210,6 +210,7 @@ def adjective(context: Context, place: int) -> Iterator[Parse[tuple[Adjective, b
 # ------------------------------------------------------------------------------------------------- numbers of things
 
 
+@part
 def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, float]]]:
     """Yield how many of something are asked for: `more than 8`, `exactly two`, `3`, `5 or more`."""
     for comparison, phrase in ENGLISH.signs.get(context.at(place), ()):

@@ -210,8 +210,9 @@ def _are_several(conditions: Sequence[Condition]) -> bool:
     return len(kinds) == 2 and kinds[0] is not None and kinds[0] == kinds[1]
 
 
+@part
 def lone_edge(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `joined before 2010`, `scored by header`: a verb with what is said of it, and nothing that it leads to."""
+    """Read `joined before 2010`, `scored by header`: a verb with what is said of it, and nothing that it leads to."""
     for unit in context.units.edges.get(place, ()):
         is_told = unit.fit > LIGHT_FIT and bool(facts_of_edges(context, [2 * edge for edge in unit.edges]))
         for relation in context.relations.named(nodes, unit.edges, Voice.SUBJECT, NodeSet()) if is_told else ():
@@ -228,8 +229,9 @@ def _carrying(relation: Relation, where: tuple[Valued, ...]) -> NodeSet:
     return relation.nodes.that(Joined(relation.kinds, relation.target, where=where))
 
 
+@part
 def value_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `captain of X`, `captains at X and Y`: those whom an edge with a value joins to things."""
+    """Read `captain of X`, `captains at X and Y`: those whom an edge with a value joins to things."""
     for unit in context.units.edge_values.get(context.skip(place), ()):
         of = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
         facts = context.lexicon.edge_properties[unit.property]

@@ -10,7 +10,7 @@ from orienteer.reading.clauses import all_said, had_by_name
 from orienteer.reading.comparisons import adjective, compared_by, properties_of, stated_by, superlatives_at
 from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER
 from orienteer.reading.lexicon import EdgeUnit, KindVerb, PropertyFacts
-from orienteer.reading.nouns import heads_at, names_at
+from orienteer.reading.nouns import heads_at, one
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.relations import Voice
@@ -27,56 +27,6 @@ _TOTALS: tuple[_Total, ...] = ("average", "median", "sum")
 
 
 # ------------------------------------------------------------------------------------------------------ parts of nodes
-
-
-@part
-def nodes(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Read a noun phrase with all that is said of its nodes: `beers that X brews`."""
-    return context.nodes(place)
-
-
-@part
-def some(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Read nodes that are described and not named."""
-    return [parse for parse in context.nodes(place) if not parse.value.named]
-
-
-@part
-def one(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Read nodes that are named, by themselves or within a phrase: `Duvel`, `the brewery of Duvel`."""
-    return [parse for parse in context.nodes(place) if parse.value.named]
-
-
-@part
-def name(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
-    """Read a name: `Duvel`, `the brewery Duvel Moortgat`."""
-    return names_at(context, place)
-
-
-@part
-def named(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Read a name, and no pronoun of what is described."""
-    return [parse for parse in names_at(context, place) if parse.value.named]
-
-
-@part
-def head(context: Context, place: int) -> list[Parse[NodeSet]]:
-    """Read a kind with the words before it: `Belgian beers`."""
-    return heads_at(context, place)
-
-
-@part
-def kind(context: Context, place: int) -> Iterator[Parse[frozenset[int]]]:
-    """Read a word for a kind of things."""
-    for unit in context.units.types.get(place, ()):
-        yield Parse(unit.last, unit.types, unit.cost)
-
-
-@part
-def verb(context: Context, place: int) -> Iterator[Parse[EdgeUnit]]:
-    """Read words for edges."""
-    for unit in context.units.edges.get(place, ()):
-        yield Parse(unit.last, unit, 0.0)
 
 
 @part

@@ -21,7 +21,7 @@ from orienteer.reading.query import (
     negated,
 )
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Parse, best
+from orienteer.reading.rules import Context, Parse, best, part
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 # ================================================================================================================ names
@@ -486,8 +486,9 @@ def kin_of(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         yield from _kin(context, begin, owner._replace(last=begin + 1))
 
 
+@part
 def kin_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[is a] sister of X`, `[are] siblings of X`, of nodes that are described or named."""
+    """Read `[is a] sister of X`, `[are] siblings of X`, of nodes that are described or named."""
     begin = context.skip(place)
     for owner in context.nodes(begin + 2) if _is_kin(context, begin) and context.at(begin + 1) == "of" else ():
         for kin in _kin(context, begin, owner):
@@ -646,6 +647,12 @@ for _conjunction in _CONJUNCTIONS:
     _BY_FIRST.setdefault(_conjunction.words.split()[0], []).append(_conjunction)
 
 
+@part
+def objects(context: Context, place: int) -> list[Parse[Objects]]:
+    """Read the things that are named here."""
+    return objects_at(context, place)
+
+
 def objects_at(context: Context, place: int) -> list[Parse[Objects]]:
     """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""
     key = ("objects", place, tuple(context.referents), context.antecedent)
@@ -800,3 +807,56 @@ def _are_several(objects: Objects) -> bool:
     """Return whether these are several named things, all of which are meant."""
     are_named = all(member.nodes.named and not member.negated for member in objects.members)
     return len(objects.members) > 1 and are_named and not objects.any and objects.amount is None
+
+
+# ------------------------------------------------------------------------------------------------------ parts of nodes
+
+
+@part
+def nodes(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read a noun phrase with all that is said of its nodes: `beers that X brews`."""
+    return context.nodes(place)
+
+
+@part
+def some(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read nodes that are described and not named."""
+    return [parse for parse in context.nodes(place) if not parse.value.named]
+
+
+@part
+def one(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read nodes that are named, by themselves or within a phrase: `Duvel`, `the brewery of Duvel`."""
+    return [parse for parse in context.nodes(place) if parse.value.named]
+
+
+@part
+def name(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Read a name: `Duvel`, `the brewery Duvel Moortgat`."""
+    return names_at(context, place)
+
+
+@part
+def named(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read a name, and no pronoun of what is described."""
+    return [parse for parse in names_at(context, place) if parse.value.named]
+
+
+@part
+def head(context: Context, place: int) -> list[Parse[NodeSet]]:
+    """Read a kind with the words before it: `Belgian beers`."""
+    return heads_at(context, place)
+
+
+@part
+def kind(context: Context, place: int) -> Iterator[Parse[frozenset[int]]]:
+    """Read a word for a kind of things."""
+    for unit in context.units.types.get(place, ()):
+        yield Parse(unit.last, unit.types, unit.cost)
+
+
+@part
+def verb(context: Context, place: int) -> Iterator[Parse[EdgeUnit]]:
+    """Read words for edges."""
+    for unit in context.units.edges.get(place, ()):
+        yield Parse(unit.last, unit, 0.0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from orienteer.reading.comparisons import (
+    Opening,
     another,
     but_not,
     compared,
@@ -22,48 +23,41 @@ from orienteer.reading.comparisons import (
     valued_as,
 )
 from orienteer.reading.edges import all_joined, as_rows, complain_of_many, contrary, denied, joined
-from orienteer.reading.lexicon import LIGHT_FIT
+from orienteer.reading.lexicon import LIGHT_FIT, EdgeUnit
 from orienteer.reading.nouns import Objects, heads_at, noun_had, objects_at
 from orienteer.reading.properties import FORMS, properties_named, property_said
 from orienteer.reading.query import Among, Best, Comparison, Condition, Extent, Filled, Joined, NodeSet, Told, Valued
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Parse
-from orienteer.reading.verbs import Action, Verbs, actions_at, measures_at, most_had, verb_joined
+from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.verbs import Action, Verbs, measures_at, most_had, verb_joined
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 # ================================================================================================================ whose
 # Clauses about what nodes have: `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`.
 
 
-def whose_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`."""
-    yield from _unknown_to_us(context, place, nodes)
-    begin = context.end_of(place, "whose value")
-    if begin is None:
-        return
-    yield from _measure(context, begin, nodes)
-    for named in properties_named(context, begin, nodes):
-        yield from property_said(context, named, nodes)
-    yield from _kind(context, begin, nodes)
-    yield from _edge_noun_whose(context, begin, nodes)
+@part
+def lacked(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read the name of a property: the nodes that have none."""
+    for named in properties_named(context, place, nodes):
+        yield Parse(named.last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
 
 
-def _unknown_to_us(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[for which X] is the height missing`, `[for which X] do we not have a height`."""
-    begin = context.end_of(context.skip(place, WORDS["auxiliaries"]), "we lack")
-    if begin is not None:
-        begin = context.end_of(begin, "figures") or begin
-        for named in properties_named(context, begin, nodes):
-            yield Parse(named.last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
-    if context.at(place) in ("is", "are", "was"):
-        for named in properties_named(context, place + 1, nodes):
-            last = context.end_of(named.last, "missing")
-            if last is not None:
-                yield Parse(last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
+WHOSE = rules(
+    "whose it is",
+    Rule("harbours for which we have no depth", "-<auxiliaries> 'we lack' ['figures'] lacked"),
+    Rule("for which harbours is the depth missing", "<was missing> lacked 'missing' => lacked"),
+    Rule("pathways whose number of genes is 5", "'whose value' measure_told"),
+    Rule("towers whose height is over 5 m", "'whose value' own_property"),
+    Rule("beers whose brewery is in X", "'whose value' whose_kind"),
+    Rule("people whose supervisor is X", "'whose value' whose_noun"),
+    Rule("beers whose brewery is the same as that of X", "<whose> likeness_whose"),
+)
 
 
-def _measure(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[whose] number of genes is 5`, `[whose] height is the largest`."""
+@part
+def measure_told(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `[whose] number of genes is 5`, `[whose] height is the largest`."""
     for measure in measures_at(context, context.skip(place, ("the",)), nodes):
         begin = context.skip(measure.last, ("is", "are", "was", "were", "of"))
         target = measure.value.target
@@ -77,8 +71,9 @@ def _measure(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
             yield Parse(most + 1, replace(nodes, best=Best(measure.value, is_more)), measure.cost)
 
 
-def _kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[whose] brewery is in Belgium`: a kind of things that one relation leads to."""
+@part
+def whose_kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `[whose] brewery is in Belgium`: a kind of things that one relation leads to."""
     for head in heads_at(context, place):
         relation = next(context.relations.unnamed(nodes, "", head.value, Voice.HAS_NOUN), None)
         if relation is None:
@@ -90,8 +85,9 @@ def _kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
                 yield joined(relation._replace(target=described.value), described.last, cost)
 
 
-def _edge_noun_whose(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[whose] supervisor is X`: a noun that names edges."""
+@part
+def whose_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `[whose] supervisor is X`: a noun that names edges."""
     for unit in context.units.edges.get(place, ()):
         relation = next(noun_had(context, nodes, unit, NodeSet()), None)
         if relation is None:
@@ -127,39 +123,56 @@ def _own_clause(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
 _LIMITS: Mapping[str, Comparison] = {"minimum": ">=", "maximum": "<="}
 
 
-def had_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield what is said behind `with`, `has`, `without` and their like."""
+@part
+def having_word(context: Context, place: int) -> Parse[bool] | None:
+    """Read `with`, `has no`, `without`, `contains`: whether it is denied that something is had."""
     word = context.at(place)
-    is_denied = word in WORDS["lacking"]
     contains = word in WORDS["containing"] and not context.units.edges.get(place)
-    if word not in WORDS["having"] and not is_denied and not contains:
-        return
-    begin = place + 1
-    if context.at(begin) in ("no", "not", "neither"):
-        is_denied, begin = not is_denied, begin + 1
-    yield from _property(context, begin, nodes, is_denied=is_denied)
-    yield from _limit(context, begin, nodes, is_denied=is_denied)
-    if not is_denied:
-        yield from most_had(context, begin, nodes)
-    for objects in objects_at(context, begin):
-        if (
-            word in ("has", "have", "had")
-            and context.at(objects.last).endswith("ed")
-            and context.units.edges.get(objects.last)
-        ):
-            continue  # "has X planted anything" says nothing of what X has
-        yield from things_had(context, objects, nodes, is_denied=is_denied)
-    yield from _things_as_noun(context, begin, nodes, is_denied=is_denied)
-    yield from _noun(context, begin, nodes, is_denied=is_denied)
-    yield from _things_done(context, begin, nodes, is_denied=is_denied)
-    yield from _value(context, begin, nodes, is_denied=is_denied)
-    yield from _unknown_property(context, begin, nodes, is_denied=is_denied)
+    if word not in WORDS["having"] | WORDS["lacking"] and not contains:
+        return None
+    is_twice = context.at(place + 1) in ("no", "not", "neither")
+    return Parse(place + 1 + is_twice, (word in WORDS["lacking"]) != is_twice, 0.0)
+
+
+@part
+def things_had_here(
+    context: Context, place: int, nodes: NodeSet, having_word: bool, objects: Objects, found: Found
+) -> Iterator[Parse[NodeSet]]:
+    """Read nothing, or `as a side effect`: the nodes that have things."""
+    word = context.at(found["0"].last)
+    if word in ("has", "have", "had") and context.at(place).endswith("ed") and context.units.edges.get(place):
+        return  # "has X planted anything" says nothing of what X has
+    yield from things_had(context, Parse(place, objects, 0.0), nodes, is_denied=having_word)
+
+
+@part
+def most_of_them(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `the most X`, `the highest PROPERTY`."""
+    return iter(()) if having_word else most_had(context, place, nodes)
+
+
+HAVING = rules(
+    "possessions",
+    Rule("ships with a capacity over 50", "having_word property_had"),
+    Rule("ships with over 40 berths", "having_word -<determiners> amount_had"),
+    Rule("ships with a maximum height of 49 m", "having_word limit_had"),
+    Rule("companies with the most ships", "having_word most_of_them"),
+    Rule("companies with more than 5 ships", "0 having_word objects things_had_here"),
+    Rule("words with X as a part meronym", "having_word objects 'as a noun' [kind] verb had_as"),
+    Rule("packages with more than 3 dependencies", "having_word count nouns_had"),
+    Rule("people with a supervisor", "having_word - nouns_had"),
+    Rule("harbours with no ship calling there", "having_word head -<auxiliaries> -<relative> verb things_doing"),
+    Rule("harbours with 3 ships calling there", "having_word count head -<auxiliaries> -<relative> verb things_doing"),
+    Rule("ships with an aluminium hull", "having_word value_had"),
+    Rule("ships with an unknown capacity", "having_word 'an unknown' unknown_had"),
+)
 
 
 # -------------------------------------------------------------------------------------------------- properties
-def _property(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `a website`, `a capacity over 50`."""
-    begin = context.skip(place, WORDS["determiners"] | WORDS["recorded"])
+@part
+def property_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `a website`, `a capacity over 50`."""
+    is_denied, begin = having_word, context.skip(place, WORDS["determiners"] | WORDS["recorded"])
     for named in properties_named(context, begin, nodes):
         if named.facts.kind == "boolean":  # "with a scholarship" of `has_scholarship`
             is_so = Valued(named.facts.name, "=", named.facts.true, is_denied)
@@ -170,7 +183,6 @@ def _property(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) 
             continue
         yield Parse(named.last, nodes.that(Filled(named.facts.name, is_denied)), named.cost + 0.1)
         yield from property_said(context, named, nodes, is_denied=is_denied)
-    yield from _amount_of_property(context, begin, nodes, is_denied=is_denied)
 
 
 def _has_zero(context: Context, name: str) -> bool:
@@ -179,10 +191,12 @@ def _has_zero(context: Context, name: str) -> bool:
     return bool((properties.numbers(name, properties.rows(name)) == 0).any())
 
 
-def _amount_of_property(context: Context, begin: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `over 100 employees`, `between 20 and 40 berths`."""
-    exactly: Parse[Comparison] = Parse(begin, "=", 0.1)
-    for comparison in (*sign(context, begin), exactly):
+@part
+def amount_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `over 100 employees`, `between 20 and 40 berths`."""
+    is_denied = having_word
+    exactly: Parse[Comparison] = Parse(place, "=", 0.1)
+    for comparison in (*sign(context, place), exactly):
         amount = context.units.quantities.get(comparison.last)
         if amount is None or amount.unit is not None:
             continue
@@ -192,10 +206,10 @@ def _amount_of_property(context: Context, begin: int, nodes: NodeSet, *, is_deni
                 end, (meant, number), _ = or_so(context, parse, (comparison.value, amount.value))
                 yield Parse(end, nodes.that(Valued(facts.name, meant, number, is_denied)), cost)
 
-    for beyond in sign(context, begin) if not is_denied else ():
+    for beyond in sign(context, place) if not is_denied else ():
         yield from _average(context, beyond.last, nodes, beyond.value)
     for facts in properties_of(context, nodes):
-        for amounts in compared(context, begin, facts, default=None) if facts.kind == "number" else ():
+        for amounts in compared(context, place, facts, default=None) if facts.kind == "number" else ():
             for named in properties_named(context, amounts.last, nodes):
                 if named.facts == facts:  # "between 20 and 40 berths", "40 or more berths"
                     conditions = contrary(amounts.value) if is_denied else amounts.value
@@ -213,33 +227,34 @@ def _average(context: Context, place: int, nodes: NodeSet, comparison: Compariso
                 yield Parse(end, nodes.that(Valued(facts.name, comparison, told)), cost)
 
 
-def _limit(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `a minimum height of 49 m`."""
+@part
+def limit_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `a minimum height of 49 m`."""
     begin = context.skip(place)
     comparison = _LIMITS.get(context.at(begin))
-    for named in properties_named(context, begin + 1, nodes) if comparison is not None and not is_denied else ():
+    for named in properties_named(context, begin + 1, nodes) if comparison is not None and not having_word else ():
         amount = context.units.quantities.get(context.starts(named.last, "of") or named.last)
         if amount is not None and comparison is not None:
             for parse in compared_with(context, place, named.facts, amount, comparison):
                 yield Parse(parse.last, nodes.that(*parse.value), named.cost)
 
 
-def _value(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `an aluminium hull`."""
+@part
+def value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `an aluminium hull`."""
     for unit in context.units.values.get(context.skip(place), ()):
         behind = context.end_of(unit.last, "as a kind") or unit.last
         for facts, last, cost in properties_named(context, behind, nodes):
             if facts.name == unit.property:
-                valued = Valued(facts.name, "=", unit.value, is_denied)
+                valued = Valued(facts.name, "=", unit.value, having_word)
                 yield Parse(last, nodes.that(valued), cost + unit.cost)
 
 
-def _unknown_property(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `an unknown capacity`, `no known website`."""
-    unknown = context.end_of(place, "an unknown")
-    if unknown is not None:
-        for facts, last, cost in properties_named(context, unknown, nodes):
-            yield Parse(last, nodes.that(Filled(facts.name, not is_denied)), cost)
+@part
+def unknown_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `capacity` of `an unknown capacity`, `no known website`."""
+    for facts, last, cost in properties_named(context, place, nodes):
+        yield Parse(last, nodes.that(Filled(facts.name, not having_word)), cost)
 
 
 # ------------------------------------------------------------------------------------------------------ things
@@ -260,26 +275,25 @@ def _related(context: Context, nodes: NodeSet, target: NodeSet) -> Relation | No
     return None if is_maker else relation  # who has a picture is not its artist
 
 
-def _things_as_noun(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `X as a part meronym`, `X and Y among its hypernyms`."""
-    for objects in objects_at(context, place):
-        noun = context.end_of(objects.last, "as a noun")
-        nouns = (noun, *(kind.last for kind in context.units.types.get(noun, ()))) if noun is not None else ()
-        for unit in (unit for start in nouns for unit in context.units.edges.get(start, ())):
-            verbs = Verbs((unit,), unit.last)
-            for related in verb_joined(context, nodes, verbs, Voice.HAS_NOUN, objects):
-                value = denied(related.value, nodes) if is_denied else related.value
-                if value is not None:
-                    yield Parse(unit.last, value, related.cost)
+@part
+def had_as(
+    context: Context, place: int, nodes: NodeSet, having_word: bool, verb: EdgeUnit, objects: Objects
+) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes of which things are what a noun says."""
+    for related in verb_joined(context, nodes, Verbs((verb,), place), Voice.HAS_NOUN, Parse(place, objects, 0.0)):
+        value = denied(related.value, nodes) if having_word else related.value
+        if value is not None:
+            yield related._replace(value=value)
 
 
+@part
 def counted_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[directors] more than 2 films`, `[films no] award`: words for a search, without a verb."""
+    """Read `[directors] more than 2 films`, `[films no] award`: words for a search, without a verb."""
     is_behind_no = context.at(place - 1) == "no"  # which the clause denies as a whole
     if not nodes.types or (nodes.conditions and not is_behind_no and not _is_of_role(context, nodes)):
         return
     if is_behind_no:
-        for parse in _noun(context, place, nodes, is_denied=False):
+        for parse in _nouns_had(context, place, nodes):
             yield parse._replace(cost=parse.cost + 0.2)
     for objects in objects_at(context, place):
         is_counted = objects.value.amount is not None and context.is_over(objects.last)
@@ -292,8 +306,9 @@ def _is_of_role(context: Context, nodes: NodeSet) -> bool:
     return all(isinstance(condition, Joined) and not condition.target.conditions for condition in nodes.conditions)
 
 
+@part
 def role_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `lead X`, `[by] director X or Y`: a part that somebody plays, right behind a kind."""
+    """Read `lead X`, `[by] director X or Y`: a part that somebody plays, right behind a kind."""
     begin = context.skip(place, ("by", "with", "of", "from", "the", "its", "their"))
     for unit in context.units.edges.get(begin, ()):
         word = context.at(unit.last - 1)
@@ -307,15 +322,29 @@ def role_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
                         yield parse._replace(cost=parse.cost + 0.1)
 
 
-def _noun(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `more than 3 dependencies`, `hypernym X`, `a supervisor`: a noun that names edges."""
+def _nouns_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Yield `more than 3 dependencies`, `a supervisor`."""
     for amount in count(context, place):
-        yield from _edge_noun(context, amount.last, nodes, amount.value, is_denied=is_denied)
-    yield from _edge_noun(context, context.skip(place), nodes, None, is_denied=is_denied)
+        yield from edge_noun_had(context, amount.last, nodes, amount.value)
+    yield from edge_noun_had(context, context.skip(place), nodes)
 
 
-def _edge_noun(
-    context: Context, place: int, nodes: NodeSet, amount: tuple[Comparison, float] | None, *, is_denied: bool
+@part
+def nouns_had(
+    context: Context, place: int, nodes: NodeSet, having_word: bool, found: Found
+) -> Iterator[Parse[NodeSet]]:
+    """Read `dependencies`, `hypernym X`, `supervisor`: a noun that names edges, so many times if it was counted."""
+    amount = found["count"].value if "count" in found else None
+    return edge_noun_had(context, place, nodes, amount, is_denied=having_word)
+
+
+def edge_noun_had(
+    context: Context,
+    place: int,
+    nodes: NodeSet,
+    amount: tuple[Comparison, float] | None = None,
+    *,
+    is_denied: bool = False,
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
     for unit in context.units.edges.get(place, ()):
@@ -341,18 +370,17 @@ def _is_of_many(context: Context, place: int, target: Parse[NodeSet]) -> bool:
     return target.value.best is not None or (is_one and runs_on)
 
 
-def _things_done(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `more than 8 ships calling there`, `three genes associated`, `no ship calling there`."""
-    amounts: list[tuple[int, tuple[Comparison, float] | None]] = [(place, None)] if is_denied else []
-    amounts += [(amount.last, amount.value) for amount in count(context, place)]
-    for begin_of_kind, amount in amounts:
-        for head in heads_at(context, begin_of_kind):
-            begin = context.skip(head.last, WORDS["auxiliaries"] | WORDS["relative"])
-            for unit in context.units.edges.get(begin, ()):
-                last = context.skip(context.skip(unit.last, WORDS["all prepositions"]), ("it", "them", "there"))
-                frame = Voice.PASSIVE_OBJECT if context.at(unit.last) == "by" else Voice.OBJECT
-                for relation in context.relations.named(nodes, unit.edges, frame, head.value):
-                    yield joined(relation, last, head.cost, is_denied=is_denied, amount=amount)
+@part
+def things_doing(
+    context: Context, place: int, nodes: NodeSet, having_word: bool, head: NodeSet, verb: EdgeUnit, found: Found
+) -> Iterator[Parse[NodeSet]]:
+    """Read `there` of `more than 8 ships calling there`, `no ship calling there`, or nothing."""
+    amount = found["count"].value if "count" in found else None
+    last = context.skip(context.skip(place, WORDS["all prepositions"]), ("it", "them", "there"))
+    frame = Voice.PASSIVE_OBJECT if context.at(place) == "by" else Voice.OBJECT
+    if having_word or amount is not None:
+        for relation in context.relations.named(nodes, verb.edges, frame, head):
+            yield joined(relation, last, is_denied=having_word, amount=amount)
 
 
 # =========================================================================================================== likenesses
@@ -372,67 +400,74 @@ _SAME: Mapping[str, Sameness] = {
 _SHARED: Mapping[str, Sameness] = {**_SAME, "one of it": "some"}
 
 
-class Partner(NamedTuple):
-    """The node that others are compared with, where it was named before: of two, the second."""
+@part
+def alone(found: Found) -> bool:
+    """Read nothing where the node that others are compared with was not named before, as of two the second is."""
+    return "partner" not in found
 
-    row: int
 
-
-def likeness_said(
-    context: Context, place: int, nodes: NodeSet, partner: Partner | None = None
-) -> Iterator[Parse[NodeSet]]:
-    """Yield `brewed by the same brewery as X`, `has more beers than X`, `shares a style with X`."""
-    for action in actions_at(context, place):
-        by_verb = _by_verb(context, action, nodes)
-        yield from _same(context, action.begin, nodes, by_verb, partner)
-        if partner is None:
-            yield from _as_many(context, action.begin, by_verb)
-            yield from _where_another(context, action, by_verb)
+@part
+def alike_word(context: Context, place: int, nodes: NodeSet) -> Parse[bool] | None:
+    """Read `has`, `with`, `shares`, or nothing before `same` in words for a search: whether something is shared."""
     word = context.at(place)
     if word in WORDS["having"] or word in WORDS["sharing"]:
-        yield from _had(context, place, nodes, partner, is_shared=word in WORDS["sharing"])
-    elif word == "same" and nodes.types:  # "customers same town as X"
-        yield from _had(context, place - 1, nodes, partner, is_shared=False)
-    elif word in WORDS["all prepositions"]:
-
-        def by_place(target: NodeSet) -> Iterator[Relation]:
-            return context.relations.unnamed(nodes, word, target)
-
-        yield from _same(context, place + 1, nodes, by_place, partner)
-        yield from _same_value(context, place + 1, nodes, partner, _SAME, "same as")
+        return Parse(place + 1, word in WORDS["sharing"], 0.0)
+    return Parse(place, False, 0.0) if word == "same" and nodes.types else None
 
 
-def _by_verb(context: Context, action: Action, nodes: NodeSet) -> _Relate:
-    """Return what finds the relation of a set to others that a verb says."""
-
-    def relate(target: NodeSet) -> Iterator[Relation]:
-        edges = action.verbs.units[0].edges
-        return context.relations.named(nodes, edges, action.frame, target, is_strict=action.is_strict)
-
-    return relate
+@part
+def both_have(context: Context, place: int, found: Found) -> Parse[bool] | None:
+    """Read `have`, of two that have something in common."""
+    return Parse(place + 1, True, 0.0) if "partner" in found and context.at(place) in WORDS["having"] else None
 
 
-def _had(
-    context: Context, place: int, nodes: NodeSet, partner: Partner | None, *, is_shared: bool
-) -> Iterator[Parse[NodeSet]]:
-    """Yield `has the same brewery as X`, `shares a brewery with X`, `has more beers than X`."""
-    sames, joints = (_SHARED, "shared with") if is_shared else (_SAME, "same as")
-
-    def by_having(target: NodeSet) -> Iterator[Relation]:
-        return context.relations.unnamed(nodes, "with", target)
-
-    yield from _same(context, place + 1, nodes, by_having, partner, sames, joints)
-    yield from _same_noun(context, place + 1, nodes, partner, sames, joints)
-    yield from _same_value(context, place + 1, nodes, partner, sames, joints)
-    if partner is None and not is_shared:
-        yield from _more_had(context, place + 1, nodes)
-    if partner is None and is_shared:
-        yield from _shared_with_owner(context, place + 1, nodes)
+def _is_shared(found: Found) -> bool:
+    return "alike_word" in found and found["alike_word"].value
 
 
-def _shared_with_owner(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[share] X's home town`."""
-    for other in another(context, place, context.relations.types_of(nodes)):
+@part
+def sameness(context: Context, place: int, found: Found) -> Parse[Sameness] | None:
+    """Read `the same`, `exactly the same`; of those that begin alike, the longest."""
+    sames = _SHARED if _is_shared(found) else _SAME
+    ends = [(end, sameness) for key, sameness in sames.items() for end in context.ends_of(place, key)]
+    if ends:
+        return Parse(*max(ends, key=lambda item: item[0]), 0.0)
+    return Parse(place, "some", 0.0) if _is_shared(found) else None
+
+
+@part
+def opening(context: Context, place: int) -> Iterator[Parse[Opening]]:
+    """Read `more`, `as many`, before what another has more of."""
+    return openings(context, place)
+
+
+@part
+def by_verb(context: Context, place: int, nodes: NodeSet, action: Action) -> Parse[_Relate]:
+    """Read nothing: what finds the relation of a set to others that a verb says."""
+    edges = action.verbs.units[0].edges
+    related = partial(context.relations.named, nodes, edges, action.frame, is_strict=action.is_strict)
+    return Parse(place, related, 0.0)
+
+
+@part
+def by_having(context: Context, place: int, nodes: NodeSet) -> Parse[_Relate]:
+    """Read nothing: what finds the relation of a set to what it has."""
+    return Parse(place, partial(context.relations.unnamed, nodes, "with"), 0.0)
+
+
+@part
+def by_place(context: Context, place: int, nodes: NodeSet) -> Parse[_Relate] | None:
+    """Read a preposition: what finds the relation that it says."""
+    word = context.at(place)
+    if word not in WORDS["all prepositions"] or word in WORDS["having"] or word in WORDS["sharing"]:
+        return None
+    return Parse(place + 1, partial(context.relations.unnamed, nodes, word), 0.0)
+
+
+@part
+def owner_shared(context: Context, place: int, nodes: NodeSet, alike_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `[share] X's home town`."""
+    for other in another(context, place, context.relations.types_of(nodes)) if alike_word else ():
         if context.possessive(other.last) is None and context.at(other.last - 1) != "s":
             continue
         for named in properties_named(context, other.last, nodes):
@@ -449,8 +484,9 @@ def _shared_with_owner(context: Context, place: int, nodes: NodeSet) -> Iterator
                 yield Parse(head.last, relation.nodes.that(*conditions), other.cost + relation.cost + head.cost)
 
 
+@part
 def likeness_whose(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[whose] brewery is the same as that of X`, `[whose] universities are those of X`."""
+    """Read `[whose] brewery is the same as that of X`, `[whose] universities are those of X`."""
     heads = [
         (head.last, relation)
         for head in heads_at(context, place)
@@ -471,122 +507,67 @@ def likeness_whose(context: Context, place: int, nodes: NodeSet) -> Iterator[Par
                 yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
 
 
-def likeness_of_pair(
-    context: Context, place: int, first: Parse[NodeSet], second: Parse[NodeSet]
-) -> Iterator[Parse[NodeSet]]:
-    """Yield what two have alike: `[do X and Y] share a brewery`, `[are X and Y] in the same country`."""
-    node_types = context.lexicon.graph.arrays.node_types
-    kinds = {int(node_types[row]) for row in first.value.named}
-    rows = [row for row in second.value.named if int(node_types[row]) in kinds]
-    if len(rows) == 1:
-        begin = context.skip(place, WORDS["both or all"])
-        for start in range(begin, min(begin + 2, context.end)):
-            if start == begin or context.at(begin) in WORDS["be"]:
-                yield from likeness_said(context, start, first.value, Partner(rows[0]))
-                yield from _in_common(context, start, first.value, Partner(rows[0]))
-                yield from _in_same_year(context, start, first.value, rows[0])
-
-
-def _in_common(context: Context, place: int, nodes: NodeSet, partner: Partner) -> Iterator[Parse[NodeSet]]:
-    """Yield `[do X and Y] have any Z in common`."""
-    for had in _had(context, place, nodes, partner, is_shared=True) if context.at(place) in WORDS["having"] else ():
-        last = context.starts(had.last, "in common")
-        if last is not None:
-            yield had._replace(last=last)
-
-
-def _in_same_year(context: Context, place: int, nodes: NodeSet, row: int) -> Iterator[Parse[NodeSet]]:
-    """Yield `[were X and Y] born in the same year`."""
+@part
+def same_year(context: Context, place: int, nodes: NodeSet, partner: int) -> Iterator[Parse[NodeSet]]:
+    """Read `born in the same year`."""
     for named in properties_named(context, place, nodes):
         last = context.starts(named.last, "in the same year", "the same year")
-        conditions = of_same_year(context, named.facts, row) if last is not None else ()
+        conditions = of_same_year(context, named.facts, partner) if last is not None else ()
         if conditions and last is not None:
             yield Parse(last, nodes.that(*conditions), named.cost)
 
 
 # -------------------------------------------------------------------------------------------------- the same things
-def _same(
-    context: Context,
-    place: int,
-    nodes: NodeSet,
-    relate: _Relate,
-    partner: Partner | None,
-    sames: Mapping[str, Sameness] = _SAME,
-    joints: str = "same as",
+@part
+def same_things(
+    context: Context, place: int, found: Found, sameness: Sameness, relate: _Relate
 ) -> Iterator[Parse[NodeSet]]:
-    """Yield `the same brewery as X`, `exactly the same paradigms as X`."""
-    for begin, sameness in _openings(context, place, sames):
-        heads = list(heads_at(context, begin)) if begin < context.end else []
-        if context.at(begin) in WORDS["some place"] and not heads:
-            heads.append(Parse(begin + 1, NodeSet(), 0.1))
-        for head in heads:
-            for relation in relate(head.value) if not head.value.named else ():
-                yield from _alike(context, head.last, relation, sameness, partner, joints)
+    """Read `brewery as X`, `paradigms as X`: a kind of things."""
+    heads = list(heads_at(context, place)) if place < context.end else []
+    if context.at(place) in WORDS["some place"] and not heads:
+        heads.append(Parse(place + 1, NodeSet(), 0.1))
+    for head in heads:
+        for relation in relate(head.value) if not head.value.named else ():
+            yield from _alike(context, head.last, relation, sameness, found)
 
 
-def _same_noun(
-    context: Context,
-    place: int,
-    nodes: NodeSet,
-    partner: Partner | None,
-    sames: Mapping[str, Sameness],
-    joints: str,
+@part
+def same_noun(
+    context: Context, place: int, nodes: NodeSet, found: Found, sameness: Sameness
 ) -> Iterator[Parse[NodeSet]]:
-    """Yield `the same supervisor as X`: a noun that names edges."""
-    for begin, sameness in _openings(context, place, sames):
-        for unit in context.units.edges.get(begin, ()):
-            for relation in noun_had(context, nodes, unit, NodeSet()):
-                yield from _alike(context, unit.last, relation, sameness, partner, joints)
+    """Read `supervisor as X`: a noun that names edges."""
+    for unit in context.units.edges.get(place, ()):
+        for relation in noun_had(context, nodes, unit, NodeSet()):
+            yield from _alike(context, unit.last, relation, sameness, found)
 
 
 def _alike(
-    context: Context,
-    last: int,
-    relation: Relation,
-    sameness: Sameness,
-    partner: Partner | None,
-    joints: str,
+    context: Context, last: int, relation: Relation, sameness: Sameness, found: Found
 ) -> Iterator[Parse[NodeSet]]:
     """Yield the nodes of a relation with those things that another one has, behind the word for the things."""
     if sameness == "plain":
         sameness = "whole" if _is_plural(context, last - 1) else "some"
-    for other in _others(context, last, relation.nodes, partner, joints):
+    for other in _others(context, last, relation.nodes, found):
         conditions = _as_another(relation, other.value, sameness)
         yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
 
 
-def _same_value(
-    context: Context,
-    place: int,
-    nodes: NodeSet,
-    partner: Partner | None,
-    sames: Mapping[str, Sameness],
-    joints: str,
-) -> Iterator[Parse[NodeSet]]:
-    """Yield `the same colour as X`: the value of a property."""
-    for begin, _ in _openings(context, place, sames):
-        for named in properties_named(context, begin, nodes):
-            for other in _others(context, named.last, nodes, partner, joints):
-                conditions = valued_as(context, named.facts, other.value)
-                if conditions:
-                    yield Parse(other.last, nodes.that(*conditions), named.cost + other.cost)
+@part
+def same_value(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
+    """Read `colour as X`: the value of a property."""
+    for named in properties_named(context, place, nodes):
+        for other in _others(context, named.last, nodes, found):
+            conditions = valued_as(context, named.facts, other.value)
+            if conditions:
+                yield Parse(other.last, nodes.that(*conditions), named.cost + other.cost)
 
 
-def _openings(context: Context, place: int, sames: Mapping[str, Sameness]) -> Iterator[tuple[int, Sameness]]:
-    """Yield where words end that say how much is the same; of those that begin alike, the longest."""
-    ends = [(end, sameness) for key, sameness in sames.items() for end in context.ends_of(place, key)]
-    if ends:
-        yield max(ends, key=lambda item: item[0])
-    elif sames is _SHARED:
-        yield place, "some"
-
-
-def _others(context: Context, last: int, nodes: NodeSet, partner: Partner | None, joints: str) -> Iterator[Parse[int]]:
+def _others(context: Context, last: int, nodes: NodeSet, found: Found) -> Iterator[Parse[int]]:
     """Yield the node that others are compared with: `as X`; the partner where it was named before."""
-    if partner is not None:
-        yield Parse(last, partner.row, 0.0)
+    if "partner" in found:
+        yield Parse(last, found["partner"].value, 0.0)
         return
-    for begin in context.ends_of(last, joints):
+    for begin in context.ends_of(last, "shared with" if _is_shared(found) else "same as"):
         yield from another(context, begin, context.relations.types_of(nodes))
 
 
@@ -595,8 +576,9 @@ def _is_plural(context: Context, place: int) -> bool:
     return word in WORDS["plurals"] or (word.endswith("s") and not word.endswith(("ss", "us", "is")))
 
 
-def _where_another(context: Context, action: Action, relate: _Relate) -> Iterator[Parse[NodeSet]]:
-    """Yield `[studied] where X studied`, and `[studied] where X studied and nowhere else`."""
+@part
+def where_another(context: Context, action: Action, relate: _Relate) -> Iterator[Parse[NodeSet]]:
+    """Read `[studied] where X studied`, and `[studied] where X studied and nowhere else`."""
     edges = set(action.verbs.units[0].edges)
     only = context.starts(action.begin, "only")
     begin = context.starts(action.begin if only is None else only, "where", "at the place where", "wherever")
@@ -616,32 +598,73 @@ def _where_another(context: Context, action: Action, relate: _Relate) -> Iterato
 
 
 # ------------------------------------------------------------------------------------------------- as many, or more
-def _as_many(context: Context, place: int, relate: _Relate) -> Iterator[Parse[NodeSet]]:
-    """Yield `[brews] more beers than X`, `[brews] as many beers as X`."""
-    for opening in openings(context, place):
-        for head in heads_at(context, opening.last):
-            begin = context.starts(head.last, opening.value.joint)
-            if begin is None or head.value.named:
-                continue
-            for relation in relate(head.value):
-                for other in another(context, begin, context.relations.types_of(relation.nodes)):
-                    conditions = measured_as(context, relation.measure, opening.value, other.value)
-                    if conditions:
-                        yield Parse(other.last, relation.nodes.that(*conditions), head.cost + other.cost)
-
-
-def _more_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[has] more beers than X`, `[has] a higher salary than X`, `[has] the same number of beers as X`."""
-    for opening in openings(context, place):
-        for measure in measures_at(context, opening.last, nodes):
-            begin = context.starts(measure.last, opening.value.joint)
-            able = context.relations.able(nodes, measure.value)
-            if begin is None:
-                continue
-            for other in another(context, begin, context.relations.types_of(able)):
-                conditions = measured_as(context, measure.value, opening.value, other.value)
+@part
+def more_things(context: Context, place: int, relate: _Relate, opening: Opening) -> Iterator[Parse[NodeSet]]:
+    """Read `beers than X` of `[brews] more beers than X`, `[brews] as many beers as X`."""
+    for head in heads_at(context, place):
+        begin = context.starts(head.last, opening.joint)
+        if begin is None or head.value.named:
+            continue
+        for relation in relate(head.value):
+            for other in another(context, begin, context.relations.types_of(relation.nodes)):
+                conditions = measured_as(context, relation.measure, opening, other.value)
                 if conditions:
-                    yield Parse(other.last, able.that(*conditions), measure.cost + other.cost)
+                    yield Parse(other.last, relation.nodes.that(*conditions), head.cost + other.cost)
+
+
+@part
+def more_had(
+    context: Context, place: int, nodes: NodeSet, alike_word: bool, opening: Opening
+) -> Iterator[Parse[NodeSet]]:
+    """Read `beers than X`, `salary than X`, `number of beers as X`."""
+    for measure in measures_at(context, place, nodes) if not alike_word else ():
+        begin = context.starts(measure.last, opening.joint)
+        able = context.relations.able(nodes, measure.value)
+        if begin is None:
+            continue
+        for other in another(context, begin, context.relations.types_of(able)):
+            conditions = measured_as(context, measure.value, opening, other.value)
+            if conditions:
+                yield Parse(other.last, able.that(*conditions), measure.cost + other.cost)
+
+
+LIKENESSES = rules(
+    "likenesses",
+    Rule("beers brewed by the same brewery as X", "action relate=by_verb sameness same_things"),
+    Rule("companies that brew more beers than X", "alone action relate=by_verb opening more_things"),
+    Rule("people who studied where X studied", "alone action relate=by_verb where_another"),
+    Rule("beers with the same brewery as X", "alike_word relate=by_having sameness same_things"),
+    Rule("people with the same supervisor as X", "alike_word sameness same_noun"),
+    Rule("beers with the same colour as X", "alike_word sameness same_value"),
+    Rule("companies with more beers than X", "alone alike_word opening more_had"),
+    Rule("people who share X's home town", "alone alike_word owner_shared"),
+    Rule("beers in the same country as X", "relate=by_place sameness same_things"),
+    Rule("beers of the same colour as X", "by_place sameness same_value"),
+)
+IN_COMMON = rules(
+    "in common",
+    LIKENESSES,
+    Rule(
+        "do X and Y have any Z in common",
+        "alike_word=both_have relate=by_having sameness what=same_things|same_noun|same_value 'in common' => what",
+    ),
+    Rule("were X and Y born in the same year", "same_year"),
+)
+
+
+def likeness_of_pair(
+    context: Context, place: int, first: Parse[NodeSet], second: Parse[NodeSet]
+) -> Iterator[Parse[NodeSet]]:
+    """Yield what two have alike: `[do X and Y] share a brewery`, `[are X and Y] in the same country`."""
+    node_types = context.lexicon.graph.arrays.node_types
+    kinds = {int(node_types[row]) for row in first.value.named}
+    rows = [row for row in second.value.named if int(node_types[row]) in kinds]
+    if len(rows) == 1:
+        begin = context.skip(place, WORDS["both or all"])
+        for start in range(begin, min(begin + 2, context.end)):
+            if start == begin or context.at(begin) in WORDS["be"]:
+                found: Found = {"nodes": first._replace(last=start, cost=0.0), "partner": Parse(start, rows[0], 0.0)}
+                yield from IN_COMMON(context, start, found)
 
 
 def _as_another(relation: Relation, row: int, sameness: Sameness) -> tuple[Condition, ...]:

@@ -29,7 +29,7 @@ from orienteer.reading.lexicon import PropertyFacts, ValueUnit
 from orienteer.reading.nouns import heads_at, noun_had
 from orienteer.reading.query import NAME, Best, Comparison, Condition, Either, Filled, Measure, NodeSet, Told, Valued
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Parse
+from orienteer.reading.rules import Context, Parse, Rule, part, rules
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Quantity
 from orienteer.text.sentences import value_text
 from orienteer.text.units import UNITS
@@ -194,6 +194,13 @@ def _compared(
         yield Parse(twice.last, nodes.that(*twice.value), cost + twice.cost - 0.1)
 
 
+@part
+def own_property(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read a property with what is said of it: `[in] the country X`, `height over 5 m`."""
+    for named in properties_named(context, place, nodes):
+        yield from property_said(context, named, nodes)
+
+
 def property_ordered(context: Context, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[launched] first`, `[founded] most recently`: a superlative."""
     for is_later, key in ((True, "later than all"), (False, "earlier than all")):
@@ -271,8 +278,9 @@ def any_value(
 # Amounts of a property that is not named: `over 100 MB`, `before 1800`, `between 5 and 8 m tall`, `over 8 abv`.
 
 
+@part
 def amount_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
+    """Read `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
     yield from _range(context, place, nodes)
     yield from _bare(context, place, nodes)
     begin = context.starts(place, "of", "dating from", "dating", "from", "dated") or place
@@ -436,8 +444,9 @@ class _Told(NamedTuple):
     """It is known where the text ends; else some node is to have it."""
 
 
+@part
 def text_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `whose title contains X`, `with the word X in the title`."""
+    """Read `whose title contains X`, `with the word X in the title`."""
     begin = context.end_of(place, "whose text") or place
     for name, behind, cost in _texts_named(context, begin, nodes):
         holds, lacks = context.end_of(behind, "contains"), context.end_of(behind, "does not contain")
@@ -533,33 +542,27 @@ def said_within(words: list[str], held: frozenset[str]) -> set[str]:
 _BEGINNING = WORDS["ages"] | WORDS["begun"]
 
 
-def trait_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
-    if context.at(place) in WORDS["showing"]:
-        for named in properties_named(context, place + 1, nodes):
-            yield from property_said(context, named, nodes)
-    for named in properties_named(context, context.skip(place, WORDS["stating"]), nodes):
-        yield from property_said(context, named, nodes)
-        if named.facts.kind == "boolean" and named.cost == 0:  # harbours that freeze are not `ice_free`
-            yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", named.facts.true)), named.cost)
-    yield from _beyond(context, place, nodes)
-    yield from _as_much(context, place, nodes)
-    yield from _times(context, place, nodes)
-    yield from _verb(context, place, nodes)
-    yield from _in_a_way(context, place, nodes)
-    yield from amount_said(context, place, nodes)
-    articles = ("a", "an", "the", "either", "both")
-    begin = context.end_of(place, "made of") or context.skip(place, articles)
+@part
+def flag(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `organic`, of a property that is so or not; harbours that freeze are not `ice_free`."""
+    for named in properties_named(context, place, nodes):
+        if named.facts.kind == "boolean" and named.cost == 0:
+            yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", named.facts.true)), 0.0)
+
+
+@part
+def value_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `[made of] wood`, `a green`, `green or red`."""
+    begin = context.end_of(place, "made of") or context.skip(place, ("a", "an", "the", "either", "both"))
     for unit, owners in values_at(context, begin, nodes):
         if context.lexicon.properties[unit.property].kind != "number":
             yield from any_value(context, unit, owners, unit.cost + 0.15)
-    yield from _superlative(context, place, nodes)
-    yield from _begun(context, place, nodes)
 
 
 # ------------------------------------------------------------------------------------------------- adjectives
-def _beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `taller than 50 m`, `older than X`, `more expensive than any other`, `go faster than 30 knots`."""
+@part
+def beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `taller than 50 m`, `older than X`, `more expensive than any other`, `go faster than 30 knots`."""
     place = context.skip(place, WORDS["moving"])
     for parse in adjective(context, place):
         meant, is_more = parse.value
@@ -607,8 +610,9 @@ def _beyond_another(
             yield Parse(other.last, nodes.that(valued), other.cost + 0.05)
 
 
-def _as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `as tall as X`, `at least as tall as X`; what is not as tall as X is less tall."""
+@part
+def as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `as tall as X`, `at least as tall as X`; what is not as tall as X is less tall."""
     begin = context.starts(place, "at least as", "exactly as", "precisely as", "just as", "equally as", "as")
     word = context.at(begin) if begin is not None else ""
     than = context.starts(begin + 1, "as") if begin is not None and word in ENGLISH.adjectives else None
@@ -626,8 +630,9 @@ def _as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
             yield Parse(other.last, nodes.that(valued, *excluded), other.cost)
 
 
-def _times(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `more than twice as long as X`, `over double the duration of X`."""
+@part
+def times_another(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `more than twice as long as X`, `over double the duration of X`."""
     times = factor(context, place)
     if times is None:
         return
@@ -638,8 +643,9 @@ def _times(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
                     yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.05)
 
 
-def _in_a_way(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `write in a serialist style`: a verb that says no more than the property behind it."""
+@part
+def in_a_way(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `write in a serialist style`: a verb that says no more than the property behind it."""
     for unit in context.units.edges.get(place, ()):
         begin = context.starts(unit.last, "in a", "in an", "in the", "with a", "with an")
         for value, owners in values_at(context, begin, nodes) if begin is not None else ():
@@ -649,8 +655,9 @@ def _in_a_way(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
                     yield Parse(named.last, owners.that(valued), named.cost + value.cost + 0.1)
 
 
-def _superlative(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `the oldest`, `tallest`, `the most expensive one`."""
+@part
+def superlative_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `the oldest`, `tallest`, `the most expensive one`."""
     if not nodes.types and not nodes.conditions:
         return  # of what it is the largest has to be told
     begin = context.skip(context.skip(place, WORDS["moving"]))
@@ -661,8 +668,9 @@ def _superlative(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse
 
 
 # ------------------------------------------------------------------------------------------------------ verbs
-def _verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `weighs over 5 kg`, `earns the most`: verbs that state a property."""
+@part
+def stated(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `weighs over 5 kg`, `earns the most`: verbs that state a property."""
     if place >= context.end:
         return
     stem = context.lexicon.vocabulary.stem
@@ -693,8 +701,9 @@ def _verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
             yield Parse(context.skip(most + 1, WORDS["occupants"]), replace(nodes, best=best), 0.0)
 
 
-def _begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `appeared before 1960`, `came out in 1990`; since when somebody does something is no date of theirs."""
+@part
+def begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `appeared before 1960`, `came out in 1990`; since when somebody does something is no date of theirs."""
     dated = dated_property(context, nodes)
     if (
         dated is not None
@@ -720,3 +729,20 @@ def _turned(condition: Condition, *, ascending: bool) -> Condition:
     ):
         return replace(condition, comparison=">" if ascending else "<")
     return condition
+
+
+TRAITS = rules(
+    "traits",
+    Rule("doors showing a height over 5 m", "<showing> own_property"),
+    Rule("ships of height over 5 m", "-<stating> own_property"),
+    Rule("farms that are organic", "-<stating> flag"),
+    Rule("towers taller than X", "beyond"),
+    Rule("towers as tall as X", "as_much"),
+    Rule("works more than twice as long as X", "times_another"),
+    Rule("ships that weigh over 5 kg", "stated"),
+    Rule("people who write in a serialist style", "in_a_way"),
+    Rule("packages over 100 MB", "amount_said"),
+    Rule("ships that are green or red", "value_of_them"),
+    Rule("which tower is the oldest", "superlative_of_them"),
+    Rule("films that appeared before 1960", "begun"),
+)

@@ -14,7 +14,7 @@ tries its parts one behind the other in every way that they can be read; its cos
     said(part)      a part that looks at what another has read, which is else the one that its parameter names
     a|b             either; `0` reads nothing
     [a]             the first way to read it, or nothing
-    => count part   what is asked of a part; `=> part` is what it means itself; else a function tells
+    => count part   what is asked of a part; `=> part` is what it means itself, as the last does where nothing is said
     ~loose          how far-fetched the rule is, by a name of COSTS
 """
 
@@ -233,7 +233,9 @@ def part(function: _Function) -> _Function:
 
     It returns the parses that begin at the place; or one, or the place where it ends; or whether it may stand here.
     """
-    _PARTS[function.__name__.strip("_")] = function
+    name = function.__name__.strip("_")
+    assert name not in _PARTS, f"two parts are called {name!r}"
+    _PARTS[name] = function
     return function
 
 
@@ -253,7 +255,7 @@ class Rule:
         first = re.match(r"(?:\w+=)?(?:'([^']+)'\*?|<([^>]+)>)(?=\s|$)", line.strip())
         self._phrase: str | None = first[1] if first is not None else None
         self._word: str | None = first[2] if first is not None else None
-        self._gives = _taking(gives or _asking(*result.split()))
+        self._gives = _taking(gives or _asking(*result.split() or [self._parts[-1][0]]))
 
     def __call__(self, context: Context, place: int, found: Found) -> Iterator[Parse[Any]]:
         """Yield what the words from a place on mean by this rule."""
@@ -271,7 +273,8 @@ class Rule:
         if number == len(self._parts):
             value = self._gives(context, place, found)
             if value is not None:
-                context.fired.append((self.example, value))
+                if self.example:
+                    context.fired.append((self.example, value))
                 yield Parse(place, value, cost)
             return
         name, read = self._parts[number]
@@ -288,6 +291,10 @@ class Rules(tuple[Rule, ...]):
         for rule in self:
             if rule.may_begin(context, place):
                 yield from rule(context, place, found)
+
+    def of(self, context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield the nodes of a set of which any of them says something here; parts know the set as `nodes`."""
+        return self(context, place, {"nodes": Parse(place, nodes, 0.0)})
 
 
 ALL: dict[str, Rules] = {}

@@ -30,12 +30,11 @@ from orienteer.reading.properties import (
     dated_property,
     kind_behind,
     properties_named,
-    property_said,
     values_at,
 )
-from orienteer.reading.query import Best, Condition, Extent, Joined, Measure, NodeSet
+from orienteer.reading.query import Best, Comparison, Condition, Extent, Joined, Measure, NodeSet
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Parse
+from orienteer.reading.rules import Context, Parse, Rule, part, rules
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 # ============================================================================================================= rankings
@@ -98,9 +97,10 @@ def _things_done(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iter
 
 
 # ------------------------------------------------------------------------------------------------- superlatives
-def most_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Voice) -> Iterator[Parse[NodeSet]]:
-    """Yield `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
-    begin = context.skip(place)
+@part
+def most_done(context: Context, place: int, nodes: NodeSet, action: Action) -> Iterator[Parse[NodeSet]]:
+    """Read `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
+    verb, frame, begin = action.verbs.units[0], action.frame, context.skip(place)
     word = context.at(begin)
     is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
     if is_more is None or nodes.best is not None:
@@ -132,8 +132,9 @@ def _than_others(context: Context, place: int) -> int | None:
     return None if last is None else context.skip(last, ("does", "has", "did", "do", "is"))
 
 
+@part
 def most_doers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `do the most packages depend on`, `do most genes that X binds participate in`."""
+    """Read `[do] the most packages depend on`, `[do] most genes that X binds participate in`."""
     begin = context.skip(place)
     is_more = ENGLISH.most.get(context.at(begin))
     number = context.starts(begin + 1, "number of", "count of")
@@ -178,8 +179,9 @@ def most_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
             yield most(relation, unit.last, 0.1, descending=is_more, are_edges=are_edges)
 
 
+@part
 def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `in the most orders`, `part of the most teams`: the only edge between them is meant."""
+    """Read `in the most orders`, `part of the most teams`: the only edge between them is meant."""
     begin = context.skip(context.end_of(place, "part of") or place)
     is_more = ENGLISH.most.get(context.at(begin))
     if begin == place or is_more is None or nodes.best is not None or context.at(begin) not in WORDS["counting things"]:
@@ -188,8 +190,9 @@ def most_in(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
         yield from _most_things_had(context, head, nodes, descending=is_more)
 
 
+@part
 def most_bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[department] most vehicles`: words for a search, without a verb, at the end."""
+    """Read `[department] most vehicles`: words for a search, without a verb, at the end."""
     if context.at(place) in ENGLISH.most and nodes.types:
         for parse in most_had(context, place, nodes):
             if context.is_over(parse.last):  # "pathway most genes that are ... participate in" counts those
@@ -282,19 +285,9 @@ def verbs_at(context: Context, place: int) -> Iterator[Verbs]:
                 yield Verbs((unit, other), other.last, context.at(other.first - 1) == "or")
 
 
-def verb_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind the most genes`."""
-    yield from _deeds(context, place, nodes)
-    for verbs, begin, frame, is_strict in actions_at(context, place):
-        yield from _done(context, place, nodes, verbs)
-        yield from most_done(context, begin, nodes, verbs.units[0], frame)
-        yield from _rows_done(context, begin, nodes, verbs.units[0], frame)
-        for objects in objects_at(context, begin):
-            yield from verb_joined(context, nodes, verbs, frame, objects, is_strict=is_strict)
-
-
-def _deeds(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[have never] ordered`, `gave nothing`, `planted anything`: with no thing that stands for the deed."""
+@part
+def deed(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `[have never] ordered`, `gave nothing`, `planted anything`: with no thing that stands for the deed."""
     for unit in context.units.edges.get(place, ()):
         if not isinstance(unit.edges, KindVerb) or not unit.edges.deeds:
             continue
@@ -305,27 +298,53 @@ def _deeds(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
                 yield joined(relation, nothing or last or unit.last, 0.1, is_denied=nothing is not None)
 
 
-def _done(context: Context, place: int, nodes: NodeSet, verbs: Verbs) -> Iterator[Parse[NodeSet]]:
-    """Yield `[have never been] exhibited`: done by anybody, or to anything."""
-    is_passive = context.at(place - 1) in WORDS["be"] | {"been", "being", "never", "not"}
+@part
+def done(context: Context, nodes: NodeSet, action: Action) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: nodes `[that were never] exhibited`, by anybody, or to which it was done."""
+    verbs = action.verbs
+    is_passive = context.at(verbs.units[0].first - 1) in WORDS["be"] | {"been", "being", "never", "not"}
     participle = context.at(verbs.last - 1)
     if is_passive and participle.endswith(("ed", "en", "wn", "ung")) and context.is_over(verbs.last):
         for relation in context.relations.named(nodes, verbs.units[0].edges, Voice.PASSIVE, NodeSet()):
             yield joined(relation, verbs.last, 0.2)
 
 
-def _rows_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Voice) -> Iterator[Parse[NodeSet]]:
-    """Yield `[scored] more than 2 goals`, `[scored] a goal`, `[scored] no goals`: a verb, and the noun for it."""
-    for amount in count(context, place):
-        for noun in rows_done(context, amount.last, nodes, verb, frame):
-            yield as_rows(context, joined(noun.value, noun.last, noun.cost, amount=amount.value))
-    is_denied = context.at(place) == "no"
-    for noun in rows_done(context, context.skip(place + is_denied), nodes, verb, frame):
-        yield joined(noun.value, noun.last, noun.cost, is_denied=is_denied)
+@part
+def event_noun(context: Context, place: int, nodes: NodeSet, action: Action) -> Iterator[Parse[Relation]]:
+    """Read `goals` behind `scored`: the noun for what a verb does."""
+    return rows_done(context, place, nodes, action.verbs.units[0], action.frame)
 
 
+@part
+def led_to(context: Context, place: int, nodes: NodeSet, action: Action, objects: Objects) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes that verbs join to things."""
+    things = Parse(place, objects, 0.0)
+    return verb_joined(context, nodes, action.verbs, action.frame, things, is_strict=action.is_strict)
+
+
+def _so_many(context: Context, place: int, event_noun: Relation, count: tuple[Comparison, float]) -> NodeSet:
+    return as_rows(context, joined(event_noun, place, amount=count)).value
+
+
+VERBS = rules(
+    "verbs",
+    Rule("members who never ordered", "deed"),
+    Rule("paintings that were never exhibited", "action done"),
+    Rule("compounds that treat the most diseases", "action most_done"),
+    Rule("players who scored more than 2 goals", "action count event_noun", _so_many),
+    Rule("players who scored a goal", "action - event_noun", lambda event_noun: joined(event_noun, 0).value),
+    Rule(
+        "players who scored no goals",
+        "action <no> - event_noun",
+        lambda event_noun: joined(event_noun, 0, is_denied=True).value,
+    ),
+    Rule("beers brewed by X and Y", "action objects led_to"),
+)
+
+
+@part
 def neither_verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[neither] lent by nor sold to X`: two verbs of the same things, both denied."""
+    """Read `[neither] lent by nor sold to X`: two verbs of the same things, both denied."""
     for first in actions_at(context, place):
         nor = context.starts(first.begin, "nor")
         for second in actions_at(context, nor) if nor is not None else ():
@@ -342,8 +361,19 @@ def _frame_of_both(context: Context, first: Action, second: Action) -> Voice:
     return second.frame if first.begin == first.verbs.last else first.frame
 
 
+@part
+def action(context: Context, place: int) -> list[Parse[Action]]:
+    """Read verbs with their prepositions."""
+    parses = (Parse(one.begin, one, 0.0) for one in _actions(context, place))
+    return context.once(("action", place), lambda: list(parses))
+
+
 def actions_at(context: Context, place: int) -> Iterator[Action]:
     """Yield the verbs that begin here with their prepositions."""
+    return (parse.value for parse in action(context, place))
+
+
+def _actions(context: Context, place: int) -> Iterator[Action]:
     for all_verbs in verbs_at(context, place):
         begin = all_verbs.last
         while is_particle(context, begin, all_verbs) and not _is_amount(context, begin):
@@ -458,8 +488,9 @@ _EXTENTS: Mapping[str, tuple[Extent, ...]] = {
 """By keys of phrases, how much of a set is meant."""
 
 
+@part
 def extent_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
+    """Read `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
     for action in actions_at(context, place):
         verb, frame = action.verbs.units[0], action.frame
         for extents, begin in _openings(context, action.begin):
@@ -505,26 +536,66 @@ def _covering(
 # Prepositions without a verb, and names without either: `in Belgium`, `for asthma or migraine`, `telescopes X`.
 
 
-def place_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `in Belgium`, `for asthma or migraine`, `from Rodenbach`, `of colour X`, `in 1990`."""
-    lying = context.skip(place, WORDS["lying"])
-    if context.at(lying) in ("outside", "in", "within"):
-        yield from _valued_place(context, lying, nodes, is_denied=context.at(lying) == "outside")
+@part
+def lying(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `lies in Ardony`, `outside Ardony`: of a property or by edges."""
+    begin = context.skip(place, WORDS["lying"])
+    if context.at(begin) in ("outside", "in", "within"):
+        yield from _valued_place(context, begin, nodes, is_denied=context.at(begin) == "outside")
+
+
+@part
+def preposition(context: Context, place: int) -> Parse[str] | None:
+    """Read `in`, `for`, `of the`, and no `by` behind a participle, of which it is the doer."""
     word = context.at(place)
-    is_behind_participle = word == "by" and context.at(place - 1).endswith("ed")  # of which it is the doer
+    is_behind_participle = word == "by" and context.at(place - 1).endswith("ed")
     if word not in WORDS["all prepositions"] or word in WORDS["saying more"] or is_behind_participle:
-        return
-    begin = context.skip(place, WORDS["all prepositions"])
-    yield from _things(context, begin, nodes, word)
-    for named in properties_named(context, begin, nodes):  # "in the country X", "of colour X"
-        yield from property_said(context, named, nodes)
-    for unit, owners in values_at(context, context.skip(begin), nodes):
-        if word not in WORDS["within"] or not _is_past(unit):
+        return None
+    return Parse(context.skip(place, WORDS["all prepositions"]), word, 0.0)
+
+
+@part
+def at_things(
+    context: Context, place: int, nodes: NodeSet, preposition: str, objects: Objects
+) -> Parse[NodeSet] | None:
+    """Read nothing: the nodes that a preposition joins to things."""
+    frame = Voice.PASSIVE if preposition == "by" else Voice.SUBJECT
+
+    def related(nodes: NodeSet, target: NodeSet) -> Relation | None:
+        return next(context.relations.unnamed(nodes, preposition, target, frame), None)
+
+    if objects.amount is not None and preposition not in WORDS["before counted"]:
+        return None
+    return all_joined(context, nodes, Parse(place, objects, 0.0), related)
+
+
+@part
+def value_there(context: Context, place: int, nodes: NodeSet, preposition: str) -> Iterator[Parse[NodeSet]]:
+    """Read `[in] Ardony`: a value of a property that tells a place."""
+    for unit, owners in values_at(context, context.skip(place), nodes):
+        if preposition not in WORDS["within"] or not _is_past(unit):
             yield from any_value(context, unit, owners, unit.cost + 0.1)
-    dated = dated_property(context, nodes)
-    if dated is not None and not nodes.conditions and word not in WORDS["of sizes"]:
-        for parse in (*compared(context, place, dated, default=None), *compared_twice(context, place, dated)):
+
+
+@part
+def dated_place(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `in 1990`, `before 1800`, of the only property that says when something was."""
+    facts = dated_property(context, nodes)
+    word = context.at(place)
+    is_said = word in WORDS["all prepositions"] and word not in WORDS["saying more"] and word not in WORDS["of sizes"]
+    if facts is not None and not nodes.conditions and is_said:
+        for parse in (*compared(context, place, facts, default=None), *compared_twice(context, place, facts)):
             yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
+
+
+PLACES = rules(
+    "whereabouts",
+    Rule("harbours that lie in X", "lying"),
+    Rule("beers from X or Y", "preposition objects at_things"),
+    Rule("beers of colour X", "preposition own_property"),
+    Rule("harbours in X", "preposition value_there"),
+    Rule("films in 1990", "dated_place"),
+)
 
 
 def _is_past(unit: ValueUnit) -> bool:
@@ -552,23 +623,9 @@ def _related_in(context: Context, nodes: NodeSet, target: NodeSet) -> Relation |
     return next(context.relations.unnamed(nodes, "in", target), None)
 
 
-def _things(context: Context, place: int, nodes: NodeSet, preposition: str) -> Iterator[Parse[NodeSet]]:
-    """Yield `[in] Belgium`, `[for] asthma or migraine`."""
-    frame = Voice.PASSIVE if preposition == "by" else Voice.SUBJECT
-
-    def related(nodes: NodeSet, target: NodeSet) -> Relation | None:
-        return next(context.relations.unnamed(nodes, preposition, target, frame), None)
-
-    for objects in objects_at(context, place):
-        if objects.value.amount is not None and preposition not in WORDS["before counted"]:
-            continue
-        parse = all_joined(context, nodes, objects, related)
-        if parse is not None:
-            yield parse
-
-
+@part
 def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
+    """Read `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
     is_denied = context.at(place) == "not" and context.reading.words[place].after_comma
     if place == 0 or not nodes.types or (nodes.conditions and not is_denied):
         return
