@@ -15,6 +15,7 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
+from orienteer.reading.assembly import EXAMPLE as ASSEMBLED, assembled
 from orienteer.reading.clauses import all_said, noun_phrases, one_said
 from orienteer.reading.edges import facts_of_edges
 from orienteer.reading.lexicon import LIGHT_FIT, Lexicon, NameUnit, Units, ValueUnit
@@ -394,6 +395,7 @@ _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
+_FAR_FETCHED = 1.0  # cost of words that no rule reads
 _NUMBERS = ("count", "average", "sum", "compare")
 _NEAREST = 3  # questions that are offered
 _MOST_TRIED = 5  # each is read once more
@@ -681,6 +683,10 @@ class RulesReader:
             )
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
+        put_together = assembled(context) if not ordinals else None
+        if put_together is not None:
+            meant = self._meant(context, Parse(context.end, put_together, _FAR_FETCHED), people_of(context), ordinals)
+            return replace(meant, rules=(ASSEMBLED,)) if meant.query is not None else meant
         return _unread(context, refusal_of(context))
 
 
