@@ -5,8 +5,8 @@
 Each folder is imported as it stands, with no option, and each question is asked by `anchor`. The questions come with
 the data (`people/questions.jsonl`); `--questions` takes others of the same form, whose folders stand beside that file.
 A question is *right* where the whole answer is the truth: every node of a set by its name and no other, the number, yes
-or no, the value, each group of a table; or where the truth is nothing, and it was refused. It is *refused* where
-nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are one of several
+or no, the value, each group of a table; or where the truth is nothing, and it was refused, or nothing was found. It is
+*refused* where nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are one of several
 that the wording allows: what differs from them is not counted as wrong, but as open.
 """
 
@@ -66,13 +66,15 @@ def judged(result: Result, kind: str, truth: Any) -> Verdict:  # Any: the truth 
         if result.answer is not None:
             return "open" if is_open else "wrong"
         return "right" if kind == "none" else "refused"
-    if kind != "none" and is_right(result, kind, truth):
+    if is_right(result, kind, truth):
         return "right"
     return "open" if is_open else "wrong"
 
 
 def is_right(result: Result, kind: str, truth: Any) -> bool:
-    """Return whether the whole answer of a question that was read is the truth."""
+    """Return whether the whole answer of a question that was read is the truth; of nothing, that nothing is said."""
+    if kind == "none":
+        return result.answer is None and not any(hit.complete for hit in result.hits)
     if kind == "set":
         return is_right_set(result, set(map(told, truth)))
     if kind == "yesno":

@@ -99,17 +99,20 @@ class Answerer:
     def _answered(self, read: Reading, query: ExactQuery, executor: Executor) -> ExactAnswer:
         outcome = executor.run(query)
         line = self._wording.line(query)
+        spoken = self._spoken(query, outcome, line, executor)
+        if query.form == "value" and spoken.answer is None and len(outcome.rows) <= _LISTED:
+            outcome = replace(outcome, rows=outcome.rows[:0])  # of whom it is asked has none
         found = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
         reading = read.model_copy(update=found)
         notes = (*read.notes, *self._notes(query, outcome, line))
         if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
-            outcome = replace(outcome, value=None)
+            spoken = _Spoken()
             notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
         if query.first is not None and len(outcome.rows) > query.first:
             notes = (*notes, f"{query.first} of the {len(outcome.rows):,} nodes that meet it")
             outcome = replace(outcome, rows=outcome.rows[: query.first])
-        spoken = self._spoken(query, outcome, line, executor)
-        if spoken.answer is None and not notes and query.form != "list":
+            spoken = self._names(outcome.rows)
+        if spoken.answer is None and not notes and query.form not in ("list", "value"):
             notes = ("no node has a value to answer with",)
         if not len(outcome.rows) and query.form == "path":
             notes = (*notes, "no path of at most 8 edges joins them")
