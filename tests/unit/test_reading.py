@@ -385,3 +385,37 @@ def test_what_is_without_this_or_that_is_without_both(build, question):
     nodes += [Node("l", "lighthouse", "Old Light"), Node("b", "buoy", "Red Bell")]
     graph = build(nodes, [Edge("l", "guards", "Norhaven"), Edge("b", "moored_off", "Sudport")])
     assert meeting(graph, RulesReader(graph).read(question)) == ["Ostby"]
+
+
+# --------------------------------------------------------------------------------------------------------------- ids
+
+
+@pytest.fixture(scope="module")
+def desk(build):
+    nodes = [Node(f"ticket:{number}", "ticket", f"printer {number} is down") for number in (41, 42)]
+    nodes += [Node("ticket:A-7", "ticket", "no light"), Node("person:42", "person", "Ann Lee")]
+    nodes += [Node("o", "order", "paper", properties={"id": 1007}), Node("p", "order", "ink", properties={"id": 1008})]
+    edges = [Edge("person:42", "opened", "ticket:42"), Edge("person:42", "placed", "o")]
+    return build(nodes, [*edges, Edge("person:42", "opened", "ticket:A-7")])
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("ticket #42", {"printer 42 is down"}),
+        ("ticket 41", {"printer 41 is down"}),
+        ("Who opened ticket 42?", {"Ann Lee"}),
+        ("Who opened ticket #A-7?", {"Ann Lee"}),
+        ("Who placed order no. 1007?", {"Ann Lee"}),
+        ("Who placed the order number 1008?", set()),
+    ],
+)
+def test_a_kind_with_an_id_is_a_name(desk, question, names):
+    assert set(meeting(desk, RulesReader(desk).read(question))) == names
+
+
+def test_an_id_that_no_node_has_is_named(desk):
+    for question, words in (("Who opened ticket #99?", "ticket #99"), ("who placed order 42", "order 42")):
+        refusal = RulesReader(desk).read(question)
+        assert isinstance(refusal, Refusal)
+        assert (refusal.kind, refusal.words) == ("unknown_name", (words,))

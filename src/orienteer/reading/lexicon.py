@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -138,6 +139,8 @@ class Units:
     quantities: dict[int, Quantity] = field(default_factory=dict)
     edge_properties: dict[int, list[PropertyUnit]] = field(default_factory=dict)
     edge_values: dict[int, list[ValueUnit]] = field(default_factory=dict)
+    unknown_ids: list[tuple[int, int]] = field(default_factory=list)
+    """Where kinds stand with ids that none of their nodes has."""
 
     def covered(self) -> set[int]:
         """Return the places of words that may be something."""
@@ -460,7 +463,8 @@ class PropertyWords:
                 is_sure = is_sure and not _begins_alike(stem, match)
                 own.remove(match)
                 last += 1
-            if last > place and (is_sure or not own):  # "drugs" are no part of `drugbank_type`
+            is_said = (is_sure or not own) and "id" not in own  # a "referee" is no `referee_id`
+            if last > place and is_said:  # "drugs" are no part of `drugbank_type`
                 cost = 0.3 * len(own) / len(facts.stems)
                 yield PropertyUnit(last, facts.name, cost)
                 behind = reading.words[last].text if last < len(reading.words) else ""
@@ -529,6 +533,11 @@ def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
 
 __all__ = ["EdgeUnit", "Lexicon", "NameUnit", "PropertyFacts", "PropertyUnit", "TypeUnit", "Units", "ValueUnit"]
 
+_ID = re.compile(
+    rf"(?i)(?P<sign>(?:\s+(?:{'|'.join(sorted(WORDS['before id']))})\b\.?)?\s*#?\s*)(?<=[\s#])"
+    r"(?P<id>(?=\S*\d)\w+(?:[-/._:]\w+)*)"
+)
+"""An id behind a word for a kind, and what says that it is one."""
 _SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is another one
 _BY_STEM = 0.86  # quality; names of which the stems alone agree are below
 
@@ -629,6 +638,7 @@ class Lexicon:
             units.edge_properties = dict(enumerate(self._edge_property_words.units(reading)))
             words = range(len(reading.words))
             units.edge_values = {at: list(self._edge_property_words.values(reading, at)) for at in words}
+        self._add_ids(reading, units)
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
         for place, own in units.names.items():
@@ -726,6 +736,44 @@ class Lexicon:
         """Return the node types that a word says in another word of its group."""
         forms = singulars(word)
         return frozenset(number for number, words in enumerate(self._type_words) if not forms.isdisjoint(words))
+
+    def _add_ids(self, reading: QuestionWords, units: Units) -> None:
+        """Add the nodes that a kind and an id name: `match 306`, `order no. 1007`, `ticket #A-42`."""
+        for place, kinds in units.types.items():
+            for kind in (kind for kind in kinds if kind.types and not reading.words[kind.last - 1].text.endswith("s")):
+                found = _ID.match(reading.text, reading.words[kind.last - 1].end)
+                if found is None or (units.properties.get(kind.last) and found["sign"].strip(" #")):
+                    continue  # "player number 10" of a property `number`
+                begin = next(at for at, word in enumerate(reading.words) if word.end > found.start("id"))
+                last = next(
+                    (at for at, word in enumerate(reading.words) if word.start >= found.end()), len(reading.words)
+                )
+                is_named = any(unit.last == last for unit in units.names.get(place, ()))
+                if is_named or (not found["sign"].strip() and self._may_be_amount(units, begin, kind.types)):
+                    continue
+                rows = self._with_id(kind.types, found["id"])
+                if len(rows) == 1:
+                    units.names.setdefault(place, []).append(NameUnit(last, tuple(rows), kind.cost))
+                elif not rows and (found["sign"].strip() or kind.cost == 0):
+                    units.unknown_ids.append((place, last))
+
+    def _may_be_amount(self, units: Units, place: int, types: frozenset[int]) -> bool:
+        """Return whether a number has a unit, or may be a year of what has dates."""
+        amount = units.quantities.get(place)
+        if amount is None or amount.unit is not None:
+            return amount is not None
+        has_dates = any(facts.kind in ("year", "date") and facts.types & types for facts in self.properties.values())
+        return has_dates and _YEARS[0] <= amount.value <= _YEARS[1]
+
+    def _with_id(self, types: frozenset[int], text: str) -> set[int]:
+        """Return the nodes of some types whose id, name, key within the id or property `id` is a text."""
+        arrays, rows = self.graph.arrays, set[int]()
+        for number in types:
+            label = arrays.types.nodes[number]
+            rows.update(row for one in (text, f"{label}:{text}") for row in arrays.candidates(one))
+            if "id" in arrays.properties.names and (mask := arrays.mask([label], [f"id={text}"])) is not None:
+                rows.update(np.flatnonzero(mask).tolist())
+        return {row for row in rows if int(arrays.node_types[row]) in types}
 
     def _add_partial(self, reading: QuestionWords, units: Units) -> None:
         """Add the names of which words are a part, where no whole name is written so."""

@@ -65,6 +65,7 @@ def not_understood(*words: str) -> Refusal:
 def refusal_of(context: Context) -> Refusal:
     """Return why no rule reads a question: unknown names, unknown words, or known words that say nothing together."""
     names, words = _left(context)
+    names = (*(context.reading.surface(*span) for span in context.units.unknown_ids), *names)
     complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
     if names:
         arrays = context.lexicon.graph.arrays

@@ -325,7 +325,8 @@ class SchemaRelations:
         if not hops:
             yield from self._over_others(nodes, target, edges)
         if hops and isinstance(edges, KindVerb):  # of what stands for a verb no other edge says so, but for its doer
-            if frame is Voice.OBJECT and self.types_of(target) <= edges.types - edges.deeds:
+            is_deed = self.types_of(target) <= edges.deeds  # "who was transferred in transfer 512"
+            if is_deed or (frame is Voice.OBJECT and self.types_of(target) <= edges.types - edges.deeds):
                 yield from self._any(nodes, hops, frame, target)
             return
         if not hops:
