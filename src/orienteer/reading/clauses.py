@@ -611,6 +611,7 @@ CLAUSES = rules(
     Rule("members who joined before 2010", "lone_edge"),
     Rule("members who are captain of X", "value_said"),
     Rule("people who have siblings", "kin_had"),
+    Rule("employees under X", "'under' one under_them"),
     Rule("films whose title contains X", "text_said"),
     SUBJECTS,
     HAVING,

@@ -551,6 +551,8 @@ class Lexicon:
         self._property_words = PropertyWords(graph, vocabulary, NodeColumns(graph))
         self._edge_property_words = PropertyWords(graph, vocabulary, EdgeColumns(graph))
         self._type_words = [self._words_for(labels) for labels in vocabulary.node_labels]
+        self.nested: frozenset[int] = frozenset()
+        """The node types of places that may lie in others of the type."""
 
     @property
     def properties(self) -> dict[str, PropertyFacts]:
@@ -575,6 +577,12 @@ class Lexicon:
         }
         known = (facts.types for facts in self.properties.values() if telling.intersection(facts.stems))
         return frozenset(called).union(*known)
+
+    @cached_property
+    def places(self) -> frozenset[int]:
+        """Return the node types that are called as places are."""
+        labels = enumerate(self.vocabulary.node_labels)
+        return frozenset(kind for kind, own in labels if any(label.words[-1] in WORDS["places"] for label in own))
 
     def edges_called(self, word: str) -> list[EdgeUnit]:
         """Return the edge types that a word names which the question does not say."""
@@ -711,6 +719,8 @@ class Lexicon:
         like = self._types_like(reading.words[place].text) if not by_span else frozenset[int]()
         if not (by_span or like) and reading.words[place].text in WORDS["plain people"]:
             like = self.people
+        if self.nested and not (by_span or like) and reading.words[place].text in WORDS["plain places"]:
+            yield TypeUnit(place + 1, self.nested, 0.0)
         if like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
 

@@ -224,7 +224,7 @@ class _ReadingLine:
         if not self._tokens.takes("per"):
             return query
         if self._tokens.peek().kind == "arrow":
-            return replace(query, group=_measure_of(self._relation(query.nodes.types)))
+            return replace(query, group=_measure_of(self._one_step(query.nodes.types)))
         if self._tokens.takes("itself"):
             return replace(query, group=Measure())
         name = self._property_here()
@@ -248,7 +248,7 @@ class _ReadingLine:
             return None  # what edges have is read of all of them
         name = self._tokens.takes_longest(self._edge_properties)
         if name is not None and self._tokens.takes("of") and self._tokens.peek().kind == "arrow":
-            return replace(_measure_of(self._relation()), property=name)
+            return replace(_measure_of(self._one_step()), property=name)
         self._tokens.place = start
         return None
 
@@ -266,7 +266,7 @@ class _ReadingLine:
     def _measure(self) -> Measure:
         if self._tokens.takes("number", "of"):
             are_edges = self._tokens.takes("edges")
-            return replace(_measure_of(self._relation()), are_edges=are_edges)
+            return replace(_measure_of(self._one_step()), are_edges=are_edges)
         of_edges = self._of_edges()
         if of_edges is not None:
             return of_edges
@@ -350,7 +350,7 @@ class _ReadingLine:
             return Among(self._named(frozenset()))
         if self._tokens.takes("number", "of"):
             are_edges = self._tokens.takes("edges")
-            joined = self._relation(types)
+            joined = self._one_step(types)
             return replace(joined, comparison=self._sign(), number=self._number(), are_edges=are_edges)
         if self._tokens.peek().kind == "arrow":
             extent = _EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
@@ -406,7 +406,7 @@ class _ReadingLine:
         start, form = self._tokens.place, next((one for one in _TOLD if self._tokens.takes(one)), "value")
         name = self._property_here()
         if name is not None and form == "value" and self._tokens.takes("at"):
-            joined = self._relation()
+            joined = self._one_step()
             return Told(name, joined.target, kinds=joined.kinds)
         if name is not None and self._tokens.takes("of"):
             return Told(name, self._part(), cast(Literal["value", "average", "median"], form))
@@ -436,7 +436,8 @@ class _ReadingLine:
             self._tokens.takes(extent)
         target = self._part()
         label, _, conditions = token.text.strip("<->").partition("[")
-        names = label.split("|")
+        is_far = label.endswith("*")
+        names = label.removesuffix("*").split("|")
         where = _ReadingLine(conditions.removesuffix("]"), self._graph)._where() if conditions else ()
         kinds: set[int] = set()
         for name in names:
@@ -445,10 +446,19 @@ class _ReadingLine:
                     kinds.add(edge * 2 + 1)
                 if token.text.endswith("->"):
                     kinds.add(edge * 2)
-        fitting = self._fitting(kinds, types, target)
+        fitting = self._fitting(kinds, *((frozenset[int](), NodeSet()) if is_far else (types, target)))
         if not fitting:
             self._tokens.fail(f"no edge {token.text} joins these kinds of nodes")
-        return Joined(tuple(sorted(fitting)), target, extent=extent, where=where)
+        if is_far and extent != "some":
+            self._tokens.fail(f"an edge of any depth, -EDGE*->, leads to some of a set, and not to {extent} of it")
+        return Joined(tuple(sorted(fitting)), target, extent=extent, where=where, is_far=is_far)
+
+    def _one_step(self, types: frozenset[int] = frozenset()) -> Joined:
+        """Return an edge with what it leads to, where a number or a property of such is meant."""
+        joined = self._relation(types)
+        if joined.is_far:
+            self._tokens.fail("edges of any depth, -EDGE*->, are not counted, and have no properties")
+        return joined
 
     def _part(self) -> NodeSet:
         """Return nodes within a condition: in brackets where more than a kind and a name is said of them."""
@@ -590,9 +600,11 @@ class QueryWording:
     def _way(self, edges: Joined | Measure) -> str:
         """Return edges with what they lead to: `-member_of [since >= 1930]-> club`."""
         relation, extent = self._relation(edges.kinds), getattr(edges, "extent", "some")
+        end = "->" if relation.endswith("->") else "-"
         if edges.where:
-            end = "->" if relation.endswith("->") else "-"
             relation = f"{relation.removesuffix(end)} [{' and '.join(map(self.of_edge, edges.where))}]{end}"
+        if isinstance(edges, Joined) and edges.is_far:
+            relation = f"{relation.removesuffix(end)}*{end}"
         target = self._part(edges.target or NodeSet())
         return f"{relation} {target}" if extent == "some" else f"{relation} {extent} {target}"
 
@@ -829,6 +841,7 @@ class CypherWording:
         directions = {kind & 1 for kind in edges.kinds}
         left, right = ("<-" if directions == {1} else "-"), ("->" if directions == {0} else "-")
         edge = f"e{number}" if edges.where else ""
+        types += "*1.." if isinstance(edges, Joined) and edges.is_far else ""
         told = [self._of_edge(edge, condition) for condition in edges.where]
         told += [self._condition(f"m{number}", condition) for condition in target.conditions]
         where = f" WHERE {' AND '.join(told)}" if told else ""

@@ -537,6 +537,19 @@ def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Iterator[Parse[
     yield Parse(owner.last, nodes.that(*others), owner.cost + _COST)
 
 
+@part
+def under_them(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the people whose boss is named; of `all employees under X`, those below them, too."""
+    is_far = not WORDS["all people"].isdisjoint(context.words[:place])
+    for noun in ("manager", "boss"):
+        for relation in _of_noun(context, noun, one):
+            if context.relations.types_of(relation.nodes) <= context.relations.types_of(nodes):
+                kinds = tuple(sorted(kind ^ 1 for kind in relation.kinds))
+                under = Joined(kinds, one, is_far=is_far)
+                yield Parse(place, replace(nodes, types=relation.nodes.types).that(under), 0.1)
+                return
+
+
 def _parents(context: Context, nodes: NodeSet) -> Relation | None:
     """Return how parents are joined to nodes; None where no edges or several kinds of things say it."""
     return next(_of_noun(context, "parents", nodes), None)

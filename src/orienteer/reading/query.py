@@ -67,6 +67,8 @@ class Joined:
     """What the edges' own properties are to meet, all of it on one edge."""
     are_edges: bool = False
     """With a comparison: edges are counted, and not the nodes that they lead to."""
+    is_far: bool = False
+    """Without a comparison, of `some`: several edges may lead there, one behind the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,7 +523,7 @@ class Executor:
             return plan.Covering(hop, target, within)
         if condition.comparison is not None:
             return plan.Counted(hop, target, condition.comparison, condition.number, condition.are_edges)
-        return plan.Leads(hop, target)
+        return plan.Leads(hop, target, most=0 if condition.is_far else 1)
 
     def _denied(self, condition: Condition) -> plan.NodeSet:
         if isinstance(condition, Either):

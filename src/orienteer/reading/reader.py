@@ -21,6 +21,7 @@ from orienteer.reading.edges import facts_of_edges
 from orienteer.reading.lexicon import LIGHT_FIT, Lexicon, NameUnit, Units, ValueUnit
 from orienteer.reading.line import QueryWording
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
+from orienteer.reading.nesting import Nesting, rows_within
 from orienteer.reading.nouns import people_of
 from orienteer.reading.properties import said_within
 from orienteer.reading.query import (
@@ -390,6 +391,7 @@ _ORDINAL = re.compile(
     rf"(?=(?:{'|'.join([*ENGLISH.superlatives, *ENGLISH.most])})\b)"
 )
 """`second` before a superlative."""
+_AT_ANY_DEPTH = re.compile(rf"(?i),?\s*\b(?:{'|'.join(ENGLISH.phrases['at any depth'])})\b")
 _UN = re.compile(r"(?i)\bun(\w{4,})")
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
@@ -451,6 +453,8 @@ class _Understood:
     """Examples of the rules that it was read by, the widest first."""
     senses: tuple[_Sense, ...] = ()
     """What it means by each of several types that a name is of, the most joined first. Empty if there is one."""
+    within: frozenset[int] | None = frozenset()
+    """Nodes that are said to be places where something is; None where it is to be directly there."""
 
 
 def _unread(context: Context, refusal: Refusal) -> _Understood:
@@ -467,6 +471,8 @@ class RulesReader:
         vocabulary = vocabulary or SchemaWords(graph)
         self.lexicon = Lexicon(graph, vocabulary, linker or PhraseLinker(graph, vocabulary, AnchorConfig()))
         self._relations, self._wording = SchemaRelations(self.lexicon), QueryWording(graph)
+        self._nesting = Nesting(self.lexicon, self._relations)
+        self.lexicon.nested = frozenset(self._nesting.places)
 
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
@@ -475,12 +481,18 @@ class RulesReader:
             assert read.refusal is not None
             nearest = () if read.context is None else self._nearest(read.context)
             return read.refusal.model_copy(update={"questions": nearest})
+        depth = _AT_ANY_DEPTH.search(question)
+        widened = partial(self._nesting.widened, within=read.within, is_far=depth is not None)
+        whole, senses = widened(read.query), [(one.label, widened(one.query)) for one in read.senses]
+        if depth is not None and whole.deep != 1 and not whole.names:
+            return not_understood(depth[0].strip(" ,"))
+        inside = dict.fromkeys(name for one in (whole, *(sense for _, sense in senses)) for name in one.names)
         return Reading(
-            text=self._wording.line(read.query),
+            text=self._wording.line(whole.query),
             by=self.name,
             rules=read.rules,
-            senses=tuple(Sense(label=one.label, text=self._wording.line(one.query)) for one in read.senses),
-            notes=(*self._between(read.query), *_respelled(read)),
+            senses=tuple(Sense(label=label, text=self._wording.line(sense.query)) for label, sense in senses),
+            notes=(*self._between(read.query), *map(_inside, inside), *_respelled(read)),
         )
 
     def _nearest(self, context: Context) -> tuple[str, ...]:
@@ -530,7 +542,7 @@ class RulesReader:
         behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
         if behind is None:
             return _unread(context, not_understood(ordinals[0]))
-        return _Understood(behind, parse.cost, rules=_rules_of(context, parse.value))
+        return _Understood(behind, parse.cost, rules=_rules_of(context, parse.value), within=rows_within(context))
 
     def _is_beside(self, context: Context, query: ExactQuery, date: object, place: int) -> bool:
         """Return whether a date with no word of its own was given to a node, and stands behind an edge with dates."""
@@ -639,7 +651,7 @@ class RulesReader:
             return _Understood(None, refusal=unsupported(_TOO_LONG))
         for pattern, replacement in _SPELLED_OUT:
             text = pattern.sub(replacement, text)
-        text = _UN.sub(self._denied, text)
+        text = _UN.sub(self._denied, _AT_ANY_DEPTH.sub("", text))
         ordinals = _ORDINAL.findall(text)
         text = _ORDINAL.sub("", text) if len(ordinals) == 1 else text
         vocabulary = self.lexicon.vocabulary
@@ -665,7 +677,7 @@ class RulesReader:
         unsaid = _unanswerable(context)
         if unsaid is not None:
             return _unread(context, not_understood(unsaid))
-        context.relations = self._relations
+        context.relations, context.nesting = self._relations, self._nesting
         context.nodes, context.described = partial(noun_phrases, context), partial(all_said, context)
         context.modifiers = partial(one_said, context)
         try:
@@ -726,6 +738,10 @@ def _parts_of(value: object) -> Iterator[object]:
     elif is_dataclass(value):
         for name in fields(value):
             yield from _parts_of(getattr(value, name.name))
+
+
+def _inside(name: str) -> str:
+    return f"in {name}: {name} and what is part of it"
 
 
 def _respelled(read: _Understood) -> Iterator[str]:

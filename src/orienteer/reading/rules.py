@@ -36,6 +36,7 @@ from orienteer.reading.vocabulary import ENGLISH, WORDS, Language, QuestionWords
 # The words of one question with what they may be, as the rules of the grammar look at them.
 
 if TYPE_CHECKING:
+    from orienteer.reading.nesting import Nesting
     from orienteer.reading.relations import SchemaRelations
 
 Value = TypeVar("Value")
@@ -61,6 +62,7 @@ class Context:
     language: Language = field(default_factory=english_words)
     words: list[str] = field(default_factory=list)
     relations: SchemaRelations = field(init=False)
+    nesting: Nesting = field(init=False)
     nodes: Callable[[int], list[Parse[NodeSet]]] = field(init=False)
     """The rule of noun phrases; clauses hold noun phrases and these hold clauses."""
     described: Callable[[Parse[NodeSet]], list[Parse[NodeSet]]] = field(init=False)

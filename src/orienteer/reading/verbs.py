@@ -595,6 +595,7 @@ PLACES = rules(
     Rule("beers of colour X", "preposition own_property"),
     Rule("harbours in X", "preposition value_there"),
     Rule("films in 1990", "dated_place"),
+    Rule("regions in X", "<in places> one inside_it"),
 )
 
 
