@@ -53,7 +53,7 @@ class Nesting:
             front = not {source for source, _ in found} <= reached
             reached |= {source for source, _ in found}
             kinds = {kind for _, kind in found}
-        return tuple(sorted(kinds)) if len({kind & 1 for kind in kinds}) == 1 else ()  # a line says one direction
+        return tuple(sorted(kinds))
 
     def widened(self, query: ExactQuery, within: Collection[int] | None, *, is_far: bool) -> Widened:
         """Return a query in which what is `within` some places is in whatever lies in them, too; not so if it is None.
@@ -173,5 +173,14 @@ def inside_it(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Par
 @part
 def all_inside(context: Context, place: int, one: NodeSet) -> Parse[NodeSet] | None:
     """Read nothing: whatever is in named places, or in what is in them."""
-    kinds = context.nesting.inward(context.relations.types_of(one))
-    return Parse(place, NodeSet(conditions=(Joined(kinds, one, is_far=True),)), 0.0) if kinds else None
+    types = context.relations.types_of(one)
+    kinds = context.nesting.inward(types)
+    own = tuple(sorted({kind for kind in kinds for of in types if kind in context.nesting.places.get(of, ())}))
+    others = tuple(kind for kind in kinds if kind not in own)
+    if len({kind & 1 for kind in kinds}) == 1:  # a line says one direction
+        return Parse(place, NodeSet(conditions=(Joined(kinds, one, is_far=True),)), 0.0)
+    if not own or len({kind & 1 for kind in others}) != 1:
+        return None
+    inner = Joined(own, one, is_far=True)
+    within = NodeSet(types, (Either(((Among(one.named),), (inner,))),))
+    return Parse(place, NodeSet(conditions=(Either(((inner,), (Joined(others, within, is_far=True),))),)), 0.0)
