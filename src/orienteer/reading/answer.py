@@ -18,7 +18,16 @@ from orienteer.protocols import QuestionReader, Run
 from orienteer.query import plan
 from orienteer.query.proof import Leg, WalkedStep, Witness
 from orienteer.reading.line import QueryWording, parse
-from orienteer.reading.query import ExactQuery, Executor, QueryOutcome, Valued, edges_of, is_of_edges, joined_of
+from orienteer.reading.query import (
+    Between,
+    ExactQuery,
+    Executor,
+    QueryOutcome,
+    Valued,
+    edges_of,
+    is_of_edges,
+    joined_of,
+)
 from orienteer.reading.relations import is_of_kinds
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, WalkedEdge
@@ -112,7 +121,7 @@ class Answerer:
             notes = (*notes, f"{query.first} of the {len(outcome.rows):,} nodes that meet it")
             outcome = replace(outcome, rows=outcome.rows[: query.first])
             spoken = self._names(outcome.rows)
-        if spoken.answer is None and not notes and query.form not in ("list", "value"):
+        if spoken.answer is None and not notes and query.form not in ("list", "value", "path"):
             notes = ("no node has a value to answer with",)
         if not len(outcome.rows) and query.form == "path":
             notes = (*notes, "no path of at most 8 edges joins them")
@@ -347,7 +356,7 @@ class Explainer:
 
     def _said(self, nodes: plan.NodeSet) -> str:
         condition = self._executor.conditions.get(nodes)
-        if isinstance(nodes, plan.Among) and not isinstance(condition, Valued):
+        if isinstance(nodes, plan.Among) and not isinstance(condition, Valued | Between):
             return "named in the question"
         return self._wording.condition(self._executor.conditions[nodes])
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from orienteer.reading.edges import contrary, denied, edge_said, joined, value_said
 from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
+from orienteer.reading.neighbours import LINKED, LINKS
 from orienteer.reading.nouns import (
     Object as Object,
     Objects,
@@ -406,6 +407,7 @@ SUBJECTS = rules(
     Rule("for which diseases is X a symptom", "named=one 'a kind' kind subject_is"),
     Rule("which ships is X the owner of", "name 'a noun' verb owned_as"),
     Rule("ships that nobody designed", "'nobody' -<auxiliaries> verb done_by_none"),
+    LINKED,
     Rule("at which X are there more than three Y", "behind_there objects counted over things_of"),
     Rule("in which region is the town of X", "asked_where objects uncounted around"),
     Rule("which packages do the most packages depend on", "most_doers"),
@@ -611,6 +613,7 @@ CLAUSES = rules(
     Rule("members who joined before 2010", "lone_edge"),
     Rule("members who are captain of X", "value_said"),
     Rule("people who have siblings", "kin_had"),
+    LINKS,
     Rule("employees under X", "'under' one under_them"),
     Rule("films whose title contains X", "text_said"),
     SUBJECTS,

@@ -18,6 +18,7 @@ from orienteer.reading.query import (
     NAME,
     Among,
     Best,
+    Between,
     Comparison,
     Condition,
     Either,
@@ -31,6 +32,7 @@ from orienteer.reading.query import (
     Told,
     Valued,
     is_of_edges,
+    linking_kinds,
     negated,
 )
 from orienteer.text.sentences import one_line, single_spaced
@@ -39,7 +41,7 @@ from orienteer.text.sentences import one_line, single_spaced
 # A line of a query as tokens, which are taken from left to right.
 
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow><-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->"""
+    r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow>--(?=\s|$)|<-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->"""
     r"""|<?-[^<>"[]+\[(?:[^]"]|"[^"]*")*\]->?(?=\s|$))|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])"""
     r"""|(?P<word>[^\s"()|<>=!]+))"""
 )
@@ -345,6 +347,8 @@ class _ReadingLine:
         if self._tokens.takes("("):
             return self._either(types)
         if self._tokens.takes("is"):
+            if self._tokens.takes("between"):
+                return self._between()
             if self._tokens.peek().kind != "text":
                 self._tokens.fail("a name in quotation marks stands behind `is`")
             return Among(self._named(frozenset()))
@@ -356,6 +360,13 @@ class _ReadingLine:
             extent = _EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
             return self._relation(types, extent)
         return self._of_property()
+
+    def _between(self) -> Between:
+        """Return the condition of `is between "X" and "Y"`."""
+        near = self._part()
+        if not self._tokens.takes("and"):
+            self._tokens.fail("`and` with the other end stands behind the first")
+        return Between(near, self._part())
 
     def _either(self, types: frozenset[int]) -> Either:
         """Return what stands in brackets: conditions with `or`, and with `and` between them."""
@@ -435,6 +446,8 @@ class _ReadingLine:
         if extent != "some":
             self._tokens.takes(extent)
         target = self._part()
+        if token.text == "--":
+            return Joined(linking_kinds(self._graph), target, extent=extent)
         label, _, conditions = token.text.strip("<->").partition("[")
         is_far = label.endswith("*")
         names = label.removesuffix("*").split("|")
@@ -639,6 +652,8 @@ class QueryWording:
         denial = "not " if condition.negated else ""
         if isinstance(condition, Among):
             return f"{denial}is {self._names(condition.rows)}"
+        if isinstance(condition, Between):
+            return f"{denial}is between {self._part(condition.near)} and {self._part(condition.far)}"
         if isinstance(condition, Filled):
             return f"{denial}has {condition.property}"
         if isinstance(condition, Valued):
@@ -683,7 +698,13 @@ class QueryWording:
         """Return what an edge type is called."""
         return self._graph.schema.label(self._arrays.types.edges[edge])
 
+    def is_any(self, kinds: Sequence[int]) -> bool:
+        """Return whether kinds are those of all edges, of several types, that lead to things."""
+        return len(kinds) > 2 and tuple(kinds) == linking_kinds(self._graph)
+
     def _relation(self, kinds: Sequence[int]) -> str:
+        if self.is_any(kinds):
+            return "--"
         edges = "|".join(dict.fromkeys(self.edge_name(kind >> 1) for kind in kinds))
         directions = {kind & 1 for kind in kinds}
         if len(directions) == 2:
@@ -780,6 +801,8 @@ class CypherWording:
         """Return whether no condition has a superlative or a told value in it, or is of every node, or no others."""
         if any(isinstance(one, Valued) and isinstance(one.value, Told) for one in nodes.conditions):
             return False
+        if any(isinstance(one, Between) for one in nodes.conditions):
+            return False
         return all(
             condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
             for condition in nodes.conditions
@@ -802,6 +825,7 @@ class CypherWording:
         if isinstance(condition, Among):
             ids = [_text(self._arrays.ids[row]) for row in condition.rows]
             return f"{variable}.id IN [{', '.join(ids)}]" if len(ids) != 1 else f"{variable}.id = {ids[0]}"
+        assert not isinstance(condition, Between), "it is not sayable"
         if isinstance(condition, Filled):
             return f"{variable}.{_quoted(condition.property)} IS NOT NULL"
         if isinstance(condition, Valued):
@@ -837,15 +861,16 @@ class CypherWording:
 
     def _pattern(self, variable: str, edges: Joined | Measure) -> str:
         target, number = edges.target or NodeSet(), next(self._numbers)
-        types = "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in edges.kinds))
+        types = ":" + "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in edges.kinds))
         directions = {kind & 1 for kind in edges.kinds}
         left, right = ("<-" if directions == {1} else "-"), ("->" if directions == {0} else "-")
         edge = f"e{number}" if edges.where else ""
+        types = "" if len(edges.kinds) == 2 * len(self._arrays.types.edges) > 2 else types
         types += "*1.." if isinstance(edges, Joined) and edges.is_far else ""
         told = [self._of_edge(edge, condition) for condition in edges.where]
         told += [self._condition(f"m{number}", condition) for condition in target.conditions]
         where = f" WHERE {' AND '.join(told)}" if told else ""
-        return f"MATCH ({variable}){left}[{edge}:{types}]{right}(m{number}{self._label(target)}){where}"
+        return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){where}"
 
     def _of_edge(self, variable: str, condition: Valued) -> str:
         """Return a condition on a property of an edge; one that is denied holds where the edge has no value, too."""

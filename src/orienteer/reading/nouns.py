@@ -502,8 +502,9 @@ def _is_kin(context: Context, place: int) -> bool:
     """Return whether a word is such a noun, and no edge of the graph is called so."""
     word = context.at(place)
     called = context.lexicon.vocabulary.edge_labels
+    is_link = word in ENGLISH.kin and ENGLISH.kin[word].steps == ("link",)
     is_edge = any(
-        {word, word.removesuffix("s")} & set(label.words)
+        is_link or {word, word.removesuffix("s")} & set(label.words)
         for unit in context.units.edges.get(place, ())
         if unit.fit > LIGHT_FIT
         for edge in unit.edges
@@ -515,6 +516,11 @@ def _is_kin(context: Context, place: int) -> bool:
 def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
     """Yield those who are so many steps from named nodes, and not these themselves."""
     steps, sex, shared = ENGLISH.kin[context.at(place)]
+    if steps == ("link",):
+        linked = Joined(context.relations.any_kinds, owner.value)
+        if owner.value.named:
+            yield Parse(owner.last, NodeSet(conditions=(linked,)), owner.cost + _COST)
+        return
     up = _shared(context, place, shared, owner.value) if shared else _parents(context, owner.value)
     if up is None or not owner.value.named:
         return

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.adjacency import shortest_paths
+from orienteer.graph.adjacency import circles_between, shortest_paths
 from orienteer.graph.properties import COMPARE, number_of
 from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.index.arrays import Rows
@@ -111,7 +111,16 @@ class Either:
     negated: bool = False
 
 
-Condition: TypeAlias = Among | Joined | Valued | Filled | Either
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The node is on a shortest path between two sets of nodes, and in neither."""
+
+    near: NodeSet
+    far: NodeSet
+    negated: bool = False
+
+
+Condition: TypeAlias = Among | Joined | Valued | Filled | Either | Between
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +196,14 @@ class ExactQuery:
         return self.other.conditions[len(self.nodes.conditions) :] if self.other is not None else ()
 
 
+def linking_kinds(graph: Graph) -> tuple[int, ...]:
+    """Return the kinds of all edges, from either end, but of those to values that a property of their name has too."""
+    names, edges = graph.arrays.properties.names, graph.arrays.types.edges
+    values = {one.type for one in graph.schema.edges if one.type == one.target and one.type in names}
+    values -= {one.type for one in graph.schema.edges if one.type != one.target}
+    return tuple(kind for kind in range(2 * len(edges)) if edges[kind >> 1] not in values)
+
+
 def is_of_edges(measure: Measure | None) -> bool:
     """Return whether a measure is a property of edges."""
     return measure is not None and measure.property is not None and measure.target is not None
@@ -236,6 +253,8 @@ def _left_of(condition: Condition, rows: Collection[int]) -> Condition:
         return replace(condition, rows=kept or condition.rows)
     if isinstance(condition, Joined):
         return replace(condition, target=_without(condition.target, rows))
+    if isinstance(condition, Between):
+        return replace(condition, near=_without(condition.near, rows), far=_without(condition.far, rows))
     if isinstance(condition, Either):
         options = tuple(tuple(_left_of(part, rows) for part in option) for option in condition.options)
         return replace(condition, options=options)
@@ -515,6 +534,8 @@ class Executor:
                 return self._beside(condition)
             case Valued():
                 return _compared(condition)
+            case Between():
+                return plan.Among(tuple(self._between(condition)))
             case Either(options=options):
                 return plan.Either(tuple(both(*map(self._condition, option)) for option in options))
         hop, target = _hop(condition), self._set(condition.target)
@@ -541,6 +562,25 @@ class Executor:
         has = isinstance(condition, Valued) and condition.property in self._graph.arrays.properties.names
         base = plan.Has(condition.property) if has and isinstance(condition, Valued) else plan.Every()
         return plan.Without(base, self._met(negated(condition)))
+
+    def _between(self, condition: Between) -> list[int]:
+        """Return the rows on the shortest paths between two sets, those of the sets left out."""
+        ends = (self._sets.rows(self._set(nodes)).tolist()[:_MOST_ENDS] for nodes in (condition.near, condition.far))
+        adjacency, found = self._sets.store.adjacency, dict[int, set[int]]()
+        step, most = adjacency.other_ends, LONGEST_PATH
+        for start, end in product(*ends):
+            circles = circles_between(adjacency, start, end, on=step, back=step, most=most)
+            if circles is None:
+                continue
+            passed = [circles.meeting]
+            for rings in circles.rings:
+                nodes = circles.meeting
+                for ring in reversed(rings[:-1]):
+                    nodes = np.intersect1d(step(nodes), ring)
+                    passed.append(nodes)
+            length = len(circles.rings[0]) + len(circles.rings[1])
+            found.setdefault(length, set()).update({row for nodes in passed for row in nodes.tolist()} - {start, end})
+        return sorted(found[min(found)]) if found else []
 
     def _beside(self, condition: Valued) -> plan.NodeSet:
         """Return the nodes whose value compares so with one that the graph tells; none of those without either."""

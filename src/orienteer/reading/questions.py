@@ -11,6 +11,7 @@ from orienteer.reading import forms  # noqa: F401 (its rules)
 from orienteer.reading.clauses import property_valued
 from orienteer.reading.comparisons import adjective
 from orienteer.reading.lexicon import EdgeUnit, KindVerb, PropertyFacts
+from orienteer.reading.neighbours import COMMON
 from orienteer.reading.nesting import all_inside  # noqa: F401 (a part)
 from orienteer.reading.nouns import heads_at, names_at, objects_at, people_of
 from orienteer.reading.possession import likeness_of_pair
@@ -262,6 +263,7 @@ rules(
         "the companies and harbours in X",
         "listing - first=head 'and only' - second=head of_both_kinds over => list of_both_kinds ~loose",
     ),
+    COMMON,
     Rule("everything in X", "'everything in' one all_inside over => list all_inside ~sure"),
     Rule("3 towers with the most halls", "listing top nodes ~handy", _first_of_best),
     Rule("three people who acted in X", "listing top nodes over ~loose", _any_so_many),

@@ -26,6 +26,7 @@ from orienteer.reading.nouns import people_of
 from orienteer.reading.properties import said_within
 from orienteer.reading.query import (
     Among,
+    Between,
     Condition,
     Either,
     ExactQuery,
@@ -302,7 +303,9 @@ def _joined(query: ExactQuery) -> Iterator[Joined]:
 
 def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> str | None:
     """Return the reason why a query may not be what the asker means; None if there is none."""
-    rows = _nameless(context, relations, query)
+    alone, rows = _alone(context, relations, query), _nameless(context, relations, query)
+    if alone:
+        return f"nothing here is linked to {alone}"
     if rows:
         return f"the answer would be rows of {rows}, which have no names: ask for {rows}, or for what they join"
     total = query.measure.property if query.form in ("average", "sum") and query.measure is not None else None
@@ -317,6 +320,20 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     return None
 
 
+def _alone(context: Context, relations: SchemaRelations, query: ExactQuery) -> str:
+    """Return the name of a node without any edge whose neighbours are asked for, or a path to it; empty for none."""
+    arrays = context.lexicon.graph.arrays
+    ends = [query.nodes, query.other or NodeSet()] if query.form == "path" else []
+    if query.form == "list":
+        ends += [one.target for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
+        ends += [end for one in query.nodes.conditions if isinstance(one, Between) for end in (one.near, one.far)]
+    mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
+    for rows in (np.array(nodes.named, np.int32) for nodes in ends if nodes.named):
+        if not len(arrays.adjacency.entries(rows, None if query.form == "path" else mask).neighbor):
+            return str(arrays.names[int(rows[0])])
+    return ""
+
+
 def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -> str:
     """Return the kinds of nodes without names that are listed though no word asks for them; empty for others."""
     arrays, label = context.lexicon.graph.arrays, context.lexicon.graph.schema.label
@@ -324,6 +341,14 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
     for one in query.nodes.conditions if not own else ():  # "what was shown on 20 May"
         if isinstance(one, Valued) and one.property in context.lexicon.properties:
             own |= context.lexicon.properties[one.property].types
+    if query.form == "list" and not own:
+        linked = [one.target.named for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
+        mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
+        around = (arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows)
+        lone = {row for rows in around for row in rows if relations.is_nameless_row(row)}
+        own = frozenset(int(arrays.node_types[row]) for row in lone)
+        if own:
+            return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
     said = frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
     if query.form != "list" or query.nodes.named or not own or own & said or not all(map(relations.is_nameless, own)):
         return ""
@@ -898,6 +923,8 @@ def _named_together(nodes: NodeSet) -> Iterator[tuple[int, ...]]:
             yield condition.rows
         elif isinstance(condition, Joined):
             yield from _named_together(condition.target)
+        elif isinstance(condition, Between):
+            yield from (*_named_together(condition.near), *_named_together(condition.far))
         elif isinstance(condition, Either):
             for option in condition.options:
                 yield from _named_together(NodeSet(conditions=option))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.reading.lexicon import LIGHT_FIT, SYNONYM, ConverseEdges, EdgeUnit, KindVerb, Lexicon
-from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet
+from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet, linking_kinds
 from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaHop, SchemaWords
 from orienteer.remembered import cached_method
 from orienteer.text import english
@@ -269,6 +269,8 @@ class SchemaRelations:
         self.labels = EdgeLabels(lexicon)
         """What the edge types say."""
         self._all = frozenset(range(len(self._vocabulary.hops)))
+        self.any_kinds = linking_kinds(lexicon.graph)
+        """The kinds of all edges, from either end, that lead to things and not to mere values."""
 
     def types_of(self, nodes: NodeSet) -> frozenset[int]:
         """Return the types that nodes of a set may have."""
@@ -556,10 +558,14 @@ class SchemaRelations:
     @cached_method(_MOST_KINDS_OF_EDGES)
     def is_nameless(self, kind: int) -> bool:
         """Return whether nodes of a type are called by their ids alone, which have figures in them."""
-        arrays = self._lexicon.graph.arrays
         rows = np.flatnonzero(self._node_types == kind)[:_SAMPLED].tolist()
-        names = [arrays.names[row] for row in rows if arrays.ids[row].endswith(arrays.names[row])]
-        return len(names) == len(rows) and all(any(map(str.isdigit, name)) for name in names)
+        return all(map(self.is_nameless_row, rows))
+
+    def is_nameless_row(self, row: int) -> bool:
+        """Return whether a node is called by its id alone, which has figures in it."""
+        arrays = self._lexicon.graph.arrays
+        name = arrays.names[row]
+        return arrays.ids[row].endswith(name) and any(map(str.isdigit, name))
 
     def _is_up(self, steps: Collection[tuple[int, SchemaHop]]) -> bool | None:
         """Return whether a step leads to what a thing has one of; False if it leads back, None if neither."""

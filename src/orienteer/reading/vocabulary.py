@@ -346,7 +346,7 @@ class Adjective(NamedTuple):
 
 
 class Kin(NamedTuple):
-    """How those whom a noun means are reached: up to parents and down to children, or over what they share."""
+    """How those whom a noun means are reached: up to parents, down to children, over what they share or any edge."""
 
     steps: tuple[str, ...]
     sex: str
@@ -359,7 +359,7 @@ class Kin(NamedTuple):
         words = how.split()
         if words[0] == "share":
             return Kin(("up", "down"), "", frozenset(words[1:]))
-        steps = tuple(word for word in words if word in ("up", "down"))
+        steps = tuple(word for word in words if word in ("up", "down", "link"))
         return Kin(steps, "".join(words[len(steps) :]), frozenset())
 
 
