@@ -419,3 +419,59 @@ def test_an_id_that_no_node_has_is_named(desk):
         refusal = RulesReader(desk).read(question)
         assert isinstance(refusal, Refusal)
         assert (refusal.kind, refusal.words) == ("unknown_name", (words,))
+
+
+# ------------------------------------------------------------------------------------------------------------- places
+
+
+@pytest.fixture(scope="module")
+def country(build):
+    wholes = {"Kellmouth": "Kell Valley", "Kell Valley": "Northshire", "Northshire": "Varland", "Southmark": "Varland"}
+    nodes = [Node(name, "region", name) for name in (*wholes, "Varland")]
+    nodes += [
+        Node("dock", "stadium", "Dock Road", "A ground beside the river."),
+        Node("arena", "stadium", "Marsh Arena"),
+    ]
+    nodes += [Node("bob", "person", "Bob Ray"), Node("ann", "poet", "Ann Lee", properties={"birth_place": "Osterby"})]
+    edges = [Edge(part, "part_of", whole) for part, whole in wholes.items()]
+    edges += [Edge("dock", "place", "Kellmouth"), Edge("arena", "place", "Southmark")]
+    edges += [Edge("bob", "birthplace", "Kellmouth"), Edge("bob", "residence", "Southmark")]
+    return build(nodes, edges)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Where is Dock Road?", {"Kellmouth"}),
+        ("Where is Kellmouth?", {"Kell Valley"}),  # and not what is in it
+        ("Which region is Kellmouth in?", {"Kell Valley"}),
+        ("In which region is Kellmouth?", {"Kell Valley"}),
+        ("Where was Bob Ray born?", {"Kellmouth"}),
+        ("Where was Ann Lee born?", {"Ann Lee"}),  # by a property
+        ("stadiums in Northshire", {"Dock Road"}),
+        ("stadiums directly in Northshire", set()),
+        ("stadiums outside Northshire", {"Marsh Arena"}),
+        ("regions in Northshire", {"Kell Valley", "Kellmouth"}),
+        ("Who was born in the Kell Valley?", {"Bob Ray"}),
+        ("everything in Northshire", {"Kell Valley", "Kellmouth", "Dock Road"}),
+        ("What is Kellmouth linked to?", {"Kell Valley", "Dock Road", "Bob Ray"}),
+        ("the most connected region", {"Kellmouth", "Southmark"}),
+        ("Through what are Dock Road and Bob Ray connected?", {"Kellmouth"}),
+    ],
+)
+def test_a_place_is_in_what_it_is_part_of(country, question, names):
+    assert set(meeting(country, RulesReader(country).read(question))) == names
+
+
+def test_places_that_are_part_of_a_place_are_noted(country):
+    read = RulesReader(country).read("stadiums in Northshire")
+    assert isinstance(read, Reading)
+    assert read.notes == ("in Northshire: Northshire and what is part of it",)
+    plain = RulesReader(country).read("stadiums in Kellmouth")
+    assert isinstance(plain, Reading)
+    assert (plain.text, plain.notes) == ('stadium that -place-> "Kellmouth"', ())
+
+
+@pytest.mark.parametrize("question", ["Who was born in Kellmouth, directly or indirectly?", "people at any level"])
+def test_any_depth_of_nothing_is_refused(country, question):
+    assert isinstance(RulesReader(country).read(question), Refusal)

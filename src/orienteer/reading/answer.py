@@ -37,6 +37,9 @@ _RULES = "rules"  # our own reader
 _LISTED = 20  # nodes; more of them are not written out as an answer
 _MOST_GROUPS = 200  # groups that are written out
 _EXAMPLES = 3  # names of what was counted
+_LONGEST_TEXT = 500  # characters of what a node's text says of it
+_TEXTS = ("description", "summary", "definition", "note", "notes")
+"""Properties that say what a node is, where it has no text."""
 _LONGEST_VALUE = 200  # characters of a value in a proof
 
 
@@ -173,7 +176,8 @@ class Answerer:
         if query.form == "path":
             return _Spoken(self._wording.walk(self._steps(rows)), None, "text") if len(rows) > 1 else _Spoken()
         if query.form == "list":
-            return self._names(rows)
+            spoken = self._names(rows)
+            return spoken._replace(long_answer=self._what(rows[0])) if len(rows) == 1 and query.nodes.named else spoken
         if value is None:
             return _Spoken()
         if query.form == "count":
@@ -188,6 +192,13 @@ class Answerer:
         text, is_told = _number(value), query.measure is not None and query.measure.target is None
         over = f", over {len(rows) - outcome.missing:,} nodes" if is_told else ""
         return _Spoken(text, f"{line}: {text}{over}", "number")
+
+    def _what(self, row: int) -> str:
+        """Return what a node is: its kind, and what its text says."""
+        node = self._graph.node(self._graph.arrays.ids[row])
+        text = node.text or next((str(node.properties[name]) for name in _TEXTS if node.properties.get(name)), "")
+        what = f"{node.name}: {self._graph.schema.label(node.type)}"
+        return f"{what}. {one_line(text, _LONGEST_TEXT)}" if text else what
 
     def _steps(self, rows: Rows) -> list[tuple[int, int, int]]:
         """Return the steps of a path as (row before, kind, row behind), by any edge between the two."""

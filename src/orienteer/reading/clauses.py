@@ -393,7 +393,10 @@ def asked_where(context: Context) -> bool:
 def around(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Iterator[Parse[NodeSet]]:
     """Read `located`, or nothing: the nodes that the subject lies in."""
     last = context.starts(place, "located", "situated", "found", "based") or place
-    if context.is_over(last):
+    whole = context.nesting.whole_of(nodes.types, objects.members[0].nodes) if nodes.types else None
+    if context.is_over(last) and whole is not None:
+        yield Parse(last, nodes.that(*whole.conditions), 0.1)
+    elif context.is_over(last):
         for relation in context.relations.unnamed(nodes, context.at(0), objects.members[0].nodes, Voice.OBJECT):
             yield joined(relation, last)
 
@@ -408,6 +411,7 @@ SUBJECTS = rules(
     Rule("which ships is X the owner of", "name 'a noun' verb owned_as"),
     Rule("ships that nobody designed", "'nobody' -<auxiliaries> verb done_by_none"),
     LINKED,
+    Rule("which region is X in", "0 one being <in places> over around_it"),
     Rule("at which X are there more than three Y", "behind_there objects counted over things_of"),
     Rule("in which region is the town of X", "asked_where objects uncounted around"),
     Rule("which packages do the most packages depend on", "most_doers"),

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from orienteer.reading.clauses import all_said, had_by_name
 from orienteer.reading.comparisons import adjective, compared_by, properties_of, stated_by, superlatives_at
 from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER
-from orienteer.reading.lexicon import EdgeUnit, KindVerb, PropertyFacts
+from orienteer.reading.lexicon import LIGHT_FIT, EdgeUnit, KindVerb, PropertyFacts
 from orienteer.reading.nouns import heads_at, one
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet, Valued, joined_of
@@ -531,14 +531,19 @@ rules(
 
 @part
 def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[ExactQuery]]:
-    """Read nothing, or `located`: the only thing of a kind of places that an edge joins a name to, or a property."""
+    """Read nothing, or `located`: the only thing of a kind of places that an edge joins a name to, or a property.
+
+    Of a place that may be part of others it is the one that it is part of, and nothing that is in it.
+    """
     vocabulary, last = context.lexicon.vocabulary, context.end_of(place, "located") or place
-    places = {vocabulary.stem(word) for word in WORDS["places"]}
-    kinds = frozenset(
-        kind for kind, labels in enumerate(vocabulary.node_labels) if any(label.stems[-1] in places for label in labels)
-    )
+    whole = context.nesting.whole_of(context.relations.types_of(named), named)
+    if whole is not None:
+        yield Parse(last, ExactQuery("list", whole), 0.2)
+        return
+    places, kinds = {vocabulary.stem(word) for word in WORDS["places"]}, context.lexicon.places
     relations = context.relations.unnamed(NodeSet(kinds), "", named) if kinds else ()
-    queries = [ExactQuery("list", relation.joined) for relation in relations if not relation.target.is_between]
+    around = (one for one in relations if not one.target.is_between and not context.nesting.are_in(one.kinds))
+    queries = [ExactQuery("list", relation.joined) for relation in around]
     for facts in properties_of(context, named):
         if facts.kind == "text" and places.intersection(facts.stems):
             queries.append(ExactQuery("value", named, Measure(property=facts.name)))
@@ -546,7 +551,34 @@ def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[Exa
         yield Parse(last, queries[0], 0.2)
 
 
-rules("places", Rule("where is X", "'where is' named place_of over => place_of"))
+@part
+def place_where(context: Context, place: int, named: NodeSet) -> Iterator[Parse[ExactQuery]]:
+    """Read `born`, `died`: the only place that an edge of the verb joins a name to, or that a property of it tells."""
+    word, queries = context.at(place), list[ExactQuery]()
+    for unit in context.units.edges.get(place, ()):
+        if unit.fit > LIGHT_FIT and unit.last == place + 1:
+            relations = context.relations.named(NodeSet(context.lexicon.places), unit.edges, Voice.OBJECT, named)
+            queries += [ExactQuery("list", relation.joined) for relation in relations]
+    stems = {
+        context.lexicon.vocabulary.stem(other)
+        for group in ENGLISH.groups["relations"]
+        if word in group
+        for other in group
+    }
+    for facts in properties_of(context, named):
+        is_place = any(part in WORDS["places"] or part in ("in", "at") for part in facts.name.casefold().split("_"))
+        is_said = any(own.startswith(tuple(stems)) for own in facts.stems) if stems else False
+        if facts.kind == "text" and is_said and (is_place or facts.name.casefold().endswith("place")):
+            queries.append(ExactQuery("value", named, Measure(property=facts.name)))
+    if len(queries) == 1:
+        yield Parse(place + 1, queries[0], 0.1)
+
+
+rules(
+    "places",
+    Rule("where is X", "'where is' named place_of over => place_of"),
+    Rule("where was X born", "'where is' named place_where over => place_where"),
+)
 
 
 # ================================================================================================================ pairs

@@ -55,49 +55,31 @@ class Nesting:
             kinds = {kind for _, kind in found}
         return tuple(sorted(kinds))
 
+    def whole_of(self, types: Collection[int], named: NodeSet) -> NodeSet | None:
+        """Return the places of some types that named ones are part of; None where none may be."""
+        own = frozenset(types) & self._relations.types_of(named)
+        kinds = tuple(sorted({kind ^ 1 for one in own for kind in self.places.get(one, ())}))
+        return NodeSet(own, (Joined(kinds, named),)) if kinds else None
+
+    def are_in(self, kinds: Iterable[int]) -> bool:
+        """Return whether edges lead from what is in a place to it."""
+        return any(kind in self._containing for kind in kinds)
+
     def widened(self, query: ExactQuery, within: Collection[int] | None, *, is_far: bool) -> Widened:
         """Return a query in which what is `within` some places is in whatever lies in them, too; not so if it is None.
 
         If it `is_far`, relations between nodes of one type lead over any number of steps.
         """
-        found: dict[str, None] = {}
-        far: list[Joined] = []
+        widening = _Widening(self, within, is_far=is_far)
+        nodes = widening.of_set(query.nodes)
+        other = None if query.other is None else widening.of_set(query.other)
+        return Widened(replace(query, nodes=nodes, other=other), tuple(widening.names), widening.deep)
 
-        def of_set(nodes: NodeSet) -> NodeSet:
-            best = nodes.best
-            if best is not None and best.measure.target is not None:
-                best = replace(best, measure=replace(best.measure, target=of_set(best.measure.target)))
-            conditions = tuple(of_condition(one, nodes) for one in nodes.conditions)
-            return (
-                nodes
-                if conditions == nodes.conditions and best == nodes.best
-                else replace(nodes, conditions=conditions, best=best)
-            )
+    def is_placing(self, kinds: Collection[int]) -> bool:
+        """Return whether edges say by themselves where things are: `located_in`."""
+        return set(kinds) <= self._lying
 
-        def of_condition(condition: Condition, nodes: NodeSet) -> Condition:
-            if isinstance(condition, Either):
-                options = tuple(tuple(of_condition(one, nodes) for one in option) for option in condition.options)
-                return condition if options == condition.options else replace(condition, options=options)
-            if not isinstance(condition, Joined):
-                return condition
-            is_plain = condition.comparison is None and condition.extent == "some" and not condition.where
-            if is_far and is_plain and self._are_of_one_type(condition.kinds):
-                condition = replace(condition, is_far=True)
-                far.append(condition)
-            target = condition.target
-            is_within = set(target.named) <= set(within or ()) or (
-                within is not None and set(condition.kinds) <= self._lying
-            )
-            if not target.named or not is_within:
-                inner = of_set(target)
-                return condition if inner == target else replace(condition, target=inner)
-            return self._within(condition, is_plain, found)
-
-        nodes = of_set(query.nodes)
-        other = None if query.other is None else of_set(query.other)
-        return Widened(replace(query, nodes=nodes, other=other), tuple(found), len(far))
-
-    def _within(self, condition: Joined, is_plain: bool, found: dict[str, None]) -> Joined:
+    def deepened(self, condition: Joined, is_plain: bool, found: dict[str, None]) -> Joined:
         """Return a relation to places that leads to what is in them as well; itself if nothing is."""
         target = condition.target
         types = self._relations.types_of(target)
@@ -119,9 +101,41 @@ class Nesting:
         within = Either(((Among(target.named),), (inner,)))
         return replace(condition, target=NodeSet(types, (within,)))
 
-    def _are_of_one_type(self, kinds: Collection[int]) -> bool:
+    def are_of_one_type(self, kinds: Collection[int]) -> bool:
         """Return whether edges join nodes of one type."""
         return any(hop.target == source and hop.kind in kinds for source, hops in enumerate(self._hops) for hop in hops)
+
+
+class _Widening:
+    """One query that is widened, and what was found on the way."""
+
+    def __init__(self, nesting: Nesting, within: Collection[int] | None, *, is_far: bool) -> None:
+        self._nesting, self._within, self._is_far = nesting, within, is_far
+        self.names: dict[str, None] = {}
+        self.deep = 0
+
+    def of_set(self, nodes: NodeSet) -> NodeSet:
+        """Return a set with all that is said of it widened."""
+        best = nodes.best
+        if best is not None and best.measure.target is not None:
+            best = replace(best, measure=replace(best.measure, target=self.of_set(best.measure.target)))
+        conditions = tuple(map(self._of_condition, nodes.conditions))
+        return replace(nodes, conditions=conditions, best=best)
+
+    def _of_condition(self, condition: Condition) -> Condition:
+        if isinstance(condition, Either):
+            options = tuple(tuple(map(self._of_condition, option)) for option in condition.options)
+            return replace(condition, options=options)
+        if not isinstance(condition, Joined):
+            return condition
+        is_plain = condition.comparison is None and condition.extent == "some" and not condition.where
+        if self._is_far and is_plain and self._nesting.are_of_one_type(condition.kinds):
+            condition, self.deep = replace(condition, is_far=True), self.deep + 1
+        named, within = condition.target.named, self._within
+        is_within = within is not None and (set(named) <= set(within) or self._nesting.is_placing(condition.kinds))
+        if not named or not is_within:
+            return replace(condition, target=self.of_set(condition.target))
+        return self._nesting.deepened(condition, is_plain, self.names)
 
 
 def _called(lexicon: Lexicon, key: str, turned: int) -> Iterator[int]:
@@ -168,6 +182,13 @@ def inside_it(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Par
     if not kinds or not (nodes.types or nodes.named):
         return None
     return Parse(place, (nodes if nodes.named else replace(nodes, types=types)).that(Joined(kinds, one)), 0.2)
+
+
+@part
+def around_it(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Parse[NodeSet] | None:
+    """Read nothing: the places that a named one is part of."""
+    whole = context.nesting.whole_of(nodes.types, one)
+    return None if whole is None or not nodes.types else Parse(place, nodes.that(*whole.conditions), 0.1)
 
 
 @part
