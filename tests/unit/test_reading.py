@@ -452,6 +452,7 @@ def country(build):
         ("stadiums directly in Northshire", set()),
         ("stadiums outside Northshire", {"Marsh Arena"}),
         ("regions in Northshire", {"Kell Valley", "Kellmouth"}),
+        ("Is Kellmouth in Northshire?", {"Kellmouth"}),
         ("Who was born in the Kell Valley?", {"Bob Ray"}),
         ("everything in Northshire", {"Kell Valley", "Kellmouth", "Dock Road"}),
         ("What is Kellmouth linked to?", {"Kell Valley", "Dock Road", "Bob Ray"}),
@@ -475,3 +476,25 @@ def test_places_that_are_part_of_a_place_are_noted(country):
 @pytest.mark.parametrize("question", ["Who was born in Kellmouth, directly or indirectly?", "people at any level"])
 def test_any_depth_of_nothing_is_refused(country, question):
     assert isinstance(RulesReader(country).read(question), Refusal)
+
+
+def test_a_district_of_a_district_is_in_the_city_of_that(build):
+    nodes = [Node("holt", "city", "Holt"), Node("wick", "city", "Wick")]
+    nodes += [Node(name.lower(), "district", name) for name in ("Oldtown", "Innerfield", "Newby")]
+    edges = [
+        Edge("oldtown", "city", "holt"),
+        Edge("innerfield", "parent_district", "oldtown"),
+        Edge("newby", "city", "wick"),
+    ]
+    graph = build(nodes, edges)
+    for question, names in (
+        ("districts in Holt", {"Oldtown", "Innerfield"}),
+        ("districts directly in Holt", {"Oldtown"}),
+        ("Is Innerfield in Holt?", {"Innerfield"}),
+        ("Is Newby in Holt?", set()),
+        ("districts that are not in Holt", {"Newby"}),
+        ("everything in Holt", {"Oldtown", "Innerfield"}),
+        ("Where is Oldtown?", {"Holt"}),
+        ("Where is Innerfield?", {"Oldtown"}),
+    ):
+        assert set(meeting(graph, RulesReader(graph).read(question))) == names, question

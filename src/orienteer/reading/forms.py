@@ -12,7 +12,7 @@ from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER
 from orienteer.reading.lexicon import LIGHT_FIT, EdgeUnit, KindVerb, PropertyFacts
 from orienteer.reading.nouns import heads_at, one
 from orienteer.reading.properties import properties_named
-from orienteer.reading.query import Among, Best, ExactQuery, Measure, NodeSet, Valued, joined_of
+from orienteer.reading.query import Among, Best, ExactQuery, Executor, Measure, NodeSet, Valued, joined_of
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.verbs import measures_at
@@ -537,7 +537,7 @@ def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[Exa
     """
     vocabulary, last = context.lexicon.vocabulary, context.end_of(place, "located") or place
     whole = context.nesting.whole_of(context.relations.types_of(named), named)
-    if whole is not None:
+    if whole is not None and len(Executor(context.lexicon.graph).run(ExactQuery("list", whole)).rows):
         yield Parse(last, ExactQuery("list", whole), 0.2)
         return
     places, kinds = {vocabulary.stem(word) for word in WORDS["places"]}, context.lexicon.places

@@ -719,9 +719,9 @@ class Lexicon:
         like = self._types_like(reading.words[place].text) if not by_span else frozenset[int]()
         if not (by_span or like) and reading.words[place].text in WORDS["plain people"]:
             like = self.people
-        if self.nested and not (by_span or like) and reading.words[place].text in WORDS["plain places"]:
+        if self.nested and not by_span and reading.words[place].text in WORDS["plain places"]:
             yield TypeUnit(place + 1, self.nested, 0.0)
-        if like and not self.is_name_or_value(reading, place):
+        elif like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
 
     def _is_called(self, reading: QuestionWords, last: int, label: Label) -> bool:

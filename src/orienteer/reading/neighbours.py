@@ -15,10 +15,17 @@ from orienteer.reading.rules import Context, Parse, Rule, part, rules
 
 @part
 def linked(context: Context, place: int) -> Iterator[Parse[None]]:
-    """Read `linked to`, `connected with`, where no edge of the graph is called so."""
-    is_edge = any(unit.fit > LIGHT_FIT for unit in context.units.edges.get(place, ()))
-    for last in context.ends_of(place, "linked to") if not is_edge else ():
+    """Read `linked to`, `connected with`, where nothing of the graph is called so."""
+    for last in context.ends_of(place, "linked to") if no_own(context, place) else ():
         yield Parse(last, None, 0.1)
+
+
+@part
+def no_own(context: Context, place: int) -> bool:
+    """Read nothing where a word calls no edge, kind or property of the graph."""
+    units = context.units
+    is_edge = any(unit.fit > LIGHT_FIT for unit in units.edges.get(place, ()))
+    return not (is_edge or units.types.get(place) or units.properties.get(place))
 
 
 @part
@@ -70,7 +77,7 @@ LINKS = rules(
     "links",
     Rule("clubs linked to X", "linked objects linked_with"),
     Rule("clubs linked to the most people", "linked - most ['number of'] most_linked"),
-    Rule("clubs with the most connections", "<having> - most ['number of'] 'links' most_linked"),
+    Rule("clubs with the most connections", "<having> - most ['number of'] no_own 'links' most_linked"),
 )
 LINKED = Rule("what X is linked to", "0 objects being linked linked_with")
 COMMON = rules(
@@ -82,7 +89,7 @@ COMMON = rules(
         "through -<is> first=named 'and only' second=named 'connected' over between => list between",
     ),
     Rule("who connects X and Y", "through=who_connects first=named 'and to' second=named over between => list between"),
-    Rule("the most connected club", "listing - most 'linked' head ranked_by_links over => list ranked_by_links"),
+    Rule("the most connected club", "listing - most no_own 'linked' head ranked_by_links over => list ranked_by_links"),
 )
 
 

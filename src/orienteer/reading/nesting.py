@@ -29,7 +29,17 @@ class Nesting:
     def __init__(self, lexicon: Lexicon, relations: SchemaRelations) -> None:
         self._graph, self._relations, self._hops = lexicon.graph, relations, lexicon.vocabulary.hops
         self._lying = frozenset(_called(lexicon, "lies in", 0))
-        self._containing = self._lying.union(_called(lexicon, "part of whole", 0), _called(lexicon, "has as part", 1))
+        places = lexicon.places
+        between = {  # districts that lead by `city` to a city are in it
+            hop.kind
+            for source in places
+            for hop in self._hops[source]
+            if hop.target in places and source != hop.target and not hop.kind & 1
+            if relations.labels.is_called_as(hop.kind >> 1, [hop.target])
+        }
+        self._containing = self._lying.union(
+            between, _called(lexicon, "part of whole", 0), _called(lexicon, "has as part", 1)
+        )
         self.places = {kind: kinds for kind in lexicon.places if (kinds := self._own(kind, self._containing))}
         """By type of places within others of it, the kinds of edges that lead to those."""
         others = {kind: self._own(kind, self._lying) for kind in range(len(self._hops)) if kind not in self.places}
@@ -101,6 +111,20 @@ class Nesting:
         within = Either(((Among(target.named),), (inner,)))
         return replace(condition, target=NodeSet(types, (within,)))
 
+    def inherited(self, condition: Joined, nodes: NodeSet, found: dict[str, None]) -> Condition:
+        """Return the condition that nodes are in a place, or in what is in it: a district in a district of the city."""
+        named = [one for one in nodes.conditions if isinstance(one, Among) and not one.negated]
+        types = self._relations.types_of(replace(nodes, conditions=tuple(named[:1])))
+        kinds = tuple(sorted({kind for one in types for kind in self.places.get(one, ())}))
+        if not kinds or not self.are_in(condition.kinds) or condition.is_far or not types <= self.places.keys():
+            return condition
+        plain = replace(condition, negated=False)
+        inner = Joined(kinds, NodeSet(types, (plain,)), is_far=True)
+        if not len(Executor(self._graph).run(ExactQuery("list", NodeSet(conditions=(inner,)))).rows):
+            return condition
+        found |= dict.fromkeys(self._graph.arrays.names[row] for row in condition.target.named)
+        return Either(((plain,), (inner,)), negated=condition.negated)
+
     def are_of_one_type(self, kinds: Collection[int]) -> bool:
         """Return whether edges join nodes of one type."""
         return any(hop.target == source and hop.kind in kinds for source, hops in enumerate(self._hops) for hop in hops)
@@ -119,12 +143,12 @@ class _Widening:
         best = nodes.best
         if best is not None and best.measure.target is not None:
             best = replace(best, measure=replace(best.measure, target=self.of_set(best.measure.target)))
-        conditions = tuple(map(self._of_condition, nodes.conditions))
+        conditions = tuple(self._of_condition(condition, nodes) for condition in nodes.conditions)
         return replace(nodes, conditions=conditions, best=best)
 
-    def _of_condition(self, condition: Condition) -> Condition:
+    def _of_condition(self, condition: Condition, nodes: NodeSet) -> Condition:
         if isinstance(condition, Either):
-            options = tuple(tuple(map(self._of_condition, option)) for option in condition.options)
+            options = tuple(tuple(self._of_condition(one, nodes) for one in option) for option in condition.options)
             return replace(condition, options=options)
         if not isinstance(condition, Joined):
             return condition
@@ -135,7 +159,8 @@ class _Widening:
         is_within = within is not None and (set(named) <= set(within) or self._nesting.is_placing(condition.kinds))
         if not named or not is_within:
             return replace(condition, target=self.of_set(condition.target))
-        return self._nesting.deepened(condition, is_plain, self.names)
+        deepened = self._nesting.deepened(condition, is_plain, self.names)
+        return self._nesting.inherited(deepened, nodes, self.names) if deepened == condition and is_plain else deepened
 
 
 def _called(lexicon: Lexicon, key: str, turned: int) -> Iterator[int]:

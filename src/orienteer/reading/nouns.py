@@ -503,6 +503,8 @@ def _is_kin(context: Context, place: int) -> bool:
     word = context.at(place)
     called = context.lexicon.vocabulary.edge_labels
     is_link = word in ENGLISH.kin and ENGLISH.kin[word].steps == ("link",)
+    if is_link and context.units.types.get(place):
+        return False
     is_edge = any(
         is_link or {word, word.removesuffix("s")} & set(label.words)
         for unit in context.units.edges.get(place, ())

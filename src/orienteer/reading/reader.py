@@ -344,8 +344,9 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
     if query.form == "list" and not own:
         linked = [one.target.named for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
         mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
-        around = (arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows)
-        lone = {row for rows in around for row in rows if relations.is_nameless_row(row)}
+        around = [arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows]
+        lone = {row for rows in around for row in rows if arrays.names[row].isdigit()}
+        lone |= {row for rows in around for row in rows if relations.is_nameless(int(arrays.node_types[row]))}
         own = frozenset(int(arrays.node_types[row]) for row in lone)
         if own:
             return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))

@@ -559,13 +559,9 @@ class SchemaRelations:
     def is_nameless(self, kind: int) -> bool:
         """Return whether nodes of a type are called by their ids alone, which have figures in them."""
         rows = np.flatnonzero(self._node_types == kind)[:_SAMPLED].tolist()
-        return all(map(self.is_nameless_row, rows))
-
-    def is_nameless_row(self, row: int) -> bool:
-        """Return whether a node is called by its id alone, which has figures in it."""
         arrays = self._lexicon.graph.arrays
-        name = arrays.names[row]
-        return arrays.ids[row].endswith(name) and any(map(str.isdigit, name))
+        names = [arrays.names[row] for row in rows if arrays.ids[row].endswith(arrays.names[row])]
+        return len(names) == len(rows) and all(any(map(str.isdigit, name)) for name in names)
 
     def _is_up(self, steps: Collection[tuple[int, SchemaHop]]) -> bool | None:
         """Return whether a step leads to what a thing has one of; False if it leads back, None if neither."""
