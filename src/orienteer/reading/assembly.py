@@ -72,7 +72,8 @@ def assembled(context: Context) -> ExactQuery | None:
     is_test, asks_who = words[0] in WORDS["auxiliaries"], words[0] in WORDS["who"]
     begin = counting or max(context.ends_of(0, "listing"), default=int(is_test))
     spans = list(_spans(context, begin))
-    is_much = 1 < len(spans) + asks_who <= _MOST_SPANS and not context.complaints
+    is_known = not context.complaints and not context.units.unknown_ids
+    is_much = is_known and 1 < len(spans) + asks_who <= _MOST_SPANS
     if not is_much or not _is_all_known(context, begin, spans):
         return None
     at_least = 2 if _is_decided(context, begin, spans) else 0

@@ -345,9 +345,13 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
         linked = [one.target.named for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
         mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
         around = [arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows]
-        lone = {row for rows in around for row in rows if arrays.names[row].isdigit()}
-        lone |= {row for rows in around for row in rows if relations.is_nameless(int(arrays.node_types[row]))}
-        own = frozenset(int(arrays.node_types[row]) for row in lone)
+        both = set(around[0]).intersection(*around[1:]) if around else set[int]()
+        own = frozenset(
+            kind
+            for row in both
+            if arrays.names[row].isdigit() or relations.is_nameless(int(arrays.node_types[row]))
+            for kind in [int(arrays.node_types[row])]
+        )
         if own:
             return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
     said = frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
