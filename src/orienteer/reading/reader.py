@@ -507,6 +507,8 @@ class RulesReader:
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
         read = self._understood(question)
+        if read.query is None and read.context is not None:
+            read = self._put_together(read, read.context)
         if read.query is None:
             assert read.refusal is not None
             nearest = () if read.context is None else self._nearest(read.context)
@@ -524,6 +526,14 @@ class RulesReader:
             senses=tuple(Sense(label=label, text=self._wording.line(sense.query)) for label, sense in senses),
             notes=(*self._between(read.query), *map(_inside, inside), *_respelled(read)),
         )
+
+    def _put_together(self, read: _Understood, context: Context) -> _Understood:
+        """Return what words mean by the only edges between what they name; what was read where that is nothing."""
+        query = assembled(context)
+        if query is None:
+            return read
+        meant = self._meant(context, Parse(context.end, query, _FAR_FETCHED), people_of(context), [])
+        return read if meant.query is None else replace(meant, rules=(ASSEMBLED,))
 
     def _nearest(self, context: Context) -> tuple[str, ...]:
         """Return the nearest questions that are understood, made of the words that are."""
@@ -726,10 +736,6 @@ class RulesReader:
             )
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
-        put_together = assembled(context) if not ordinals else None
-        if put_together is not None:
-            meant = self._meant(context, Parse(context.end, put_together, _FAR_FETCHED), people_of(context), ordinals)
-            return replace(meant, rules=(ASSEMBLED,)) if meant.query is not None else meant
         return _unread(context, refusal_of(context))
 
 
