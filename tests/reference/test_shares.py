@@ -62,7 +62,10 @@ def asked(players: list[Player]) -> Iterator[tuple[str, float | bool | None]]:
         held = [one.country == country for one in players]
         yield f"What share of players are from {country}?", share(held)
         yield f"What percentage of the players are from {country}?", share(held)
+        yield f"What % of players are from {country}?", share(held)
+        yield f"% of players from {country}", share(held)
         yield f"Are most players from {country}?", most(held)
+        yield f"Are a majority of players from {country}?", most(held)
         yield f"Is the majority of the players from {country}?", most(held)
         own = [one for one in players if one.country == country]
         for team in TEAMS:
@@ -82,10 +85,14 @@ def asked(players: list[Player]) -> Iterator[tuple[str, float | bool | None]]:
     heights = [one.height for one in players if one.height is not None]
     yield "What is the median height of the players?", median(heights)
     yield "median height of players", median(heights)
+    yield "highest height of players", max(heights)
     for team in TEAMS:
         own = [one.height for one in players if one.team == team and one.height is not None]
         if own:
             yield f"What is the median height of the players of {team}?", median(own)
+            yield f"lowest height for {team}", min(own)
+            yield f"What was the highest height for {team}?", max(own)
+            yield f"shortest height of players who play for {team}", min(own)
 
 
 def test_shares_medians_and_majorities_are_those_of_the_table(league) -> None:
@@ -115,7 +122,13 @@ def test_what_has_no_value_is_told_beside_a_share(league) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Which team won most of the matches?", "What share of the goals?", "Which teams have most of their players?"],
+    [
+        "Which team won most of the matches?",
+        "players % from France",
+        "Which % players are from France?",
+        "What share of the goals?",
+        "Which teams have most of their players?",
+    ],
 )
 def test_most_of_something_is_no_superlative(league, question: str) -> None:
     reading = league[0].ask(question).reading

@@ -498,3 +498,16 @@ def test_a_district_of_a_district_is_in_the_city_of_that(build):
         ("Where is Innerfield?", {"Oldtown"}),
     ):
         assert set(meeting(graph, RulesReader(graph).read(question))) == names, question
+
+
+def test_a_sign_for_percent_is_a_share_or_refused(reader):
+    share = reader.read("What % of the ships are longer than 50 m?")
+    assert isinstance(share, Reading)
+    assert share.text.startswith("share of ship meets ")
+    assert isinstance(reader.read("ships % longer than 50 m"), Refusal)
+
+
+def test_the_highest_of_a_property_is_its_value(reader):
+    highest = reader.read("highest price of the ships")
+    assert isinstance(highest, Reading)
+    assert highest.text == "price of most by price of ship"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from orienteer.reading.comparisons import properties_of
 from orienteer.reading.edges import contrary, denied, edge_said, joined, value_said
-from orienteer.reading.lexicon import EdgeUnit, PropertyFacts
+from orienteer.reading.lexicon import EdgeUnit, PropertyFacts, name_words
 from orienteer.reading.neighbours import LINKED, LINKS
 from orienteer.reading.nouns import (
     Object as Object,
@@ -569,6 +570,15 @@ def property_valued(context: Context, facts: PropertyFacts, place: int, nodes: N
     yield from property_said(context, NamedProperty(facts, begin, 0.0), nodes)
 
 
+@part
+def begun_then(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `in 2023`, `after May 2020`: of the only date of people that tells when they began."""
+    own = [facts for facts in properties_of(context, nodes) if facts.kind in ("year", "date")]
+    begun = [facts for facts in own if not WORDS["edge begins"].isdisjoint(name_words(facts.name))]
+    if len(begun) == 1 and nodes.types and nodes.types <= context.lexicon.people:
+        yield from property_valued(context, begun[0], place, replace(nodes, types=nodes.types & begun[0].types))
+
+
 def had_by_name(context: Context, owner: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield the nodes of a set that a named one has."""
     for relation in context.relations.unnamed(nodes, "of", owner.value, Voice.NOUN_OF):
@@ -616,6 +626,8 @@ CLAUSES = rules(
     VERBS,
     Rule("members who joined before 2010", "lone_edge"),
     Rule("members who are captain of X", "value_said"),
+    Rule("people who joined us in 2023", "<begin to be> 'us' begun_then"),
+    Rule("people under contract at X", "'under it' edge_noun -<prepositions> objects bound"),
     Rule("people who have siblings", "kin_had"),
     LINKS,
     Rule("employees under X", "'under' one under_them"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from orienteer.reading.comparisons import compared, compared_twice, compared_with, sign
-from orienteer.reading.lexicon import LIGHT_FIT, EdgeUnit, PropertyFacts
+from orienteer.reading.lexicon import LIGHT_FIT, EdgeUnit, PropertyFacts, TimedEdges, name_words
 from orienteer.reading.nouns import Objects, objects_at
 from orienteer.reading.query import (
     Among,
@@ -173,6 +173,7 @@ def complain_of_many(context: Context, nodes: NodeSet, target: NodeSet, place: i
 #
 # A date beside an edge that has dates is the edge's. Where it may mean several things nothing is read.
 
+_FIRST_YEAR = 1.0  # what ended at all did so after it
 _NEAR = 7  # words before a date, among which its verb is
 _BEHIND_NAME = WORDS["stating"] | WORDS["before values"]
 
@@ -214,6 +215,8 @@ def _are_several(conditions: Sequence[Condition]) -> bool:
 def lone_edge(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `joined before 2010`, `scored by header`: a verb with what is said of it, and nothing that it leads to."""
     for unit in context.units.edges.get(place, ()):
+        if isinstance(unit.edges, TimedEdges) and _have_begun(context):
+            continue  # who "joined in 2023": what, or us?
         is_told = unit.fit > LIGHT_FIT and bool(facts_of_edges(context, [2 * edge for edge in unit.edges]))
         for relation in context.relations.named(nodes, unit.edges, Voice.SUBJECT, NodeSet()) if is_told else ():
             if any(relation.kinds == one.kinds for one in nodes.conditions if isinstance(one, Joined)):
@@ -224,6 +227,16 @@ def lone_edge(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
                 yield Parse(parse.last, _carrying(relation, parse.value), relation.cost + parse.cost + 0.1)
 
 
+def _have_begun(context: Context) -> bool:
+    """Return whether people have a date of their own that tells when they began."""
+    return any(
+        facts.kind in ("year", "date")
+        and bool(facts.types & context.lexicon.people)
+        and (_is_called(facts, WORDS["edge begins"]) or _is_end(facts))
+        for facts in context.lexicon.properties.values()
+    )
+
+
 def _carrying(relation: Relation, where: tuple[Valued, ...]) -> NodeSet:
     """Return the nodes that a relation joins by edges that meet conditions."""
     return relation.nodes.that(Joined(relation.kinds, relation.target, where=where))
@@ -231,18 +244,33 @@ def _carrying(relation: Relation, where: tuple[Valued, ...]) -> NodeSet:
 
 @part
 def value_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `captain of X`, `captains at X and Y`: those whom an edge with a value joins to things."""
+    """Read `captain of X`, `captains at X and Y`, `[who] coaches X`: whom an edge with a value joins to things."""
     for unit in context.units.edge_values.get(context.skip(place), ()):
         of = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
         facts = context.lexicon.edge_properties[unit.property]
-        where = (Valued(facts.name, "=", unit.value),)
-        for objects in objects_at(context, of) if of > unit.last and facts.kind == "text" else ():
+        where: tuple[Valued, ...] = (Valued(facts.name, "=", unit.value),)
+        does = of == unit.last == place + 1 and context.at(place - 1) == "who" and context.at(place).endswith("s")
+        if does:  # who does so now: it has not ended
+            ends = [own for own in facts_of_edges(context, [2 * edge for edge in facts.edges]) if _is_end(own)]
+            where += tuple(Valued(own.name, ">=", _FIRST_YEAR, negated=True) for own in ends)
+        for objects in objects_at(context, of) if (does or of > unit.last) and facts.kind == "text" else ():
             (member, *others) = objects.value.members
             if others or member.negated or objects.value.amount is not None:
                 continue
             frame = Voice.NOUN_OF
             for relation in context.relations.named(nodes, dict.fromkeys(facts.edges, 1.0), frame, member.nodes):
                 yield Parse(objects.last, _carrying(relation, where), objects.cost + unit.cost + relation.cost + 0.1)
+
+
+@part
+def bound(
+    context: Context, place: int, nodes: NodeSet, edge_noun: EdgeUnit, objects: Objects
+) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes that an edge joins to one thing: `under contract at X`."""
+    (member, *others) = objects.members
+    if not others and not member.negated and objects.amount is None:
+        for relation in context.relations.named(nodes, edge_noun.edges, Voice.SUBJECT, member.nodes):
+            yield joined(relation, place)
 
 
 # ------------------------------------------------------------------------------------------------- how many they are
@@ -388,7 +416,7 @@ def edge_time(context: Context, place: int, said: NodeSet) -> Parse[ExactQuery] 
     last = said.conditions[-1] if said.conditions else None
     facts = facts_of_edges(context, last.kinds) if isinstance(last, Joined) else []
     is_end = not WORDS["end to be"].isdisjoint(context.words)
-    dated = [own for own in facts if own.kind in ("year", "date") and _is_called(own, WORDS["edge ends"]) == is_end]
+    dated = [own for own in facts if own.kind in ("year", "date") and _is_end(own) == is_end]
     return _value(place, dated[0], said) if len(dated) == 1 else None
 
 
@@ -441,14 +469,19 @@ def _named(context: Context, place: int, facts: PropertyFacts, cost: float) -> I
 def _dated(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Iterator[Parse[tuple[Valued, ...]]]:
     """Yield `before 2010`, `in the 1990s`, `since before 2018`, `as of 2005`: when edges were, or began."""
     dated = [own for own in facts if own.kind in ("year", "date")]
-    ends = [own for own in dated if _is_called(own, WORDS["edge ends"])]
+    ends = [own for own in dated if _is_end(own)]
     begins = [own for own in dated if own not in ends and _is_called(own, WORDS["edge begins"])]
     events = [own for own in dated if own not in ends and own not in begins]
     as_of, since = context.end_of(place, "as of"), context.end_of(place, "since")
     if as_of is not None and len(begins) == 1 and len(ends) <= 1:
         yield from _as_of(context, as_of, begins[0], ends)
         return
-    spoken = WORDS["begin to be"].intersection(context.words[max(0, place - _NEAR) : place])
+    near = context.words[max(0, place - _NEAR) : place]
+    spoken = WORDS["begin to be"].intersection(near)
+    if since is None and not WORDS["end to be"].isdisjoint(near):  # "who left X in 2005"
+        for own in ends if len(ends) == 1 else ():
+            yield from _plainly(context, place, own)
+        return
     if len(events) == 1 and not begins:
         yield from _plainly(context, place, events[0])
     elif len(begins) == 1 and not events and (spoken or since is not None):
@@ -500,5 +533,9 @@ def _as_of(
         yield Parse(parse.last, (*cast(tuple[Valued, ...], parse.value), *ended), parse.cost)
 
 
+def _is_end(facts: PropertyFacts) -> bool:
+    return facts.kind in ("year", "date") and _is_called(facts, WORDS["edge ends"])
+
+
 def _is_called(facts: PropertyFacts, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(facts.name.casefold().replace("_", " ").replace(".", " ").split())
+    return not words.isdisjoint(name_words(facts.name))

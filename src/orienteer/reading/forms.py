@@ -154,6 +154,12 @@ def its_things(
 
 
 @part
+def is_cut(scope: NodeSet) -> bool:
+    """Read nothing where something is said of a scope: `lowest attendance` alone asks whose it is."""
+    return bool(scope.conditions)
+
+
+@part
 def scope(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Read whose property is asked for, behind its name: `of X`, `does X have`."""
     for nodes in context.nodes(context.end_of(place, "of") or place):
@@ -219,6 +225,14 @@ def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[
         yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
 
 
+@part
+def done_by_each(context: Context, place: int, counted: NodeSet) -> Iterator[Parse[None]]:
+    """Read the verb for what things stand for: `score` of goals."""
+    for unit in context.units.edges.get(place, ()):
+        if isinstance(unit.edges, KindVerb) and counted.types and counted.types <= unit.edges.deeds:
+            yield Parse(unit.last, None, 0.0)
+
+
 def _each(counted: NodeSet, group: tuple[Measure, frozenset[int]]) -> ExactQuery:
     return ExactQuery("count", counted, group=group[0])
 
@@ -254,6 +268,11 @@ rules(
         _each,
     ),
     Rule("how many plants does each family have", "counting counted=head 'does each' group(counted) ['has it']", _each),
+    Rule(
+        "how many goals did each club score",
+        "counting counted=head 'does each' group(counted) done_by_each over",
+        _each,
+    ),
     EVENTS_PER,
     Rule(
         "the total ship mass per owner",
@@ -457,11 +476,16 @@ def most(context: Context, place: int) -> Parse[bool] | None:
 
 
 @part
-def highest(context: Context, place: int) -> Parse[bool] | None:
-    """Read `highest`, `latest`, or `longest` before the name of a property."""
-    found = most(context, place)
-    grade = next(superlative(context, place), None) if found is None else None
-    return found if grade is None else Parse(grade.last, grade.value.is_descending, 0.0)
+def highest(context: Context, place: int) -> Iterator[Parse[bool]]:
+    """Read `highest`, `latest`, or `longest` before a property that it compares: the fastest time is no high one."""
+    if (found := most(context, place)) is not None:
+        yield found
+        return
+    stem = context.lexicon.vocabulary.stem
+    for grade in superlative(context, place):
+        compared = {stem(word) for word in grade.value.adjective.words}
+        if any(compared.intersection(own.value.stems) for own in facts(context, context.skip(grade.last))):
+            yield Parse(grade.last, grade.value.is_descending, 0.0)
 
 
 def _value_of_best(context: Context, facts: PropertyFacts, highest: bool, scope: NodeSet) -> ExactQuery | None:
@@ -516,7 +540,14 @@ rules(
     ),
     Rule("what is the highest wage", "'what is' - highest facts scope=all_with over ~handy", _value_of_best),
     Rule(
-        "what is the highest wage of the gardeners", "'what is' - highest facts 'of' scope=some ~handy", _value_of_best
+        "what is the highest wage of the gardeners",
+        "value_start - highest facts 'of' scope=some ~handy",
+        _value_of_best,
+    ),
+    Rule(
+        "lowest attendance at X",
+        "value_start - highest having numeric facts=same(numeric) scope=its_things is_cut over ~handy",
+        _value_of_best,
     ),
     Rule("when was X born", "'when' nodes -<say nothing> facts=date_named value(facts, nodes) => value"),
     Rule(

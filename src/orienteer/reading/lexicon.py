@@ -68,6 +68,15 @@ class KindVerb(dict[int, float]):
         self.types, self.deeds = types, deeds
 
 
+class TimedEdges(dict[int, float]):
+    """Edge types that tell when they began or ended, for a verb of joining or leaving that names none."""
+
+    def __init__(self, edges: Mapping[int, float], dates: frozenset[str], *, is_end: bool) -> None:
+        """Take the edge types, with how alike the verb is to them, and the properties that tell the time."""
+        super().__init__(edges)
+        self.dates, self.is_end = dates, is_end
+
+
 class EdgeUnit(NamedTuple):
     """Words that name edge types, with how alike each is."""
 
@@ -83,6 +92,8 @@ class EdgeUnit(NamedTuple):
     def cut(self, kept: Collection[int]) -> EdgeUnit:
         """Return the same words for some of their edge types, from the same end."""
         edges = {edge: fit for edge, fit in self.edges.items() if edge in kept}
+        if isinstance(self.edges, TimedEdges):
+            return self._replace(edges=TimedEdges(edges, self.edges.dates, is_end=self.edges.is_end))
         if isinstance(self.edges, KindVerb):
             return self._replace(edges=KindVerb(edges, self.edges.types, self.edges.deeds))
         return self._replace(edges=ConverseEdges(edges) if isinstance(self.edges, ConverseEdges) else edges)
@@ -498,6 +509,11 @@ class PropertyWords:
                     yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)
 
 
+def name_words(name: str) -> list[str]:
+    """Return the words of a property's name."""
+    return name.casefold().replace("_", " ").replace(".", " ").split()
+
+
 def _begins_alike(stem: str, other: str) -> bool:
     """Return whether one stem is the other's beginning alone."""
     return stem != other and (stem.startswith(other) or other.startswith(stem))
@@ -509,6 +525,8 @@ def _forms(surface: str) -> Iterator[str]:
     for ending in ("en", "ally", "ly", "s"):
         if surface.endswith(ending) and len(surface) > len(ending) + 2:
             yield surface.removesuffix(ending)
+    if surface.endswith(("ches", "shes", "sses", "xes")):
+        yield surface.removesuffix("es")
 
 
 def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
@@ -584,6 +602,39 @@ class Lexicon:
         labels = enumerate(self.vocabulary.node_labels)
         return frozenset(kind for kind, own in labels if any(label.words[-1] in WORDS["places"] for label in own))
 
+    @cached_property
+    def timed(self) -> dict[str, TimedEdges]:
+        """Return the edge types that verbs of joining and leaving may say: people have no other with such a date."""
+        ends: dict[frozenset[str], set[str]] = {}
+        names, number = self.graph.arrays.types, {name: at for at, name in enumerate(self.graph.arrays.types.edges)}
+        people = {names.nodes[kind] for kind in self.people}
+        dated = {key: self._dated_edges(WORDS[key]) for key in ("edge begins", "edge ends")}
+        for one in self.graph.schema.edges:
+            if any(number[one.type] in facts.edges for own in dated.values() for facts in own):
+                ends.setdefault(frozenset((one.source, one.target)), set()).add(one.type)
+        alone = {number[next(iter(own))] for pair, own in ends.items() if len(own) == 1 and len(pair & people) == 1}
+        return {
+            key: TimedEdges(
+                {edge: SYNONYM for facts in dated[which] for edge in facts.edges & alone},
+                frozenset(facts.name for facts in dated[which]),
+                is_end=which == "edge ends",
+            )
+            for key, which in (("joining", "edge begins"), ("leaving", "edge ends"))
+        }
+
+    def _dated_edges(self, words: Collection[str]) -> list[PropertyFacts]:
+        """Return the dates of edges that are called by any of these words."""
+        own = (facts for facts in self.edge_properties.values() if facts.kind in ("year", "date"))
+        return [facts for facts in own if not set(words).isdisjoint(name_words(facts.name))]
+
+    def _timed_units(self, reading: QuestionWords, place: int) -> Iterator[EdgeUnit]:
+        """Yield the edge types that `join`, `sign for` or `leave` may say."""
+        words = [word.text for word in reading.words[place : place + _LONGEST_VALUE]]
+        for key, edges in self.timed.items():
+            for phrase in ENGLISH.by_first[key].get(words[0], ()):
+                if edges and words[: len(phrase)] == list(phrase):
+                    yield EdgeUnit(place + len(phrase), edges, place)
+
     def edges_called(self, word: str) -> list[EdgeUnit]:
         """Return the edge types that a word names which the question does not say."""
         return list(self._edge_words.units(self.vocabulary.read(word), 0))
@@ -633,6 +684,8 @@ class Lexicon:
                 for unit in self._edge_words.units(reading, place)
                 if unit.fit > SYNONYM or not (unit.last in kinds or is_named)
             ]
+            if self.edge_properties and not any(unit.fit > LIGHT_FIT for unit in units.edges[place]):
+                units.edges[place] += self._timed_units(reading, place)
             sure = {unit.last for unit in units.types[place] if unit.cost == 0}  # "orders" are not `ordered_on`
             units.properties[place] = [
                 unit

@@ -18,7 +18,7 @@ from orienteer.protocols import Run
 from orienteer.reading.assembly import EXAMPLE as ASSEMBLED, assembled
 from orienteer.reading.clauses import all_said, noun_phrases, one_said
 from orienteer.reading.edges import facts_of_edges
-from orienteer.reading.lexicon import LIGHT_FIT, Lexicon, NameUnit, Units, ValueUnit
+from orienteer.reading.lexicon import LIGHT_FIT, Lexicon, NameUnit, TimedEdges, Units, ValueUnit
 from orienteer.reading.line import QueryWording
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
 from orienteer.reading.nesting import Nesting, rows_within
@@ -31,6 +31,7 @@ from orienteer.reading.query import (
     Either,
     ExactQuery,
     Joined,
+    Measure,
     NodeSet,
     Valued,
     edges_of,
@@ -312,6 +313,8 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     facts = context.lexicon.properties.get(total or "")  # none of a property of edges
     if facts is not None and not facts.is_measured:
         return f"{total} holds no numbers"
+    if (word := _untold_end(context, query)) is not None:
+        return f"{word!r} says that something ended, and the question asks nothing of when"
     for nodes in sets_within(query):
         if (name := _time_of_another(context, nodes)) is not None:
             return f"the time may belong to {name} instead: name the property that you mean"
@@ -332,6 +335,16 @@ def _alone(context: Context, relations: SchemaRelations, query: ExactQuery) -> s
         if not len(arrays.adjacency.entries(rows, None if query.form == "path" else mask).neighbor):
             return str(arrays.names[int(rows[0])])
     return ""
+
+
+def _untold_end(context: Context, query: ExactQuery) -> str | None:
+    """Return a verb of leaving where a query tells nothing of an end: who "left X" did not only join it."""
+    told = {part.property for part in _parts_of(query) if isinstance(part, Valued | Measure)}
+    for place, units in context.units.edges.items():
+        for unit in units:
+            if isinstance(unit.edges, TimedEdges) and unit.edges.is_end and not unit.edges.dates & told:
+                return context.reading.surface(place, unit.last)
+    return None
 
 
 def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -> str:
@@ -407,6 +420,8 @@ _SPELLED_OUT = tuple(
         (r"(?<![-\w]) ?> ?(?=[\d.])", " over "),
         (r"(?<![-\w]) ?< ?(?=[\d.])", " under "),
         (r" ?==? ?", " is "),
+        (r"(?<!\d)(?<!\d )%(?=age\b)", " percent"),
+        (r"(?<!\d)(?<!\d ) ?%", " percent "),
         (r"(?i)\b(?:place|city|town|country) of birth\b", "birthplace"),
         (r"(?i)\bbirth (?:place|city|town|country)\b", "birthplace"),
         (r"(?i),? ?\bif (?:there are |there is )?any\b,?", " "),
