@@ -60,6 +60,11 @@ def is_listed(context: Context, found: Found, nodes: NodeSet) -> bool:
     )
 
 
+def _is_of_nothing(condition: Condition) -> bool:
+    """Return whether an edge leads to anything of a kind: the head, of any ward."""
+    return isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
+
+
 @part
 def either_kind(place: int, nodes: NodeSet, second: NodeSet) -> Parse[NodeSet] | None:
     """Read nothing: what fits one of two descriptions of one kind."""
@@ -67,6 +72,8 @@ def either_kind(place: int, nodes: NodeSet, second: NodeSet) -> Parse[NodeSet] |
     # "mages and knights born in X" says it of both
     if not is_alike or not nodes.conditions or not 0 < len(second.conditions) <= len(nodes.conditions):
         return None
+    if all(map(_is_of_nothing, nodes.conditions)) and not all(map(_is_of_nothing, second.conditions)):
+        return None  # "the head and the supervisor of X": the head of what?
     return Parse(place, NodeSet(nodes.types, (Either((nodes.conditions, second.conditions)),)), 0.0)
 
 

@@ -315,6 +315,8 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     for nodes in sets_within(query):
         if (name := _time_of_another(context, nodes)) is not None:
             return f"the time may belong to {name} instead: name the property that you mean"
+        if _is_of_two_kinds(context, nodes):
+            return "things of two kinds would be listed, each by an edge of its own: name the kind"
         if _goes_two_ways(context, nodes):
             return "two names of one kind would be joined in different ways: ask two questions"
     return None
@@ -371,6 +373,14 @@ def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
             if context.lexicon.properties[name].types & target.types:
                 return name
     return None
+
+
+def _is_of_two_kinds(context: Context, nodes: NodeSet) -> bool:
+    """Return whether a word that says no label stands for several edges, each of another kind: "reports of X"."""
+    said = {edge for units in context.units.edges.values() for unit in units if unit.fit > SAME_WORD
+            for edge, fit in unit.edges.items() if fit > SAME_WORD}  # fmt: skip
+    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
+    return len(nodes.types) > 1 and any(len({kind >> 1 for kind in one.kinds} - said) > 1 for one in joined)
 
 
 def _goes_two_ways(context: Context, nodes: NodeSet) -> bool:
@@ -599,7 +609,7 @@ class RulesReader:
         """
         query, node_types = read.query, self.lexicon.graph.arrays.node_types
         named = _rows_of(query)
-        is_sum = query is None or query.form in _NUMBERS
+        is_sum = query is None or query.form in (*_NUMBERS, "test")
         for place, unit in [(place, unit) for place, own in units.names.items() for unit in own]:
             types = {int(node_types[row]) for row in unit.rows}
             values = [value for value in units.values.get(place, ()) if value.last == unit.last]
