@@ -34,6 +34,7 @@ from orienteer.reading.query import (
     NodeSet,
     Valued,
     edges_of,
+    is_of_anything,
     joined_of,
     placed,
     sets_within,
@@ -315,6 +316,8 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     for nodes in sets_within(query):
         if (name := _time_of_another(context, nodes)) is not None:
             return f"the time may belong to {name} instead: name the property that you mean"
+        if _says_a_role_twice(nodes):
+            return "two roles are joined by 'and': say of each whose it is"
         if _is_of_two_kinds(context, nodes):
             return "things of two kinds would be listed, each by an edge of its own: name the kind"
         if _goes_two_ways(context, nodes):
@@ -373,6 +376,20 @@ def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
             if context.lexicon.properties[name].types & target.types:
                 return name
     return None
+
+
+def _says_a_role_twice(nodes: NodeSet) -> bool:
+    """Return whether one of two alternatives is a role of anything, and of something by the same edges.
+
+    Of "the head and the supervisor of the head of X" that would be the head alone, who is a supervisor, too.
+    """
+    for either in nodes.conditions:
+        for option in either.options if isinstance(either, Either) and not either.negated else ():
+            joined = [one for one in (*option, *nodes.conditions) if isinstance(one, Joined) and not one.negated]
+            of_anything = {one.kinds for one in joined if is_of_anything(one)}
+            if any(one.kinds in of_anything for one in joined if not is_of_anything(one)):
+                return True
+    return False
 
 
 def _is_of_two_kinds(context: Context, nodes: NodeSet) -> bool:
