@@ -24,7 +24,7 @@ from report import command_line, write_json
 
 OWN = Path(__file__).parent / "own"
 LOOKED_AT = "garden"
-_COLUMN = re.compile(r"(\w+)\.(\w+)(?: where (\w+)==(?:'|\")(\w+)(?:'|\"))?")
+_COLUMN = re.compile(r"(\w+)\.(\w+)(?: where (\w+)==(?:'|\")(\w+)(?:'|\"))?(?: is (.+))?")
 _SAYS_NAMES = ("name", "title", "prize")
 
 
@@ -40,7 +40,7 @@ def filled(template: dict[str, Any], frames: dict[str, Any], chance: random.Rand
         if (column := _COLUMN.match(source)) is not None:
             frame = frames[column[1]]
             frame = frame[frame[column[3]] == column[4]] if column[3] else frame
-            slots[name] = chance.choice(sorted(set(frame[column[2]].dropna().astype(str))))
+            slots[name] = column[5] or chance.choice(sorted(set(frame[column[2]].dropna().astype(str))))
         elif (numbers := re.match(r"(\d+)\.\.(\d+)", source)) is not None:
             slots[name] = chance.randint(int(numbers[1]), int(numbers[2]))
         elif source[0].isdigit():
@@ -72,7 +72,29 @@ def truth_of(template: dict[str, Any], slots: dict[str, Any], frames: dict[str, 
         return "set", sorted(found)
     if hasattr(found, "tolist"):
         found = found.tolist()
+    if isinstance(found, bool):
+        return "yesno", found
+    if found != found:
+        return "value", []  # the average of nothing
     return ("value" if isinstance(found, list) else "number"), found
+
+
+def truths_of_namesakes(template: dict[str, Any], slots: dict[str, Any], frames: dict[str, Any]) -> list[Any]:
+    """Return the truth by each of several rows that one slot names: a number is never told of them together."""
+    for name, source in template["slots"].items():
+        if (column := _COLUMN.match(source)) is not None and column[2] in _SAYS_NAMES[:2] and column[1] in frames:
+            frame = frames[column[1]]
+            called = frame.index[frame[column[2]] == slots[name]]
+            if len(called) > 1:
+                alone = ({**frames, column[1]: frame.drop(called.drop(row))} for row in called)
+                return [truth_of(template, slots, one)[1] for one in alone]
+    return []
+
+
+def tells_each(answer: str | None, truths: list[Any]) -> bool:
+    """Return whether an answer says just these numbers, or yes and no: `12 by the staff:8; 11 by the staff:20`."""
+    wanted = {("yes" if truth else "no") if isinstance(truth, bool) else f"{truth:g}" for truth in truths}
+    return {part.partition(" by the ")[0] for part in (answer or "").split("; ")} == wanted
 
 
 def main() -> None:
@@ -97,6 +119,9 @@ def main() -> None:
                 kind, truth = truth_of(template, slots, frames)
                 result = retriever.ask(question, k=MOST)
                 verdict = judged(result, kind, truth)
+                each = truths_of_namesakes(template, slots, frames) if kind in ("number", "yesno") else []
+                if each and verdict in ("right", "wrong"):
+                    verdict = "right" if tells_each(result.answer, each) else "wrong"
                 if kind in ("set", "value") and not truth and verdict == "refused":
                     continue  # nothing meets it: a refusal says as much
                 figures[template["kind"]][verdict] += 1

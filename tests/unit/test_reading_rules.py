@@ -209,3 +209,69 @@ def test_words_that_no_rule_reads_are_put_together_by_the_only_edges(
 )
 def test_words_of_which_two_things_may_be_meant_are_not_put_together(deliveries: Retriever, question: str) -> None:
     assert deliveries.ask(question).answer is None
+
+
+WARDS = (
+    [
+        {"id": "p1", "type": "person", "name": "Ann Lee", "job": "doctor"},
+        {"id": "p2", "type": "person", "name": "Bob Ray", "job": "doctor"},
+        {"id": "p3", "type": "person", "name": "Cy Holm", "job": "nurse"},
+        {"id": "p4", "type": "person", "name": "Cy Holm", "job": "doctor"},
+        {"id": "w1", "type": "ward", "name": "North Wing", "beds": 12},
+        {"id": "w2", "type": "ward", "name": "Neurology", "beds": 25},
+        {"id": "w3", "type": "ward", "name": "Neurology", "beds": 30},
+        {"id": "h1", "type": "hospital", "name": "Old Mill"},
+        {"id": "h2", "type": "hospital", "name": "New Mill"},
+    ],
+    [
+        {"source": "w1", "type": "head", "target": "p1"},
+        {"source": "w2", "type": "head", "target": "p2"},
+        {"source": "w3", "type": "head", "target": "p4"},
+        {"source": "p1", "type": "supervisor", "target": "p2"},
+        {"source": "p3", "type": "supervisor", "target": "p1"},
+        {"source": "p4", "type": "supervisor", "target": "p1"},
+        {"source": "w1", "type": "hospital", "target": "h1"},
+        {"source": "w2", "type": "hospital", "target": "h1"},
+        {"source": "w3", "type": "hospital", "target": "h2"},
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def wards(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    graph = Graph.from_records(*WARDS, path=tmp_path_factory.mktemp("wards") / "graph")
+    return Retriever(graph, method="anchor")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "the head and the supervisor of the head of North Wing",  # the head of what?
+        "how many hospitals (not hospitality staff) does Old Mill have",
+        "wards of the hospitality Old Mill",
+    ],
+)
+def test_what_may_be_said_of_something_else_is_refused(wards: Retriever, question: str) -> None:
+    result = wards.ask(question)
+    assert result.refusal is not None
+    assert result.answer is None
+
+
+def test_reports_of_a_person_are_people_and_not_what_a_person_heads(wards: Retriever) -> None:
+    result = wards.ask("reports of Ann Lee")
+    assert result.reading is not None
+    assert result.reading.text == 'person that -supervisor-> "Ann Lee"'
+    assert sorted(hit.id for hit in result.hits if hit.complete) == ["p3", "p4"]
+
+
+def test_a_namesake_that_does_not_meet_what_is_said_of_it_is_not_meant(wards: Retriever) -> None:
+    assert wards.ask("how many beds does Neurology at Old Mill have").answer == "25"
+    assert wards.ask("how many beds does Neurology have").answer == "25, 30"
+
+
+def test_yes_or_no_is_told_of_each_namesake(wards: Retriever) -> None:
+    assert set((wards.ask("is Cy Holm a doctor").answer or "").split("; ")) == {
+        "no by the person p3",
+        "yes by the person p4",
+    }
+    assert wards.ask("is Ann Lee a doctor").answer == "yes"

@@ -19,6 +19,7 @@ from orienteer.query import plan
 from orienteer.query.proof import Leg, WalkedStep, Witness
 from orienteer.reading.line import QueryWording, parse
 from orienteer.reading.query import (
+    Among,
     Between,
     ExactQuery,
     Executor,
@@ -90,12 +91,17 @@ class Answerer:
         assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
         answer, *others = [self._answered(read, query, executor) for query in queries]
+        senses, of_senses = read.senses, queries[1:]
+        meant = [n for n, one in enumerate(others) if not _is_of_none(of_senses[n], one)]
+        if 0 < len(meant) < len(others):  # "Neurology B at Old Mill" is not the one elsewhere
+            senses = tuple(senses[n] for n in meant)
+            others, of_senses = [others[n] for n in meant], [of_senses[n] for n in meant]
         outcomes = {(one.answer, None if one.rows is None else one.rows.tobytes()) for one in others}
         if len(outcomes) < 2:
             one = others[0] if others else answer  # of namesakes a number is that of each
             plain = one.reading.model_copy(update={"senses": ()})
-            return replace(one, reading=plain), Explainer(self._graph, queries[1 if others else 0], executor)
-        return _of_senses(read.senses, others), Explainer(self._graph, queries[1], executor)
+            return replace(one, reading=plain), Explainer(self._graph, of_senses[0] if others else queries[0], executor)
+        return _of_senses(senses, others), Explainer(self._graph, of_senses[0], executor)
 
     def _checked(self, read: Reading) -> list[ExactQuery] | Refusal:
         """Return the queries of a reader's lines; a refusal that shows the line where one is none of this graph."""
@@ -379,6 +385,12 @@ class Explainer:
 def _refused(refusal: Refusal) -> ExactAnswer:
     note = f"no exact answer: {refusal.text}; what follows was ranked by names and words"
     return ExactAnswer(Reading(not_understood=refusal.words), refusal, notes=(note,))
+
+
+def _is_of_none(query: ExactQuery, answer: ExactAnswer) -> bool:
+    """Return whether a value is asked of a named node that does not meet what else is said of it."""
+    is_none = answer.rows is not None and not len(answer.rows) and query.form in ("value", "average", "median", "sum")
+    return is_none and any(isinstance(one, Among) for one in query.nodes.conditions)
 
 
 def _of_senses(senses: Sequence[Sense], answers: Sequence[ExactAnswer]) -> ExactAnswer:

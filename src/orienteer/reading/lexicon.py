@@ -173,6 +173,7 @@ class Units:
 # Words that name edge types: by the schema's labels, by synonyms, and by irregular forms of verbs.
 
 SYNONYM = 0.6  # likeness, below every likeness of the same word
+_ABSTRACT = ("ity", "ism", "ness")  # what a thing is like, and not the thing
 _LEAST_FIT = 0.3  # the share of a label that words must be like
 
 
@@ -257,6 +258,8 @@ class EdgeWords:
         # in "pictures that show a horse" it does not ask
         is_said = before.isspace() and word.text.startswith(ENGLISH.phrases["asking verbs"])
         for like in (*places, *(self._like(self._vocabulary.stem(verb)) if verb is not None else ())):
+            if word.text.endswith(_ABSTRACT) and word.text not in like.label.words and like.likeness > SYNONYM:
+                continue  # "hospitality" is no `hospital`
             if is_said or not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
                 yield like
 

@@ -279,6 +279,11 @@ def sets_within(query: ExactQuery) -> Iterator[NodeSet]:
         yield joined.target
 
 
+def is_of_anything(condition: Condition) -> bool:
+    """Return whether edges lead to anything of a kind: a head, of whatever ward."""
+    return isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
+
+
 def edges_of(query: ExactQuery) -> Iterator[int]:
     """Yield the kinds of all edges that a query goes by, at any depth."""
     for measure in (query.measure, query.nodes.best.measure if query.nodes.best is not None else None):

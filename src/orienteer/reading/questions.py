@@ -15,7 +15,7 @@ from orienteer.reading.neighbours import COMMON
 from orienteer.reading.nesting import all_inside  # noqa: F401 (a part)
 from orienteer.reading.nouns import heads_at, names_at, objects_at, people_of
 from orienteer.reading.possession import likeness_of_pair
-from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, Measure, NodeSet
+from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, Measure, NodeSet, is_of_anything
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
 from orienteer.reading.verbs import measures_at
@@ -67,6 +67,8 @@ def either_kind(place: int, nodes: NodeSet, second: NodeSet) -> Parse[NodeSet] |
     # "mages and knights born in X" says it of both
     if not is_alike or not nodes.conditions or not 0 < len(second.conditions) <= len(nodes.conditions):
         return None
+    if all(map(is_of_anything, nodes.conditions)):
+        return None  # "the head and the supervisor of X": the head of what?
     return Parse(place, NodeSet(nodes.types, (Either((nodes.conditions, second.conditions)),)), 0.0)
 
 

@@ -35,6 +35,7 @@ from orienteer.reading.query import (
     NodeSet,
     Valued,
     edges_of,
+    is_of_anything,
     joined_of,
     placed,
     sets_within,
@@ -318,6 +319,10 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
     for nodes in sets_within(query):
         if (name := _time_of_another(context, nodes)) is not None:
             return f"the time may belong to {name} instead: name the property that you mean"
+        if _says_a_role_twice(nodes):
+            return "two roles are joined by 'and': say of each whose it is"
+        if _is_of_two_kinds(context, nodes):
+            return "things of two kinds would be listed, each by an edge of its own: name the kind"
         if _goes_two_ways(context, nodes):
             return "two names of one kind would be joined in different ways: ask two questions"
     return None
@@ -384,6 +389,28 @@ def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
             if context.lexicon.properties[name].types & target.types:
                 return name
     return None
+
+
+def _says_a_role_twice(nodes: NodeSet) -> bool:
+    """Return whether one of two alternatives is a role of anything, and of something by the same edges.
+
+    Of "the head and the supervisor of the head of X" that would be the head alone, who is a supervisor, too.
+    """
+    for either in nodes.conditions:
+        for option in either.options if isinstance(either, Either) and not either.negated else ():
+            joined = [one for one in (*option, *nodes.conditions) if isinstance(one, Joined) and not one.negated]
+            of_anything = {one.kinds for one in joined if is_of_anything(one)}
+            if any(one.kinds in of_anything for one in joined if not is_of_anything(one)):
+                return True
+    return False
+
+
+def _is_of_two_kinds(context: Context, nodes: NodeSet) -> bool:
+    """Return whether a word that says no label stands for several edges, each of another kind: "reports of X"."""
+    said = {edge for units in context.units.edges.values() for unit in units if unit.fit > SAME_WORD
+            for edge, fit in unit.edges.items() if fit > SAME_WORD}  # fmt: skip
+    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
+    return len(nodes.types) > 1 and any(len({kind >> 1 for kind in one.kinds} - said) > 1 for one in joined)
 
 
 def _goes_two_ways(context: Context, nodes: NodeSet) -> bool:
@@ -624,7 +651,7 @@ class RulesReader:
         """
         query, node_types = read.query, self.lexicon.graph.arrays.node_types
         named = _rows_of(query)
-        is_sum = query is None or query.form in _NUMBERS
+        is_sum = query is None or query.form in (*_NUMBERS, "test")
         for place, unit in [(place, unit) for place, own in units.names.items() for unit in own]:
             types = {int(node_types[row]) for row in unit.rows}
             values = [value for value in units.values.get(place, ()) if value.last == unit.last]

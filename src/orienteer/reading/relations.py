@@ -421,10 +421,18 @@ class SchemaRelations:
         label_words = self.labels.words(unit.edges)
         if word in label_words and label_words & WORDS["verbal"]:
             return  # "reports" of somebody are not whom they report to
+        if isinstance(unit.edges, ConverseEdges):
+            own = [edge for edge in unit.edges if self._joins_alike(edge, owner)]
+            unit = unit.cut(own or unit.edges)  # reports of somebody are no wards, though a ward has a head
         if not self.labels.is_of_doers(unit, word):
             yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
             return
         yield from self._of_doers(NodeSet(), unit, Voice.SUBJECT, owner)
+
+    def _joins_alike(self, edge: int, owner: NodeSet) -> bool:
+        """Return whether edges of a type join nodes of the types of an owner to one another."""
+        hops = self._between(NodeSet(), owner)
+        return any(hop.kind >> 1 == edge and hop.target == source for source, hop in hops)
 
     def having(self, nodes: NodeSet, unit: EdgeUnit, word: str, target: NodeSet) -> Iterator[Relation]:
         """Yield the relation of those who have a NOUN: who has a `manager` has it, and who has a mentor is mentored."""
