@@ -54,7 +54,9 @@ def is_listed(context: Context, found: Found, nodes: NodeSet) -> bool:
         return not is_of_namesakes or before in words["asks which"]
     if at in words["a"]:
         return False  # "who is a professor" asks for no "Professor"
-    is_many = context.at(found["nodes"].last - 1).endswith("s") and found["listing"].cost == 0
+    is_many = context.at(found["nodes"].last - 1).endswith("s")
+    if is_many and found["listing"].cost:  # "support agents" are no "support agent"; "Vans" is one
+        is_many = not any(context.lexicon.graph.arrays.names[row].endswith("s") for row in nodes.named)
     return (
         not (at in words["asks all"] or before in words["all of"] or is_many) and "where" not in context.words[:start]
     )
