@@ -1,9 +1,11 @@
 """Folders of people's own, and what they ask of them: right, refused or wrong, by shape, without a model.
 
-    python benchmarks/people.py [--data FOLDER] [--questions FILE] [--folder NAME ...] [--show VERDICT] [--json FILE]
+    python benchmarks/people.py [--data FOLDER] [--questions FILE] [--folder NAME ...] [--mapped] [--show VERDICT]
+                                [--json FILE]
 
 Each folder is imported as it stands, with no option, and each question is asked by `anchor`. The questions come with
 the data (`people/questions.jsonl`); `--questions` takes others of the same form, whose folders stand beside that file.
+With `--mapped` a folder is imported by the mapping `FOLDER.mapping.toml` beside the questions, where there is one.
 A question is *right* where the whole answer is the truth: every node of a set by its name and no other, the number, yes
 or no, the value, each group of a table; or where the truth is nothing, and it was refused, or nothing was found. It is
 *refused* where nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are one of several
@@ -28,13 +30,14 @@ VERDICTS: tuple[Verdict, ...] = ("right", "refused", "wrong", "open")
 KINDS = {"S": "set", "SN": "set", "N": "number", "B": "yesno", "V": "value", "T": "table", "X": "none", "P": "path"}
 """Short names of kinds of truth in the data, and the names that questions of ours use."""
 MOST = 10_000
+ROUNDED = 0.051
 
 
-def opened(folder: Path) -> Graph | None:
+def opened(folder: Path, mapping: Path | None = None) -> Graph | None:
     """Return the graph of a folder; None, with the reason printed, where it cannot be imported."""
     out = Path(tempfile.mkdtemp(prefix="orienteer-people-")) / folder.name
     try:
-        import_graph([folder], out, options=ImportOptions())
+        import_graph([folder], out, options=ImportOptions(mapping=mapping))
         return Graph.open(out)
     except Error as error:
         print(f"{folder.name}: no graph: {str(error).splitlines()[0][:160]}")
@@ -90,6 +93,8 @@ def is_right(result: Result, kind: str, truth: Any) -> bool:
     if kind == "number":
         # of a name that is of several types each answer is said: `5 by the track; 21 by the artist`
         parts = result.answer.split("; ") if " by the " in result.answer else [result.answer]
+        if result.answer.endswith("%"):  # truths have one decimal
+            return abs(number(result.answer) - float(values[0])) <= ROUNDED
         return any(is_near(number(part), float(values[0])) for part in parts)
     whole = told(result.answer) == told(", ".join(map(str, values)))
     return whole or {told(part) for part in result.answer.split(", ")} == set(map(told, values))
@@ -128,6 +133,7 @@ def main() -> None:
     parser = command_line(__doc__, ("--data", "--json"))
     parser.add_argument("--questions", type=Path, help="questions of the same form; folders beside it")
     parser.add_argument("--folder", action="append", default=[], help="only this folder")
+    parser.add_argument("--mapped", action="store_true", help="by FOLDER.mapping.toml beside the questions, if any")
     parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these questions")
     args = parser.parse_args()
     file = args.questions or args.data / "people" / "questions.jsonl"
@@ -140,7 +146,8 @@ def main() -> None:
     for folder, questions in asked.items():
         if args.folder and folder not in args.folder:
             continue
-        graph = opened(file.parent / folder)
+        mapping = file.parent / f"{folder}.mapping.toml"
+        graph = opened(file.parent / folder, mapping if args.mapped and mapping.exists() else None)
         retriever = Retriever(graph, method="anchor") if graph is not None else None
         for question in questions:
             kind, truth = question["truth_kind"], question["truth"]

@@ -74,21 +74,20 @@ def assembled(context: Context) -> ExactQuery | None:
     spans = list(_spans(context, begin))
     is_known = not context.complaints and not context.units.unknown_ids
     is_much = is_known and 1 < len(spans) + asks_who <= _MOST_SPANS
-    if not is_much or not _is_all_known(context, begin, spans):
+    if not is_much or not _is_all_known(context, begin, spans) or _is_decided(context, begin, spans):
         return None
-    at_least = 2 if _is_decided(context, begin, spans) else 0
     if is_test:
         sets = set(_tests(context, spans))
     elif asks_who:
         people = people_of(context)
         named = {end.type for span in spans for end in span.meanings if isinstance(end, _End)}
-        sets = set() if named & people else set(_sets(context, people, spans, at_least))
+        sets = set() if named & people else set(_sets(context, people, spans))
     else:
         heads = _head(spans)
         beside = spans[1].meanings if heads and spans[0].last == spans[1].first else ()
         if any(isinstance(end, _End) and end.type in heads for end in beside):
             return None  # "section editors" is that section
-        sets = set(_sets(context, heads or _of_a_kind(context, spans), spans[1:] if heads else spans, at_least))
+        sets = set(_sets(context, heads or _of_a_kind(context, spans), spans[1:] if heads else spans))
     form: Form = "test" if is_test else "list" if counting is None else "count"
     return ExactQuery(form, sets.pop()) if len(sets) == 1 else None
 
@@ -123,7 +122,7 @@ def _is_all_known(context: Context, begin: int, spans: list[_Span]) -> bool:
 def _is_decided(context: Context, begin: int, spans: list[_Span]) -> bool:
     """Return whether nothing but a preposition joins two things: rules know which edges it may say, and which not."""
     covered = {place for span in spans for place in range(span.first, span.last)}
-    nothing = WORDS["all prepositions"] | WORDS["determiners"] | WORDS["auxiliaries"] | WORDS["relative"] | WORDS["who"]
+    nothing = WORDS["all prepositions"] | WORDS["determiners"] | WORDS["relative"] | WORDS["be"]
     left = {context.at(place) for place in range(begin, context.end) if place not in covered}
     return len(spans) < 3 and left <= nothing
 
@@ -194,7 +193,7 @@ def _kinds_and_edges(context: Context, place: int) -> Iterator[tuple[int, _Kind 
 
 
 # ------------------------------------------------------------------------------------------------- how it is joined
-def _sets(context: Context, heads: frozenset[int], spans: list[_Span], at_least: int = 0) -> Iterator[NodeSet]:
+def _sets(context: Context, heads: frozenset[int], spans: list[_Span]) -> Iterator[NodeSet]:
     """Yield the sets that the shortest trees of ways describe, from a head over all that is named."""
     meanings = list(product(*(span.meanings for span in spans)))
     if len(meanings) > _MOST_MEANINGS:
@@ -207,7 +206,7 @@ def _sets(context: Context, heads: frozenset[int], spans: list[_Span], at_least:
                 if len(trees) > _MOST_TREES:
                     return
     least = min((size for size, _ in trees), default=0)
-    yield from (nodes for size, nodes in trees if size == least >= at_least)
+    yield from (nodes for size, nodes in trees if size == least)
 
 
 def _trees(context: Context, head: int, meaning: tuple[_Meaning, ...]) -> Iterator[tuple[int, NodeSet]]:
