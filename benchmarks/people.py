@@ -8,8 +8,8 @@ the data (`people/questions.jsonl`); `--questions` takes others of the same form
 With `--mapped` a folder is imported by the mapping `FOLDER.mapping.toml` beside the questions, where there is one.
 A question is *right* where the whole answer is the truth: every node of a set by its name and no other, the number, yes
 or no, the value, each group of a table; or where the truth is nothing, and it was refused, or nothing was found. It is
-*refused* where nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are one of several
-that the wording allows: what differs from them is not counted as wrong, but as open.
+*refused* where nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are
+one of several that the wording allows: what differs from them is not counted as wrong, but as open.
 """
 
 from __future__ import annotations

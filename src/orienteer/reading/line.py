@@ -332,8 +332,8 @@ class _ReadingLine:
             self._tokens.take()
             called = arrays.candidates(name)
             kept = [row for row in called if not types or int(arrays.node_types[row]) in types]
-            if not kept:
-                arrays.row(name)  # raises with near names where there is none
+            if not called:
+                arrays.row(name)  # raises with near names
             if not kept and not self._is_claim:
                 raise BadOption(f"{name!r} is no node of that kind: it is a {arrays.type_at(called[0])}")
             rows += kept or called
