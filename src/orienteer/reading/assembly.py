@@ -47,7 +47,7 @@ class _Kind(NamedTuple):
 
 
 class _Verb(NamedTuple):
-    """Edges that are named, one of which a way is to take, and what is said of it."""
+    """Edges that are named, one of which a way is to take, and what is said of it; none for a verb that says little."""
 
     edges: frozenset[int]
     where: tuple[Valued, ...] = ()
@@ -127,9 +127,14 @@ def _is_decided(context: Context, begin: int, spans: list[_Span]) -> bool:
     return len(spans) < 3 and left <= nothing
 
 
+def _is_light(context: Context, place: int) -> bool:
+    """Return whether a verb says no more than that something is there."""
+    units = context.units.edges.get(place, ())
+    return any(unit.fit <= LIGHT_FIT and not isinstance(unit.edges, KindVerb) for unit in units)
+
+
 def _says_nothing(context: Context, place: int) -> bool:
-    word, units = context.reading.words[place], context.units.edges.get(place, ())
-    is_light = any(unit.fit <= LIGHT_FIT and not isinstance(unit.edges, KindVerb) for unit in units)
+    word, is_light = context.reading.words[place], _is_light(context, place)
     is_known = (
         word.is_stop or is_light or word.text in WORDS["empty"] | WORDS["determiners"] | WORDS["all prepositions"]
     )
@@ -154,6 +159,8 @@ def _meanings(context: Context, place: int) -> dict[int, list[_Meaning]]:
     for meant in (_ends(context, place), _kinds_and_edges(context, place)):
         for last, meaning in meant:
             found.setdefault(last, []).append(meaning)
+    if place + 1 in found and _is_light(context, place):
+        found[place + 1].append(_Verb(frozenset()))
     return found
 
 
@@ -221,7 +228,9 @@ def _trees(context: Context, head: int, meaning: tuple[_Meaning, ...]) -> Iterat
         steps = {way[: at + 1] for way in ways for at in range(len(way))}
         passed = {head} | {step[-1].target for step in steps}
         taken = {step[-1].kind >> 1 for step in steps}
-        if ends and all(passed & kind for kind in kinds) and all(taken & verb.edges for verb in verbs):
+        # who "works remotely" is so; who appears in a film is in it by that edge
+        are_said = all(taken & verb.edges if verb.edges else not steps for verb in verbs)
+        if ends and are_said and all(passed & kind for kind in kinds):
             yield len(steps), _described(head, list(zip(ways, ends, strict=True)), verbs)
 
 

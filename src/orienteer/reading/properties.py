@@ -151,8 +151,14 @@ def properties_named(context: Context, place: int, nodes: NodeSet) -> Iterator[N
 
 def dated_property(context: Context, nodes: NodeSet) -> PropertyFacts | None:
     """Return the property that says when something of a set's nodes was; None where several or none do."""
-    dated = [facts for facts in properties_of(context, nodes) if facts.kind in ("year", "date")]
+    dated = _begins([facts for facts in properties_of(context, nodes) if facts.kind in ("year", "date")])
     return dated[0] if len(dated) == 1 else None
+
+
+def _begins(dated: list[PropertyFacts]) -> list[PropertyFacts]:
+    """Return the date by which something began where others tell its end: an incident is of when it was opened."""
+    begins = [facts for facts in dated if WORDS["event ends"].isdisjoint(facts.name.casefold().split("_"))]
+    return begins if len(begins) == 1 else dated
 
 
 # ------------------------------------------------------------------------------------------- behind its name
@@ -355,7 +361,7 @@ def _told_in(context: Context, place: int, amount: Quantity, nodes: NodeSet) -> 
     if context.at(place) in WORDS["of sizes"]:
         return []  # "under 1000" is no time
     if (amount.is_year or amount.span is not None) and not nodes.conditions:
-        return [facts for facts in own if facts.kind in ("year", "date")]
+        return _begins([facts for facts in own if facts.kind in ("year", "date")])
     return []
 
 

@@ -440,7 +440,7 @@ _SPELLED_OUT = tuple(
         (r"(?i)\bcan(?:no|['’])t\b", "can not"),
         (r"(?i)\bwon['’]t\b", "will not"),
         (r"(?i)\b(who|what|where|how)['’]?s\b", r"\1 is"),
-        (r"(?i)\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b", r"\1 not"),
+        (r"(?i)\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]?t\b", r"\1 not"),
         (r" ?(?:>=|≥|=>) ?", " at least "),
         (r" ?(?:<=|≤|=<) ?", " at most "),
         (r" ?(?:!=|<>|≠) ?", " is not "),
