@@ -449,6 +449,7 @@ _SPELLED_OUT = tuple(
         (r" ?==? ?", " is "),
         (r"(?<!\d)(?<!\d )%(?=age\b)", " percent"),
         (r"(?<!\d)(?<!\d ) ?%", " percent "),
+        (r"(?i)\b(look(?:s|ed|ing)?) after\b", r"\1"),
         (r"(?i)\b(?:place|city|town|country) of birth\b", "birthplace"),
         (r"(?i)\bbirth (?:place|city|town|country)\b", "birthplace"),
         (r"(?i),? ?\bif (?:there are |there is )?any\b,?", " "),
