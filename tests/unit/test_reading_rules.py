@@ -32,6 +32,13 @@ def test_every_rule_names_parts_and_words_that_there_are() -> None:
     ]
 
 
+SAID = (
+    *("verbs", "subjects", "possessions", "whose it is", "traits", "whereabouts", "members", "likenesses"),
+    *("exceptions", "neither", "links"),
+)
+"""Kinds of rules for what is said of nodes."""
+
+
 def test_the_docs_list_the_rules() -> None:
     assert callable(read_queries)
     forms = [rule.line.partition(" =>")[0] for rule in all_rules["questions"]]
@@ -39,6 +46,11 @@ def test_the_docs_list_the_rules() -> None:
     table = "\n".join(f"| {form} | {' · '.join(examples)} |" for form, examples in rows.items())
     page = (OWN.parents[1] / "docs" / "reading.md").read_text(encoding="utf-8")
     assert f"| form | for example |\n|---|---|\n{table}\n\n" in page, table
+    own = {name: all_rules[name] for name in SAID}
+    listed = {rule for kind in own.values() for rule in kind}
+    own["others"] = [rule for rule in all_rules["clauses"] if rule not in listed]
+    said = "\n".join(f"| {name} | {' · '.join(f'*{rule.example}*' for rule in kind)} |" for name, kind in own.items())
+    assert f"| what | for example |\n|---|---|\n{said}\n\n" in page, said
 
 
 @pytest.fixture(scope="module")
