@@ -305,7 +305,7 @@ class Store:
             budget.check()
             part = rows[low : low + _READ].astype(np.int32)
             if name in own and name not in self.properties.names:
-                values += [own[name][row] for row in part.tolist()]
+                values += [own[name][row] or None for row in part.tolist()]
             else:
                 values += self.properties.values(name, part)
         return values

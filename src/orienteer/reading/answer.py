@@ -16,7 +16,9 @@ from orienteer.index.bm25 import Mask
 from orienteer.plugins import fault, load, registered
 from orienteer.protocols import QuestionReader, Run
 from orienteer.query import plan
+from orienteer.query.budget import Budget
 from orienteer.query.proof import Leg, WalkedStep, Witness
+from orienteer.query.store import Store
 from orienteer.reading.line import QueryWording, parse
 from orienteer.reading.query import (
     Among,
@@ -378,8 +380,8 @@ class Explainer:
         return self._wording.condition(self._executor.conditions[nodes])
 
     def _value(self, row: int, name: str) -> str | None:
-        value = self._graph.arrays.properties.values(name, np.array([row], np.int32))[0]
-        return None if value is None else _text(value)
+        value = Store.of(self._graph).values(name, np.array([row]), Budget())[0]
+        return None if value is None else one_line(_text(value), _LONGEST_VALUE)
 
 
 def _refused(refusal: Refusal) -> ExactAnswer:

@@ -30,10 +30,11 @@ from orienteer.reading.possession import (
     WHOSE,
     things_had,
 )
-from orienteer.reading.properties import TRAITS, NamedProperty, property_said, text_said
+from orienteer.reading.properties import TRAITS, NamedProperty, property_said
 from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
+from orienteer.reading.texts import text_said
 from orienteer.reading.verbs import (
     PLACES,
     VERBS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ import numpy as np
 from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.reading.linker import MOST_NAMESAKES, LinkedPhrase, PartialNames, PhraseLinker, type_likeness
-from orienteer.reading.query import Executor, Measure
+from orienteer.reading.query import NAME, TEXT, Executor, Measure
 from orienteer.reading.vocabulary import (
     ENGLISH,
     WORDS,
@@ -322,6 +323,14 @@ _LONGER = 3  # letters that one of two stems of one word has more
 _ALIKE = 0.7  # likeness of stems that are one word
 
 
+class ColumnUnit(NamedTuple):
+    """A column that the names or texts of nodes were read from, as it is called in the question."""
+
+    last: int
+    role: str
+    types: frozenset[int]
+
+
 class Columns(Protocol):
     """The properties of nodes, or those of edges."""
 
@@ -584,6 +593,40 @@ class Lexicon:
     def edge_properties(self) -> dict[str, PropertyFacts]:
         """Return the properties of edges by name."""
         return self._edge_property_words.facts
+
+    @cached_property
+    def with_texts(self) -> frozenset[int]:
+        """Return the node types of which some nodes have texts."""
+        arrays = self.graph.arrays
+        return frozenset(np.unique(np.asarray(arrays.node_types)[arrays.texts.sizes > 0]).tolist())
+
+    @cached_property
+    def _columns(self) -> dict[tuple[str, tuple[str, ...]], frozenset[int]]:
+        """Return the node types by role, `name` or `text`, and the words of the column that it was read from."""
+        number = {name: at for at, name in enumerate(self.graph.arrays.types.nodes)}
+        types: dict[tuple[str, tuple[str, ...]], frozenset[int]] = {}
+        for table in self.graph.arrays.manifest.provenance.get("mapping") or ():
+            own = number.get(table.get("type"))
+            if own is None or table.get("kind") == "edges":
+                continue
+            for column, role in table.get("columns", {}).items():
+                if role in (NAME, TEXT):
+                    key = role, tuple(map(self.vocabulary.stem, name_words(column)))
+                    types[key] = types.get(key, frozenset()) | {own}
+        return types
+
+    @cached_property
+    def of_texts(self) -> frozenset[int]:
+        """Return the node types whose texts were read from several columns, some of which are properties as well."""
+        counts = Counter(kind for (role, _), types in self._columns.items() if role == TEXT for kind in types)
+        return frozenset(kind for kind, count in counts.items() if count > 1)
+
+    def columns_at(self, reading: QuestionWords, place: int) -> Iterator[ColumnUnit]:
+        """Yield the columns that are named here, of which texts or names were made."""
+        for (role, stems), types in self._columns.items():
+            last = place + len(stems)
+            if stems and tuple(word.stem for word in reading.words[place:last]) == stems:
+                yield ColumnUnit(last, role, types)
 
     @cached_property
     def people(self) -> frozenset[int]:

@@ -16,6 +16,7 @@ from orienteer.graph.store import Graph
 from orienteer.query.store import Store
 from orienteer.reading.query import (
     NAME,
+    TEXT,
     Among,
     Best,
     Between,
@@ -389,8 +390,8 @@ class _ReadingLine:
         """Return `height >= 50`, `country = "Belgium"`, `has height`."""
         has = self._tokens.takes("has")
         name = self._property_here()
-        if name is None and self._tokens.peek(1).text.casefold() == "contains" and self._tokens.takes(NAME):
-            name = NAME
+        if name is None and self._tokens.peek(1).text.casefold() == "contains":
+            name = next((own for own in (NAME, TEXT) if self._tokens.takes(own)), None)
         if name is None:
             self._tokens.fail('a condition stands here: `-EDGE-> ...`, `FIELD >= VALUE`, `has FIELD`, `is "NAME"`')
         return Filled(name) if has else self._valued(name)
@@ -801,13 +802,20 @@ class CypherWording:
         """Return whether no condition has a superlative or a told value in it, or is of every node, or no others."""
         if any(isinstance(one, Valued) and isinstance(one.value, Told) for one in nodes.conditions):
             return False
-        if any(isinstance(one, Between) for one in nodes.conditions):
+        if any(isinstance(one, Between) or self._is_of_text(one) for one in nodes.conditions):
             return False
         return all(
             condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
             for condition in nodes.conditions
             if isinstance(condition, Joined)
         )
+
+    def _is_of_text(self, condition: Condition) -> bool:
+        """Return whether a condition is of the texts of nodes, which are no property in Cypher."""
+        if isinstance(condition, Either):
+            return any(self._is_of_text(part) for option in condition.options for part in option)
+        own = self._arrays.properties.names
+        return isinstance(condition, Valued) and condition.property == TEXT and TEXT not in own
 
     def _label(self, nodes: NodeSet) -> str:
         names = [_quoted(self._arrays.types.nodes[number]) for number in sorted(nodes.types)]

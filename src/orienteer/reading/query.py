@@ -35,8 +35,8 @@ from orienteer.records import JsonValue
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 ValueComparison: TypeAlias = Comparison | Literal["contains"]
-NAME = "name"
-"""What the name of a node is called where no property is called so."""
+NAME, TEXT = "name", "text"
+"""What the name and the text of a node are called where no property is called so."""
 Extent: TypeAlias = Literal["some", "every", "only"]
 Form: TypeAlias = Literal[
     "list", "count", "test", "value", "average", "median", "sum", "compare", "every", "share", "majority", "path"
@@ -86,7 +86,7 @@ class Told:
 class Valued:
     """A property of the node compares so with a value: a text, a number in the property's own unit, or what is told.
 
-    One that `contains` a text may be `name`, where no property is called so.
+    One that `contains` a text may be `name` or `text`, where no property is called so.
     """
 
     property: str
@@ -565,7 +565,9 @@ class Executor:
             told = plan.Either(tuple(self._beside(replace(condition, comparison=one)) for one in ways))
             return plan.Without(told, self._beside(condition))
         has = isinstance(condition, Valued) and condition.property in self._graph.arrays.properties.names
-        base = plan.Has(condition.property) if has and isinstance(condition, Valued) else plan.Every()
+        base: plan.NodeSet = plan.Has(condition.property) if has and isinstance(condition, Valued) else plan.Every()
+        if isinstance(condition, Valued) and condition.property == TEXT and not has:
+            base = plan.Meets(TEXT, "contains", "")  # all nodes with texts
         return plan.Without(base, self._met(negated(condition)))
 
     def _between(self, condition: Between) -> list[int]:

@@ -23,7 +23,6 @@ from orienteer.reading.line import QueryWording
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
 from orienteer.reading.nesting import Nesting, rows_within
 from orienteer.reading.nouns import people_of
-from orienteer.reading.properties import said_within
 from orienteer.reading.query import (
     Among,
     Between,
@@ -44,6 +43,7 @@ from orienteer.reading.query import (
 from orienteer.reading.questions import read_queries
 from orienteer.reading.relations import SAME_WORD, SchemaRelations
 from orienteer.reading.rules import Context, Parse
+from orienteer.reading.texts import said_within
 from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords, SchemaWords
 from orienteer.records import Reading, Refusal, Sense
 from orienteer.text import english
@@ -921,7 +921,7 @@ def _unanswerable(context: Context) -> str | None:
 def _is_text(context: Context, place: int) -> bool:
     """Return whether a word is that for the name of nodes, or for a property that holds texts."""
     own = (context.lexicon.properties[unit.property].kind for unit in context.units.properties.get(place, ()))
-    return context.at(place) in WORDS["name of node"] or "text" in own
+    return context.at(place) in WORDS["name of node"] | WORDS["text of node"] or "text" in own
 
 
 def _is_of_either(nodes: NodeSet) -> bool:
