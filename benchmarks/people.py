@@ -111,7 +111,9 @@ def is_right_set(result: Result, wanted: set[str]) -> bool:
         said = (part.rpartition(" by the ")[0].split(", ") for part in result.answer.split("; "))
         return wanted in [set(map(told, names)) for names in said]
     complete = [hit for hit in result.hits if hit.complete]
-    called = ({told(hit.name) for hit in complete}, {told(hit.id.rpartition(":")[2]) for hit in complete})
+    keys = [hit.id.rpartition(":")[2] for hit in complete]
+    named = {told(f"{hit.type} {key}") for hit, key in zip(complete, keys, strict=True)}  # "match 306", of no name
+    called = ({told(hit.name) for hit in complete}, set(map(told, keys)), named)
     return wanted in called and result.answer_kind in ("entity", "set", "text", None)
 
 
