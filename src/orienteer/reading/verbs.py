@@ -636,6 +636,8 @@ def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
     if context.at(place) in WORDS["determiners"] or context.at(place) in WORDS["all prepositions"]:
         return
     for named in names_at(context, place + is_denied):
+        if before in WORDS["do"] and context.end_of(named.last, "have or make") is None:
+            continue  # "matches did X score in": the verb says by which
         if not context.relations.types_of(named.value) & nodes.types:
             for relation in context.relations.unnamed(nodes, "", named.value):
                 if not relation.target.is_between:  # nor is it one of whatever stands between them
