@@ -287,3 +287,89 @@ def test_yes_or_no_is_told_of_each_namesake(wards: Retriever) -> None:
         "yes by the person p4",
     }
     assert wards.ask("is Ann Lee a doctor").answer == "yes"
+
+
+def _films() -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    people = ["Ada Holm", "Ben Roe", "Cy Dunn", "Dee Fox"]
+    films = {"Salt": 1994, "Mire": 2001, "Tern": 2010}
+    nodes: list[dict[str, object]] = [{"id": name, "type": "person", "name": name} for name in people]
+    nodes += [{"id": n, "type": "film", "name": n, "properties": {"released": year}} for n, year in films.items()]
+    nodes += [{"id": name, "type": "club", "name": name} for name in ("Reelers", "Splicers")]
+    rows: list[tuple[str, str, str, dict[str, object]]] = [
+        ("Ada Holm", "directed", "Salt", {}),
+        ("Ada Holm", "directed", "Mire", {}),
+        ("Ada Holm", "acted_in", "Salt", {"roles": ["Nell"]}),
+        ("Ben Roe", "acted_in", "Salt", {"roles": ["Guard", "Judge"]}),
+        ("Ben Roe", "acted_in", "Mire", {"roles": ["Tramp"]}),
+        ("Ben Roe", "produced", "Mire", {}),
+        ("Cy Dunn", "reviewed", "Salt", {"rating": 40}),
+        ("Cy Dunn", "reviewed", "Mire", {"rating": 50}),
+        ("Cy Dunn", "reviewed", "Tern", {"rating": 95}),
+        ("Dee Fox", "reviewed", "Salt", {"rating": 92}),
+        ("Dee Fox", "reviewed", "Mire", {"rating": 97}),
+        ("Dee Fox", "follows", "Ada Holm", {}),
+        ("Cy Dunn", "follows", "Ada Holm", {}),
+        *((name, "member_of", "Reelers", {}) for name in ("Ada Holm", "Ben Roe", "Cy Dunn")),
+    ]
+    edges = [{"source": one, "type": kind, "target": other, "properties": told} for one, kind, other, told in rows]
+    return nodes, edges  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    graph = Graph.from_records(*_films(), path=tmp_path_factory.mktemp("films") / "graph")
+    return Retriever(graph, method="anchor")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("the first 2 films by released", {"Salt", "Mire"}),
+        ("first 2 actors in the film called Salt", {"Ada Holm", "Ben Roe"}),
+        ("Who reviewed the most films with a rating above 90?", {"Dee Fox"}),
+        ("Who has reviewed the most films with a rating above 90?", {"Dee Fox"}),
+        ("Who reviewed the most films?", {"Cy Dunn"}),
+        ("Who directed and acted in Salt?", {"Ada Holm"}),
+        ("Who acted in the most?", {"Ben Roe"}),
+        ("What are the most reviewed films?", {"Salt", "Mire"}),
+        ("Who acted in a film and directed a film?", {"Ada Holm"}),
+    ],
+)
+def test_questions_about_films_are_answered_whole(films: Retriever, question: str, names: set[str]) -> None:
+    result = films.ask(question)
+    assert {hit.name for hit in result.hits if hit.complete} == names, result.reading
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "the first 2 films directed by Ada Holm",  # first by what?
+        "top 2 actors in films directed by Ada Holm",  # with the most of what?
+        "What are the roles of actors in Salt?",  # no films
+        "the roles of any person in films released before 2000",
+        "Who acted in the most roles?",
+        "Who directed, produced and acted in the most films?",
+        "Who directed and acted in the most films?",
+        "Who wrote or directed every film that Ada Holm directed?",
+        "Which person has the most followers and who are they?",
+        "Who acted in the most reviewed films?",
+        "Who acted in a film and directed a different film?",
+    ],
+)
+def test_questions_about_films_that_say_more_are_refused(films: Retriever, question: str) -> None:
+    result = films.ask(question)
+    assert result.answer is None
+    assert result.refusal is not None, result.reading
+
+
+def test_the_first_of_things_without_dates_are_so_many_of_them(films: Retriever) -> None:
+    result = films.ask("the first 2 members of Reelers")
+    assert result.reading is not None
+    assert result.reading.text == 'list 2 of person that -member_of-> "Reelers"'
+
+
+def test_what_is_said_of_counted_edges_is_in_the_line(films: Retriever) -> None:
+    result = films.ask("Who reviewed the most films with a rating above 90?")
+    assert result.reading is not None
+    assert result.reading.text == "most by number of -reviewed [rating > 90]-> film of person"
+    assert films.ask("x", reading=result.reading.text).answer == result.answer

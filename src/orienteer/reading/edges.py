@@ -186,6 +186,10 @@ def facts_of_edges(context: Context, kinds: Sequence[int]) -> list[PropertyFacts
 
 def edge_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `before 2010`, `since 1990`, `as captain`, `with a fee over 50`, of the edge that was spoken of last."""
+    best = nodes.best
+    if best is not None and best.measure.target is not None and facts_of_edges(context, best.measure.kinds):
+        yield from _told_of_counted(context, place, nodes, best)
+        return
     last = nodes.conditions[-1] if nodes.conditions else None
     options = [option for (option,) in last.options] if isinstance(last, Either) and _are_single(last) else [last]
     joined = [option for option in options if isinstance(option, Joined)]
@@ -199,6 +203,22 @@ def edge_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
         told = tuple(replace(one, where=(*one.where, *parse.value)) for one in joined)
         new: Condition = replace(last, options=tuple((one,) for one in told)) if isinstance(last, Either) else told[0]
         yield Parse(parse.last, replace(nodes, conditions=(*nodes.conditions[:-1], new)), parse.cost)
+
+
+def _told_of_counted(context: Context, place: int, nodes: NodeSet, best: Best) -> Iterator[Parse[NodeSet]]:
+    """Yield `[reviewed the most films] with a rating above 90`, of the edges that are counted."""
+    last = nodes.conditions[-1] if nodes.conditions else None
+    others = facts_of_edges(context, last.kinds) if isinstance(last, Joined) else []
+    for parse in _told(context, place, facts_of_edges(context, best.measure.kinds)):
+        if isinstance(last, Joined) and last.kinds != best.measure.kinds and _are_of(parse.value, others):
+            context.complain(place, "of what this is said is not clear: say it in two questions")
+            return
+        measure = replace(best.measure, where=(*best.measure.where, *parse.value))
+        yield Parse(parse.last, replace(nodes, best=replace(best, measure=measure)), parse.cost)
+
+
+def _are_of(told: Sequence[Valued], facts: Sequence[PropertyFacts]) -> bool:
+    return all(any(one.property == own.name for own in facts) for one in told)
 
 
 def _are_single(either: Either) -> bool:
