@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
+from orienteer.errors import BadOption
 from orienteer.reading import all_rules, english_words, read_queries, unknown_words
 from orienteer.records import Edge, Node
 
@@ -333,6 +334,11 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who acted in the most?", {"Ben Roe"}),
         ("What are the most reviewed films?", {"Salt", "Mire"}),
         ("Who acted in a film and directed a film?", {"Ada Holm"}),
+        ("Who directed and acted in the same film?", {"Ada Holm"}),
+        ("Which people have both acted in and directed the same film released before 2000?", {"Ada Holm"}),
+        ("Who produced and reviewed the same film?", set()),  # Mire, but each somebody else
+        ("Which films were directed and acted in by the same person?", {"Salt"}),
+        ("Who acted in and produced the same film?", {"Ben Roe"}),
     ],
 )
 def test_questions_about_films_are_answered_whole(films: Retriever, question: str, names: set[str]) -> None:
@@ -354,6 +360,8 @@ def test_questions_about_films_are_answered_whole(films: Retriever, question: st
         "Which person has the most followers and who are they?",
         "Who acted in the most reviewed films?",
         "Who acted in a film and directed a different film?",
+        "Who directed and acted in the same films?",  # all of them?
+        "Who directed, produced and acted in the same film?",
     ],
 )
 def test_questions_about_films_that_say_more_are_refused(films: Retriever, question: str) -> None:
@@ -373,3 +381,36 @@ def test_what_is_said_of_counted_edges_is_in_the_line(films: Retriever) -> None:
     assert result.reading is not None
     assert result.reading.text == "most by number of -reviewed [rating > 90]-> film of person"
     assert films.ask("x", reading=result.reading.text).answer == result.answer
+
+
+def test_two_edges_to_one_node_are_a_line_and_cypher(films: Retriever) -> None:
+    for line, answer in (
+        ("person that both -acted_in-> and -directed-> film", "Ada Holm"),
+        ("count person that both -acted_in-> and -directed-> (film that released > 2000)", "0"),
+        ("count person that not both -acted_in-> and -directed-> film", "3"),
+        ("film that both <-produced- and <-acted_in- person", "Mire"),
+        ("count film that both <-reviewed- and <-reviewed [rating > 90]- person", "3"),
+    ):
+        result = films.ask("x", reading=line)
+        assert (result.answer, result.reading and result.reading.text) == (answer, line)
+    result = films.ask("Who directed and acted in the same film?")
+    assert result.reading is not None
+    [hit] = [hit for hit in result.hits if hit.complete]
+    assert "Salt <-directed- Ada Holm; Salt <-acted_in- Ada Holm" in hit.why
+    assert {(edge.type, edge.target) for edge in hit.edges} == {("directed", "Salt"), ("acted_in", "Salt")}
+    assert result.reading.cypher == (
+        "MATCH (n:person) WHERE EXISTS { MATCH (n)-[:acted_in]->(m1:film), (n)-[:directed]->(m1) } RETURN n.id, n.name"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "person that both -acted_in-> film",
+        "person that both -acted_in*-> and -directed-> film",
+        "club that both -acted_in-> and -directed-> film",
+    ],
+)
+def test_lines_of_two_edges_that_are_none(films: Retriever, line: str) -> None:
+    with pytest.raises(BadOption):
+        films.ask("x", reading=line)

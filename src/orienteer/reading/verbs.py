@@ -330,6 +330,37 @@ def led_to(context: Context, place: int, nodes: NodeSet, action: Action, objects
     return verb_joined(context, nodes, action.verbs, action.frame, things, is_strict=action.is_strict)
 
 
+@part
+def the_same(context: Context, place: int) -> int | None:
+    """Read `the same` before a singular, which nothing is compared with: no `same film as X`."""
+    last = context.end_of(place, "one and the same")
+    heads = heads_at(context, last) if last is not None else []
+    is_one = any(not context.at(head.last - 1).endswith("s") and context.at(head.last) != "as" for head in heads)
+    return last if is_one else None
+
+
+@part
+def both_led_to(
+    context: Context, place: int, nodes: NodeSet, action: Action, head: NodeSet
+) -> Iterator[Parse[NodeSet]]:
+    """Read what is said of one thing that two verbs lead to: `wrote and directed the same film [released in 1990]`."""
+    units, size = action.verbs.units, len(action.verbs.units)
+    if size != 2 or action.verbs.are_any or head.named or not head.types:
+        return
+    for target in context.described(Parse(place, head, 0.0)):
+        relations = [
+            next(context.relations.named(nodes, unit.edges, action.frame, target.value, is_strict=True), None)
+            for unit in units
+        ]
+        one, other = relations[0], relations[1]
+        if one is None or other is None or set(one.kinds) & set(other.kinds) or one.nodes.types != other.nodes.types:
+            continue
+        if one.target.is_between or other.target.is_between:
+            continue
+        said = Joined(other.kinds, other.target, also=one.kinds)
+        yield Parse(target.last, other.nodes.that(said), target.cost + one.cost + other.cost)
+
+
 def _so_many(context: Context, place: int, event_noun: Relation, count: tuple[Comparison, float]) -> NodeSet:
     return as_rows(context, joined(event_noun, place, amount=count)).value
 
@@ -346,6 +377,7 @@ VERBS = rules(
         "action <no> - event_noun",
         lambda event_noun: joined(event_noun, 0, is_denied=True).value,
     ),
+    Rule("people who wrote and directed the same film", "-<both> action the_same head both_led_to"),
     Rule("beers brewed by X and Y", "action objects led_to"),
 )
 
