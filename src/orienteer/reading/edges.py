@@ -293,6 +293,22 @@ def bound(
             yield joined(relation, place)
 
 
+@part
+def edge_value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `a rating over 90`, of the edges that lead to nodes: any one of them; `the rating` is not told of one."""
+    begin = place + (context.at(place) in WORDS["some"])
+    for unit in context.units.edge_properties.get(begin, ()) if not having_word and nodes.types else ():
+        facts = context.lexicon.edge_properties[unit.property]
+        if len(facts.edges) > 1 or context.units.properties.get(begin):
+            continue
+        for relation in context.relations.named(nodes, dict.fromkeys(facts.edges, 1.0), Voice.PASSIVE, NodeSet()):
+            is_to_them = all(kind & 1 for kind in relation.kinds) and relation.nodes.types == nodes.types
+            said = any(isinstance(one, Joined) and one.kinds == relation.kinds for one in nodes.conditions)
+            for parse in _named(context, context.skip(unit.last, _BEHIND_NAME), facts, 0.1) if is_to_them else ():
+                if not said:  # else it is said of those edges
+                    yield Parse(parse.last, _carrying(relation, parse.value), relation.cost + parse.cost)
+
+
 # ------------------------------------------------------------------------------------------------- how many they are
 def rows_done(context: Context, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Voice) -> Iterator[Parse[Relation]]:
     """Yield `goals` behind `scored`: the noun for what a verb does, where each time counts."""

@@ -165,6 +165,7 @@ HAVING = rules(
     Rule("harbours with 3 ships calling there", "having_word count head -<auxiliaries> -<relative> verb things_doing"),
     Rule("ships with an aluminium hull", "having_word value_had"),
     Rule("ships with an unknown capacity", "having_word 'an unknown' unknown_had"),
+    Rule("films with a rating over 90", "having_word edge_value_had"),
 )
 
 
