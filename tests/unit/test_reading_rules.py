@@ -339,6 +339,10 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
         ("Who produced and reviewed the same film?", set()),  # Mire, but each somebody else
         ("Which films were directed and acted in by the same person?", {"Salt"}),
         ("Who acted in and produced the same film?", {"Ben Roe"}),
+        ("films with a rating over 90", {"Salt", "Mire", "Tern"}),
+        ("films with a rating between 80 and 93", {"Salt"}),
+        ("Who directed films with a rating under 45?", {"Ada Holm"}),
+        ("Who reviewed films with a rating under 45?", {"Cy Dunn"}),
     ],
 )
 def test_questions_about_films_are_answered_whole(films: Retriever, question: str, names: set[str]) -> None:
@@ -362,6 +366,12 @@ def test_questions_about_films_are_answered_whole(films: Retriever, question: st
         "Who acted in a film and directed a different film?",
         "Who directed and acted in the same films?",  # all of them?
         "Who directed, produced and acted in the same film?",
+        "films with the rating over 90",  # which of them?
+        "people with a rating over 90",  # given, or got?
+        "average rating of the people",
+        "average rating of each film",
+        "average rating of the films reviewed by Cy Dunn",  # of all their ratings, or of these?
+        "average rating of the films with a rating over 90",
     ],
 )
 def test_questions_about_films_that_say_more_are_refused(films: Retriever, question: str) -> None:
@@ -414,3 +424,11 @@ def test_two_edges_to_one_node_are_a_line_and_cypher(films: Retriever) -> None:
 def test_lines_of_two_edges_that_are_none(films: Retriever, line: str) -> None:
     with pytest.raises(BadOption):
         films.ask("x", reading=line)
+
+
+def test_the_average_of_edges_is_that_of_all_that_lead_to_a_set(films: Retriever) -> None:
+    assert films.ask("What is the average rating of the films released after 2000?").answer == "80.66666667"
+    result = films.ask("average rating for films directed by Ada Holm")
+    assert result.answer == "69.75"
+    assert result.reading is not None
+    assert result.reading.text == 'average rating of <-reviewed- person of film that <-directed- "Ada Holm"'

@@ -20,6 +20,7 @@ from orienteer.reading.query import (
     Measure,
     NodeSet,
     Valued,
+    edges_of,
     negated,
 )
 from orienteer.reading.relations import Relation, Voice
@@ -438,6 +439,24 @@ def of_edges(context: Context, place: int, edge_facts: PropertyFacts, nodes: Nod
     edges = dict.fromkeys(edge_facts.edges, 1.0)
     for relation in context.relations.named(nodes, edges, Voice.SUBJECT, NodeSet()):
         yield Parse(place, ExactQuery("value", nodes, _measured(edge_facts, relation.joined)), 0.1)
+
+
+@part
+def of_all_edges(
+    context: Context, place: int, edge_facts: PropertyFacts, scope: NodeSet
+) -> Iterator[Parse[ExactQuery]]:
+    """Read nothing: what a property is of all edges that lead to the nodes of a set.
+
+    Of films "reviewed by X" it may be that of X's reviews alone, and of "each" film one for each.
+    """
+    said = {kind >> 1 for kind in edges_of(ExactQuery("list", scope))} & edge_facts.edges
+    is_of_each = not {"each", "every"}.isdisjoint(context.words)
+    if scope.named or said or is_of_each or edge_facts.kind != "number" or len(edge_facts.edges) > 1:
+        return
+    for relation in context.relations.named(scope, dict.fromkeys(edge_facts.edges, 1.0), Voice.PASSIVE, NodeSet()):
+        is_directed = not relation.target.types & context.relations.types_of(relation.nodes)
+        if is_directed and all(kind & 1 for kind in relation.kinds):
+            yield Parse(place, ExactQuery("value", scope, _measured(edge_facts, relation.joined)), 0.1)
 
 
 @part

@@ -204,6 +204,11 @@ rules(
         "['what is'] total -<of the> edge_facts ['of'] nodes=one of_edges",
         lambda total, of_edges: replace(of_edges, form=total),
     ),
+    Rule(
+        "the average rating of the films by X",
+        "['what is'] total -<of the> edge_facts 'of or for' scope of_all_edges",
+        lambda total, of_all_edges: replace(of_all_edges, form=total),
+    ),
 )
 
 
