@@ -368,6 +368,9 @@ def test_questions_about_films_are_answered_whole(films: Retriever, question: st
         "Who directed, produced and acted in the same film?",
         "films with the rating over 90",  # which of them?
         "people with a rating over 90",  # given, or got?
+        "films with a rating over 90 by Ada Holm",  # who gave it
+        "Who reviewed and directed the same film with a rating over 90?",
+        "Which films with a rating over 90 did Cy Dunn review?",  # does Cy Dunn rate them so?
         "average rating of the people",
         "average rating of each film",
         "average rating of the films reviewed by Cy Dunn",  # of all their ratings, or of these?
@@ -424,6 +427,20 @@ def test_two_edges_to_one_node_are_a_line_and_cypher(films: Retriever) -> None:
 def test_lines_of_two_edges_that_are_none(films: Retriever, line: str) -> None:
     with pytest.raises(BadOption):
         films.ask("x", reading=line)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What are the roles played by Ben Roe in Mire?", "Tramp"),
+        ("What roles did Ben Roe play in Mire?", "Tramp"),
+        ("roles played by Ada Holm", "Nell"),
+        ("roles played by Cy Dunn", None),
+        ("roles played by Ben Roe in Tern", None),
+    ],
+)
+def test_values_of_edges_are_told_by_who_is_at_their_end(films: Retriever, question: str, answer: str | None) -> None:
+    assert films.ask(question).answer == answer
 
 
 def test_the_average_of_edges_is_that_of_all_that_lead_to_a_set(films: Retriever) -> None:

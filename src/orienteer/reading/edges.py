@@ -306,7 +306,7 @@ def edge_value_had(context: Context, place: int, nodes: NodeSet, having_word: bo
             is_to_them = all(kind & 1 for kind in relation.kinds) and relation.nodes.types == nodes.types
             said = any(isinstance(one, Joined) and one.kinds == relation.kinds for one in nodes.conditions)
             for parse in _named(context, context.skip(unit.last, _BEHIND_NAME), facts, 0.1) if is_to_them else ():
-                if not said:  # else it is said of those edges
+                if not said and context.at(parse.last) not in ("by", "from"):  # else it is said of those edges
                     yield Parse(parse.last, _carrying(relation, parse.value), relation.cost + parse.cost)
 
 

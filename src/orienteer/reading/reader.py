@@ -323,8 +323,8 @@ def _doubt_of(context: Context, nodes: NodeSet) -> str | None:
     """Return the reason why a set of a query may not be what the asker means; None if there is none."""
     if (name := _time_of_another(context, nodes)) is not None:
         return f"the time may belong to {name} instead: name the property that you mean"
-    if _counts_other_edges(nodes):
-        return "what is said of the edges may be said of those that are counted: say it in two questions"
+    if _tells_of_other_edges(nodes):
+        return "what is said of the edges may be said of others of their kind: say it in two questions"
     if _says_a_role_twice(nodes):
         return "two roles are joined by 'and': say of each whose it is"
     if _is_of_two_kinds(context, nodes):
@@ -397,10 +397,15 @@ def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
     return None
 
 
-def _counts_other_edges(nodes: NodeSet) -> bool:
-    """Return whether all edges of a kind are counted, and only one of them is to meet a condition."""
-    kinds = nodes.best.measure.kinds if nodes.best is not None and not nodes.best.measure.where else ()
-    return any(isinstance(one, Joined) and bool(one.where) and one.kinds == kinds for one in nodes.conditions)
+def _tells_of_other_edges(nodes: NodeSet) -> bool:
+    """Return whether edges are counted, or lead to something, and only others of their kind are to meet a condition.
+
+    "Which films with a rating over 90 did X review": does X rate them so?
+    """
+    counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
+    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
+    kinds = [*counted, *(one.kinds for one in joined if not one.where)]
+    return any(one.kinds in (kinds if is_of_anything(one) else counted) for one in joined if one.where)
 
 
 def _says_a_role_twice(nodes: NodeSet) -> bool:

@@ -353,6 +353,8 @@ def both_led_to(
             for unit in units
         ]
         one, other = relations[0], relations[1]
+        if any(isinstance(said, Joined) and said.where for said in target.value.conditions):
+            continue  # "reviewed and directed the same film with a rating over 90": who rated it?
         if one is None or other is None or set(one.kinds) & set(other.kinds) or one.nodes.types != other.nodes.types:
             continue
         if one.target.is_between or other.target.is_between:
