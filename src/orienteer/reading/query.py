@@ -286,6 +286,17 @@ def is_of_anything(condition: Condition) -> bool:
     return isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
 
 
+def tells_of_other_edges(nodes: NodeSet) -> bool:
+    """Return whether edges are counted, or lead to something, and only others of their kind are to meet a condition.
+
+    "Which films with a rating over 90 did X review": does X rate them so?
+    """
+    counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
+    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
+    kinds = [*counted, *(one.kinds for one in joined if not one.where)]
+    return any(one.kinds in (kinds if is_of_anything(one) else counted) for one in joined if one.where)
+
+
 def edges_of(query: ExactQuery) -> Iterator[int]:
     """Yield the kinds of all edges that a query goes by, at any depth."""
     for measure in (query.measure, query.nodes.best.measure if query.nodes.best is not None else None):

@@ -38,6 +38,7 @@ from orienteer.reading.query import (
     joined_of,
     placed,
     sets_within,
+    tells_of_other_edges,
     without,
 )
 from orienteer.reading.questions import read_queries
@@ -323,7 +324,7 @@ def _doubt_of(context: Context, nodes: NodeSet) -> str | None:
     """Return the reason why a set of a query may not be what the asker means; None if there is none."""
     if (name := _time_of_another(context, nodes)) is not None:
         return f"the time may belong to {name} instead: name the property that you mean"
-    if _tells_of_other_edges(nodes):
+    if tells_of_other_edges(nodes):
         return "what is said of the edges may be said of others of their kind: say it in two questions"
     if _says_a_role_twice(nodes):
         return "two roles are joined by 'and': say of each whose it is"
@@ -395,17 +396,6 @@ def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
             if context.lexicon.properties[name].types & target.types:
                 return name
     return None
-
-
-def _tells_of_other_edges(nodes: NodeSet) -> bool:
-    """Return whether edges are counted, or lead to something, and only others of their kind are to meet a condition.
-
-    "Which films with a rating over 90 did X review": does X rate them so?
-    """
-    counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
-    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
-    kinds = [*counted, *(one.kinds for one in joined if not one.where)]
-    return any(one.kinds in (kinds if is_of_anything(one) else counted) for one in joined if one.where)
 
 
 def _says_a_role_twice(nodes: NodeSet) -> bool:
@@ -928,7 +918,7 @@ def _unanswerable(context: Context) -> str | None:
             word == "all" and before != "of" and "whose" in context.words[:place]
         ):  # which of them are all so is not read
             return context.reading.surface(place, place + 1)
-        is_one = word in ("different", "distinct") and before in ("a", "an", "another", "some", "the", "one")
+        is_one = word in ("different", "distinct") and before in ("a", "an", "another", "some", "one")
         if is_one or (word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:])):
             return context.reading.surface(place, place + 1)
         if word == "a" and before in ("a", "an", "the"):  # "an A licence"
