@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
+from orienteer.errors import BadOption
 from orienteer.reading import all_rules, english_words, read_queries, unknown_words
 from orienteer.records import Edge, Node
 
@@ -287,3 +288,164 @@ def test_yes_or_no_is_told_of_each_namesake(wards: Retriever) -> None:
         "yes by the person p4",
     }
     assert wards.ask("is Ann Lee a doctor").answer == "yes"
+
+
+def _films() -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    people = ["Ada Holm", "Ben Roe", "Cy Dunn", "Dee Fox"]
+    films = {"Salt": 1994, "Mire": 2001, "Tern": 2010}
+    nodes: list[dict[str, object]] = [{"id": name, "type": "person", "name": name} for name in people]
+    nodes += [{"id": n, "type": "film", "name": n, "properties": {"released": year}} for n, year in films.items()]
+    nodes += [{"id": name, "type": "club", "name": name} for name in ("Reelers", "Splicers")]
+    rows: list[tuple[str, str, str, dict[str, object]]] = [
+        ("Ada Holm", "directed", "Salt", {}),
+        ("Ada Holm", "directed", "Mire", {}),
+        ("Ada Holm", "acted_in", "Salt", {"roles": ["Nell"]}),
+        ("Ben Roe", "acted_in", "Salt", {"roles": ["Guard", "Judge"]}),
+        ("Ben Roe", "acted_in", "Mire", {"roles": ["Tramp"]}),
+        ("Ben Roe", "produced", "Mire", {}),
+        ("Cy Dunn", "reviewed", "Salt", {"rating": 40}),
+        ("Cy Dunn", "reviewed", "Mire", {"rating": 50}),
+        ("Cy Dunn", "reviewed", "Tern", {"rating": 95}),
+        ("Dee Fox", "reviewed", "Salt", {"rating": 92}),
+        ("Dee Fox", "reviewed", "Mire", {"rating": 97}),
+        ("Dee Fox", "follows", "Ada Holm", {}),
+        ("Cy Dunn", "follows", "Ada Holm", {}),
+        *((name, "member_of", "Reelers", {}) for name in ("Ada Holm", "Ben Roe", "Cy Dunn")),
+    ]
+    edges = [{"source": one, "type": kind, "target": other, "properties": told} for one, kind, other, told in rows]
+    return nodes, edges  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    graph = Graph.from_records(*_films(), path=tmp_path_factory.mktemp("films") / "graph")
+    return Retriever(graph, method="anchor")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("the first 2 films by released", {"Salt", "Mire"}),
+        ("first 2 actors in the film called Salt", {"Ada Holm", "Ben Roe"}),
+        ("Who reviewed the most films with a rating above 90?", {"Dee Fox"}),
+        ("Who has reviewed the most films with a rating above 90?", {"Dee Fox"}),
+        ("Who reviewed the most films?", {"Cy Dunn"}),
+        ("Who directed and acted in Salt?", {"Ada Holm"}),
+        ("Who acted in the most?", {"Ben Roe"}),
+        ("What are the most reviewed films?", {"Salt", "Mire"}),
+        ("Who acted in a film and directed a film?", {"Ada Holm"}),
+        ("Who directed and acted in the same film?", {"Ada Holm"}),
+        ("Which people have both acted in and directed the same film released before 2000?", {"Ada Holm"}),
+        ("Who produced and reviewed the same film?", set()),  # Mire, but each somebody else
+        ("Which films were directed and acted in by the same person?", {"Salt"}),
+        ("Who acted in and produced the same film?", {"Ben Roe"}),
+        ("films with a rating over 90", {"Salt", "Mire", "Tern"}),
+        ("films with a rating between 80 and 93", {"Salt"}),
+        ("Who directed films with a rating under 45?", {"Ada Holm"}),
+        ("Who reviewed films with a rating under 45?", {"Cy Dunn"}),
+    ],
+)
+def test_questions_about_films_are_answered_whole(films: Retriever, question: str, names: set[str]) -> None:
+    result = films.ask(question)
+    assert {hit.name for hit in result.hits if hit.complete} == names, result.reading
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "the first 2 films directed by Ada Holm",  # first by what?
+        "top 2 actors in films directed by Ada Holm",  # with the most of what?
+        "What are the roles of actors in Salt?",  # no films
+        "the roles of any person in films released before 2000",
+        "Who acted in the most roles?",
+        "Who directed, produced and acted in the most films?",
+        "Who directed and acted in the most films?",
+        "Who wrote or directed every film that Ada Holm directed?",
+        "Which person has the most followers and who are they?",
+        "Who acted in the most reviewed films?",
+        "Who acted in a film and directed a different film?",
+        "Who directed and acted in the same films?",  # all of them?
+        "Who directed, produced and acted in the same film?",
+        "films with the rating over 90",  # which of them?
+        "people with a rating over 90",  # given, or got?
+        "films with a rating over 90 by Ada Holm",  # who gave it
+        "Who reviewed and directed the same film with a rating over 90?",
+        "Which films with a rating over 90 did Cy Dunn review?",  # does Cy Dunn rate them so?
+        "average rating of the people",
+        "average rating of each film",
+        "average rating of the films reviewed by Cy Dunn",  # of all their ratings, or of these?
+        "average rating of the films with a rating over 90",
+    ],
+)
+def test_questions_about_films_that_say_more_are_refused(films: Retriever, question: str) -> None:
+    result = films.ask(question)
+    assert result.answer is None
+    assert result.refusal is not None, result.reading
+
+
+def test_the_first_of_things_without_dates_are_so_many_of_them(films: Retriever) -> None:
+    result = films.ask("the first 2 members of Reelers")
+    assert result.reading is not None
+    assert result.reading.text == 'list 2 of person that -member_of-> "Reelers"'
+
+
+def test_what_is_said_of_counted_edges_is_in_the_line(films: Retriever) -> None:
+    result = films.ask("Who reviewed the most films with a rating above 90?")
+    assert result.reading is not None
+    assert result.reading.text == "most by number of -reviewed [rating > 90]-> film of person"
+    assert films.ask("x", reading=result.reading.text).answer == result.answer
+
+
+def test_two_edges_to_one_node_are_a_line_and_cypher(films: Retriever) -> None:
+    for line, answer in (
+        ("person that both -acted_in-> and -directed-> film", "Ada Holm"),
+        ("count person that both -acted_in-> and -directed-> (film that released > 2000)", "0"),
+        ("count person that not both -acted_in-> and -directed-> film", "3"),
+        ("film that both <-produced- and <-acted_in- person", "Mire"),
+        ("count film that both <-reviewed- and <-reviewed [rating > 90]- person", "3"),
+    ):
+        result = films.ask("x", reading=line)
+        assert (result.answer, result.reading and result.reading.text) == (answer, line)
+    result = films.ask("Who directed and acted in the same film?")
+    assert result.reading is not None
+    [hit] = [hit for hit in result.hits if hit.complete]
+    assert "Salt <-directed- Ada Holm; Salt <-acted_in- Ada Holm" in hit.why
+    assert {(edge.type, edge.target) for edge in hit.edges} == {("directed", "Salt"), ("acted_in", "Salt")}
+    assert result.reading.cypher == (
+        "MATCH (n:person) WHERE EXISTS { MATCH (n)-[:acted_in]->(m1:film), (n)-[:directed]->(m1) } RETURN n.id, n.name"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "person that both -acted_in-> film",
+        "person that both -acted_in*-> and -directed-> film",
+        "club that both -acted_in-> and -directed-> film",
+    ],
+)
+def test_lines_of_two_edges_that_are_none(films: Retriever, line: str) -> None:
+    with pytest.raises(BadOption):
+        films.ask("x", reading=line)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What are the roles played by Ben Roe in Mire?", "Tramp"),
+        ("What roles did Ben Roe play in Mire?", "Tramp"),
+        ("roles played by Ada Holm", "Nell"),
+        ("roles played by Cy Dunn", None),
+        ("roles played by Ben Roe in Tern", None),
+    ],
+)
+def test_values_of_edges_are_told_by_who_is_at_their_end(films: Retriever, question: str, answer: str | None) -> None:
+    assert films.ask(question).answer == answer
+
+
+def test_the_average_of_edges_is_that_of_all_that_lead_to_a_set(films: Retriever) -> None:
+    assert films.ask("What is the average rating of the films released after 2000?").answer == "80.66666667"
+    result = films.ask("average rating for films directed by Ada Holm")
+    assert result.answer == "69.75"
+    assert result.reading is not None
+    assert result.reading.text == 'average rating of <-reviewed- person of film that <-directed- "Ada Holm"'

@@ -25,6 +25,7 @@ from orienteer.reading.query import (
     Between,
     ExactQuery,
     Executor,
+    Joined,
     QueryOutcome,
     Valued,
     edges_of,
@@ -288,7 +289,7 @@ class ProofWording:
     def written(self, proof: Witness) -> tuple[list[str], tuple[WalkedEdge, ...]]:
         """Return in words what a node meets, and all edges of its proof, the nearest first."""
         texts = [text for leg in proof.legs for text in self._leg(proof.row, leg)]
-        return texts, tuple(dict.fromkeys(self._edge(near, step) for near, step in proof.steps()))
+        return texts, tuple(dict.fromkeys(self.edge(near, step) for near, step in proof.steps()))
 
     def roles(self, proof: Witness) -> dict[str, str]:
         """Return by id what each node is that a walk of a proof ends at: `named`, or the label of its type."""
@@ -340,7 +341,8 @@ class ProofWording:
         listed = [*names, "..."] if leg.value > len(names) else names
         return f"{text} ({leg.value}: {', '.join(listed)})" if names else f"{text} ({leg.value})"
 
-    def _edge(self, row: int, step: WalkedStep) -> WalkedEdge:
+    def edge(self, row: int, step: WalkedStep) -> WalkedEdge:
+        """Return an edge that was walked from a node."""
         arrays = self._graph.arrays
         source, target = (step.row, row) if step.kind & 1 else (row, step.row)
         return WalkedEdge(
@@ -360,6 +362,11 @@ class Explainer:
         proof = self._executor.proof(row, self._query.nodes)
         wording = ProofWording(self._graph, self._said)
         texts, edges = wording.written(proof)
+        for condition in self._query.nodes.conditions:
+            if isinstance(condition, Joined) and condition.also and not condition.negated:
+                steps = self._executor.shared(row, condition)
+                texts += [self._wording.path(row, [(step.kind, step.row)]) for step in steps]
+                edges += tuple(wording.edge(row, step) for step in steps)
         best, measure = self._query.nodes.best, self._query.measure
         if best is not None:
             measured = float(self._executor.measured([row], best.measure)[0])
@@ -375,7 +382,7 @@ class Explainer:
 
     def _said(self, nodes: plan.NodeSet) -> str:
         condition = self._executor.conditions.get(nodes)
-        if isinstance(nodes, plan.Among) and not isinstance(condition, Valued | Between):
+        if isinstance(nodes, plan.Among) and not isinstance(condition, Valued | Between | Joined):
             return "named in the question"
         return self._wording.condition(self._executor.conditions[nodes])
 

@@ -20,6 +20,7 @@ from orienteer.reading.query import (
     Measure,
     NodeSet,
     Valued,
+    edges_of,
     negated,
 )
 from orienteer.reading.relations import Relation, Voice
@@ -186,6 +187,10 @@ def facts_of_edges(context: Context, kinds: Sequence[int]) -> list[PropertyFacts
 
 def edge_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `before 2010`, `since 1990`, `as captain`, `with a fee over 50`, of the edge that was spoken of last."""
+    best = nodes.best
+    if best is not None and best.measure.target is not None and facts_of_edges(context, best.measure.kinds):
+        yield from _told_of_counted(context, place, nodes, best)
+        return
     last = nodes.conditions[-1] if nodes.conditions else None
     options = [option for (option,) in last.options] if isinstance(last, Either) and _are_single(last) else [last]
     joined = [option for option in options if isinstance(option, Joined)]
@@ -199,6 +204,22 @@ def edge_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
         told = tuple(replace(one, where=(*one.where, *parse.value)) for one in joined)
         new: Condition = replace(last, options=tuple((one,) for one in told)) if isinstance(last, Either) else told[0]
         yield Parse(parse.last, replace(nodes, conditions=(*nodes.conditions[:-1], new)), parse.cost)
+
+
+def _told_of_counted(context: Context, place: int, nodes: NodeSet, best: Best) -> Iterator[Parse[NodeSet]]:
+    """Yield `[reviewed the most films] with a rating above 90`, of the edges that are counted."""
+    last = nodes.conditions[-1] if nodes.conditions else None
+    others = facts_of_edges(context, last.kinds) if isinstance(last, Joined) else []
+    for parse in _told(context, place, facts_of_edges(context, best.measure.kinds)):
+        if isinstance(last, Joined) and last.kinds != best.measure.kinds and _are_of(parse.value, others):
+            context.complain(place, "of what this is said is not clear: say it in two questions")
+            return
+        measure = replace(best.measure, where=(*best.measure.where, *parse.value))
+        yield Parse(parse.last, replace(nodes, best=replace(best, measure=measure)), parse.cost)
+
+
+def _are_of(told: Sequence[Valued], facts: Sequence[PropertyFacts]) -> bool:
+    return all(any(one.property == own.name for own in facts) for one in told)
 
 
 def _are_single(either: Either) -> bool:
@@ -271,6 +292,22 @@ def bound(
     if not others and not member.negated and objects.amount is None:
         for relation in context.relations.named(nodes, edge_noun.edges, Voice.SUBJECT, member.nodes):
             yield joined(relation, place)
+
+
+@part
+def edge_value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
+    """Read `a rating over 90`, of the edges that lead to nodes: any one of them; `the rating` is not told of one."""
+    begin = place + (context.at(place) in WORDS["some"])
+    for unit in context.units.edge_properties.get(begin, ()) if not having_word and nodes.types else ():
+        facts = context.lexicon.edge_properties[unit.property]
+        if len(facts.edges) > 1 or context.units.properties.get(begin):
+            continue
+        for relation in context.relations.named(nodes, dict.fromkeys(facts.edges, 1.0), Voice.PASSIVE, NodeSet()):
+            is_to_them = all(kind & 1 for kind in relation.kinds) and relation.nodes.types == nodes.types
+            said = any(isinstance(one, Joined) and one.kinds == relation.kinds for one in nodes.conditions)
+            for parse in _named(context, context.skip(unit.last, _BEHIND_NAME), facts, 0.1) if is_to_them else ():
+                if not said and context.at(parse.last) not in ("by", "from"):  # else it is said of those edges
+                    yield Parse(parse.last, _carrying(relation, parse.value), relation.cost + parse.cost)
 
 
 # ------------------------------------------------------------------------------------------------- how many they are
@@ -402,6 +439,24 @@ def of_edges(context: Context, place: int, edge_facts: PropertyFacts, nodes: Nod
     edges = dict.fromkeys(edge_facts.edges, 1.0)
     for relation in context.relations.named(nodes, edges, Voice.SUBJECT, NodeSet()):
         yield Parse(place, ExactQuery("value", nodes, _measured(edge_facts, relation.joined)), 0.1)
+
+
+@part
+def of_all_edges(
+    context: Context, place: int, edge_facts: PropertyFacts, scope: NodeSet
+) -> Iterator[Parse[ExactQuery]]:
+    """Read nothing: what a property is of all edges that lead to the nodes of a set.
+
+    Of films "reviewed by X" it may be that of X's reviews alone, and of "each" film one for each.
+    """
+    said = {kind >> 1 for kind in edges_of(ExactQuery("list", scope))} & edge_facts.edges
+    is_of_each = not {"each", "every"}.isdisjoint(context.words)
+    if scope.named or said or is_of_each or edge_facts.kind != "number" or len(edge_facts.edges) > 1:
+        return
+    for relation in context.relations.named(scope, dict.fromkeys(edge_facts.edges, 1.0), Voice.PASSIVE, NodeSet()):
+        is_directed = not relation.target.types & context.relations.types_of(relation.nodes)
+        if is_directed and all(kind & 1 for kind in relation.kinds):
+            yield Parse(place, ExactQuery("value", scope, _measured(edge_facts, relation.joined)), 0.1)
 
 
 @part

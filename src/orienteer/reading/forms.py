@@ -204,6 +204,11 @@ rules(
         "['what is'] total -<of the> edge_facts ['of'] nodes=one of_edges",
         lambda total, of_edges: replace(of_edges, form=total),
     ),
+    Rule(
+        "the average rating of the films by X",
+        "['what is'] total -<of the> edge_facts 'of or for' scope of_all_edges",
+        lambda total, of_all_edges: replace(of_all_edges, form=total),
+    ),
 )
 
 
@@ -525,6 +530,11 @@ rules(
     Rule("when did X join Y", "'when' nodes=one -<say nothing> said edge_time => edge_time"),
     Rule("what role has X in Y", "value_start - edge_facts ['of'] nodes=one said edge_value => edge_value"),
     Rule("the fee of X", "value_start - edge_facts ['of'] nodes=one [own_verb] ['has it'] of_edges => of_edges"),
+    Rule(
+        "roles played by X in Y",
+        "value_start - edge_facts own_verb <before roles> nodes=one said edge_value => edge_value",
+    ),
+    Rule("roles played by X", "value_start - edge_facts own_verb <before roles> nodes=one of_edges => of_edges"),
     Rule("maker of X", "value_start - facts scope what_has_it value(facts, what_has_it) => value"),
     Rule("how tall is X", "'how' adjective_asked scope facts=by_adjective value => value"),
     Rule("how much does X weigh", "0 'how much does'* nodes -<get> facts=stating value(facts, nodes) => value"),

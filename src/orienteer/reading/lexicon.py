@@ -742,9 +742,7 @@ class Lexicon:
             if (amount := quantity(reading.text.casefold(), written, place)) is not None:
                 units.quantities[place] = amount
         if self.edge_properties:
-            units.edge_properties = dict(enumerate(self._edge_property_words.units(reading)))
-            words = range(len(reading.words))
-            units.edge_values = {at: list(self._edge_property_words.values(reading, at)) for at in words}
+            self._add_of_edges(reading, units)
         self._add_ids(reading, units)
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
@@ -755,6 +753,15 @@ class Lexicon:
             kept = (unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem)
             units.names[place] = [self._apposed(reading, units, place, unit) for unit in kept]
         return units, respelled
+
+    def _add_of_edges(self, reading: QuestionWords, units: Units) -> None:
+        """Add the properties of edges and their values; words for these name edges by no synonym."""
+        units.edge_properties = dict(enumerate(self._edge_property_words.units(reading)))
+        words = range(len(reading.words))
+        units.edge_values = {at: list(self._edge_property_words.values(reading, at)) for at in words}
+        for place, own in units.edge_properties.items():  # "roles" that edges have are no `acted_in`
+            said = {unit.last for unit in own if not unit.cost}
+            units.edges[place] = [unit for unit in units.edges[place] if unit.fit > SYNONYM or unit.last not in said]
 
     def _apposed(self, reading: QuestionWords, units: Units, place: int, unit: NameUnit) -> NameUnit:
         """Return a name cut to the kind that stands before it, if it is of that kind: `the album Salt` is no track."""

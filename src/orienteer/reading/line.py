@@ -357,10 +357,37 @@ class _ReadingLine:
             are_edges = self._tokens.takes("edges")
             joined = self._one_step(types)
             return replace(joined, comparison=self._sign(), number=self._number(), are_edges=are_edges)
+        if self._tokens.peek().text.casefold() == "both" and self._tokens.peek(1).kind == "arrow":
+            return self._twice(types)
         if self._tokens.peek().kind == "arrow":
             extent = _EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
             return self._relation(types, extent)
         return self._of_property()
+
+    def _twice(self, types: frozenset[int]) -> Joined:
+        """Return the condition of `both -wrote-> and -directed-> film`: two edges to one node."""
+        self._tokens.take()
+        arrow = self._tokens.take()
+        if not self._tokens.takes("and"):
+            self._tokens.fail("`and` with the other edge stands behind the first: both -EDGE-> and -EDGE-> NODES")
+        joined = self._one_step(types)
+        if "[" in arrow.text or arrow.text == "--" or arrow.text.strip("<->").endswith("*"):
+            self._tokens.fail("of the first of two edges only its type can be said")
+        return replace(joined, also=self._walked(arrow, types, joined.target))
+
+    def _walked(self, arrow: Token, types: frozenset[int], target: NodeSet) -> tuple[int, ...]:
+        """Return the kinds of the edges of an arrow that may join nodes of types to a target."""
+        kinds: set[int] = set()
+        for name in arrow.text.strip("<->").partition("[")[0].removesuffix("*").split("|"):
+            for edge in self._edges(name):
+                if arrow.text.startswith("<-"):
+                    kinds.add(edge * 2 + 1)
+                if arrow.text.endswith("->"):
+                    kinds.add(edge * 2)
+        fitting = self._fitting(kinds, types, target)
+        if not fitting:
+            self._tokens.fail(f"no edge {arrow.text} joins these kinds of nodes")
+        return tuple(sorted(fitting))
 
     def _between(self) -> Between:
         """Return the condition of `is between "X" and "Y"`."""
@@ -451,21 +478,11 @@ class _ReadingLine:
             return Joined(linking_kinds(self._graph), target, extent=extent)
         label, _, conditions = token.text.strip("<->").partition("[")
         is_far = label.endswith("*")
-        names = label.removesuffix("*").split("|")
         where = _ReadingLine(conditions.removesuffix("]"), self._graph)._where() if conditions else ()
-        kinds: set[int] = set()
-        for name in names:
-            for edge in self._edges(name):
-                if token.text.startswith("<-"):
-                    kinds.add(edge * 2 + 1)
-                if token.text.endswith("->"):
-                    kinds.add(edge * 2)
-        fitting = self._fitting(kinds, *((frozenset[int](), NodeSet()) if is_far else (types, target)))
-        if not fitting:
-            self._tokens.fail(f"no edge {token.text} joins these kinds of nodes")
+        fitting = self._walked(token, *((frozenset[int](), NodeSet()) if is_far else (types, target)))
         if is_far and extent != "some":
             self._tokens.fail(f"an edge of any depth, -EDGE*->, leads to some of a set, and not to {extent} of it")
-        return Joined(tuple(sorted(fitting)), target, extent=extent, where=where, is_far=is_far)
+        return Joined(fitting, target, extent=extent, where=where, is_far=is_far)
 
     def _one_step(self, types: frozenset[int] = frozenset()) -> Joined:
         """Return an edge with what it leads to, where a number or a property of such is meant."""
@@ -662,6 +679,8 @@ class QueryWording:
         if isinstance(condition, Either):
             options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
             return f"{denial}({options})"
+        if condition.also:
+            return f"{denial}both {self._relation(condition.also)} and {self._way(condition)}"
         if condition.comparison is None:
             return f"{denial}{self._way(condition)}"
         edges = "edges " if condition.are_edges else ""
@@ -878,7 +897,13 @@ class CypherWording:
         told = [self._of_edge(edge, condition) for condition in edges.where]
         told += [self._condition(f"m{number}", condition) for condition in target.conditions]
         where = f" WHERE {' AND '.join(told)}" if told else ""
-        return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){where}"
+        also = self._again(variable, number, edges.also) if isinstance(edges, Joined) and edges.also else ""
+        return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){also}{where}"
+
+    def _again(self, variable: str, number: int, kinds: Sequence[int]) -> str:
+        """Return the pattern of further edges to the same node."""
+        plain = self._pattern(variable, Joined(tuple(kinds), NodeSet())).removeprefix("MATCH ")
+        return f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
 
     def _of_edge(self, variable: str, condition: Valued) -> str:
         """Return a condition on a property of an edge; one that is denied holds where the edge has no value, too."""

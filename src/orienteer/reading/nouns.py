@@ -326,13 +326,24 @@ def _most_of_adjective(context: Context, place: int) -> Iterator[Parse[NodeSet]]
 def _most_done(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Yield `most supported paradigm`: by how many edges of this kind a node has."""
     is_more = {"most": True, "least": False}.get(context.at(place))
+    is_object = _is_object(context, place)
     for unit in context.units.edges.get(place + 1, ()) if is_more is not None else ():
         if is_more is not None and _is_participle(context, unit):
             for head in heads_at(context, unit.last):
+                if is_object and context.at(head.last - 1).endswith("s"):
+                    context.complain(place, "what `most` counts is not clear: say `the largest number of`")
+                    continue  # who acted in "the most reviewed films": in most of them, or in those?
                 for relation in context.relations.named(head.value, unit.edges, Voice.PASSIVE, NodeSet()):
                     if relation.nodes.types and head.value.best is None:
                         nodes = replace(relation.nodes, best=Best(relation.measure, is_more))
                         yield Parse(head.last, nodes, head.cost + relation.cost)
+
+
+def _is_object(context: Context, place: int) -> bool:
+    """Return whether a phrase that begins here, or with its article, stands behind a verb or a preposition."""
+    begin = place - (context.at(place - 1) in WORDS["determiners"])
+    verbs = (unit for at in range(begin) for unit in context.units.edges.get(at, ()) if unit.last == begin)
+    return context.at(begin - 1) in WORDS["all prepositions"] or any(unit.fit > LIGHT_FIT for unit in verbs)
 
 
 def _is_participle(context: Context, unit: EdgeUnit) -> bool:

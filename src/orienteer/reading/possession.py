@@ -165,6 +165,7 @@ HAVING = rules(
     Rule("harbours with 3 ships calling there", "having_word count head -<auxiliaries> -<relative> verb things_doing"),
     Rule("ships with an aluminium hull", "having_word value_had"),
     Rule("ships with an unknown capacity", "having_word 'an unknown' unknown_had"),
+    Rule("films with a rating over 90", "having_word edge_value_had"),
 )
 
 
@@ -442,9 +443,11 @@ def opening(context: Context, place: int) -> Iterator[Parse[Opening]]:
 
 
 @part
-def by_verb(context: Context, place: int, nodes: NodeSet, action: Action) -> Parse[_Relate]:
+def by_verb(context: Context, place: int, nodes: NodeSet, action: Action) -> Parse[_Relate] | None:
     """Read nothing: what finds the relation of a set to others that a verb says."""
-    edges = action.verbs.units[0].edges
+    if action.lone is None:
+        return None
+    edges = action.lone.edges
     related = partial(context.relations.named, nodes, edges, action.frame, is_strict=action.is_strict)
     return Parse(place, related, 0.0)
 
@@ -579,7 +582,7 @@ def _is_plural(context: Context, place: int) -> bool:
 @part
 def where_another(context: Context, action: Action, relate: _Relate) -> Iterator[Parse[NodeSet]]:
     """Read `[studied] where X studied`, and `[studied] where X studied and nowhere else`."""
-    edges = set(action.verbs.units[0].edges)
+    edges = set(action.lone.edges) if action.lone is not None else set[int]()
     only = context.starts(action.begin, "only")
     begin = context.starts(action.begin if only is None else only, "where", "at the place where", "wherever")
     if begin is None:

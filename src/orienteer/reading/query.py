@@ -25,7 +25,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.query import plan
 from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
-from orienteer.query.proof import Witness, witness
+from orienteer.query.proof import WalkedStep, Witness, witness
 from orienteer.query.sets import Sets, both
 from orienteer.query.store import Store
 from orienteer.records import JsonValue
@@ -69,6 +69,8 @@ class Joined:
     """With a comparison: edges are counted, and not the nodes that they lead to."""
     is_far: bool = False
     """Without a comparison, of `some`: several edges may lead there, one behind the other."""
+    also: tuple[int, ...] = ()
+    """Without a comparison, of `some`: an edge of one of these kinds leads to the same node as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +286,17 @@ def is_of_anything(condition: Condition) -> bool:
     return isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
 
 
+def tells_of_other_edges(nodes: NodeSet) -> bool:
+    """Return whether edges are counted, or lead to something, and only others of their kind are to meet a condition.
+
+    "Which films with a rating over 90 did X review": does X rate them so?
+    """
+    counted = [nodes.best.measure.kinds] if nodes.best is not None and not nodes.best.measure.where else []
+    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
+    kinds = [*counted, *(one.kinds for one in joined if not one.where)]
+    return any(one.kinds in (kinds if is_of_anything(one) else counted) for one in joined if one.where)
+
+
 def edges_of(query: ExactQuery) -> Iterator[int]:
     """Yield the kinds of all edges that a query goes by, at any depth."""
     for measure in (query.measure, query.nodes.best.measure if query.nodes.best is not None else None):
@@ -295,7 +308,7 @@ def edges_of(query: ExactQuery) -> Iterator[int]:
 def _edges_of(conditions: Iterable[Condition]) -> Iterator[int]:
     for condition in conditions:
         if isinstance(condition, Joined):
-            yield from condition.kinds
+            yield from (*condition.kinds, *condition.also)
             yield from _edges_of(condition.target.conditions)
         elif isinstance(condition, Either):
             for option in condition.options:
@@ -543,6 +556,12 @@ class Executor:
                 return plan.Among(tuple(self._between(condition)))
             case Either(options=options):
                 return plan.Either(tuple(both(*map(self._condition, option)) for option in options))
+        return self._led(condition)
+
+    def _led(self, condition: Joined) -> plan.NodeSet:
+        """Return the nodes that a relation leads from, as it says."""
+        if condition.also:
+            return self._twice(condition)
         hop, target = _hop(condition), self._set(condition.target)
         if condition.extent != "some":
             within = plan.Every(condition.target.types) if condition.extent == "only" else None
@@ -588,6 +607,33 @@ class Executor:
             length = len(circles.rings[0]) + len(circles.rings[1])
             found.setdefault(length, set()).update({row for nodes in passed for row in nodes.tolist()} - {start, end})
         return sorted(found[min(found)]) if found else []
+
+    def _twice(self, condition: Joined) -> plan.NodeSet:
+        """Return the nodes from which edges of two sorts lead to one node of a set."""
+        near = self._sets.rows(plan.Leads(_hop(condition), self._set(condition.target)))
+        places = np.unique(self._shared(near, condition) // len(self._graph.arrays.names))
+        return plan.Among(tuple(near[places].tolist()))
+
+    def _shared(self, near: Numbers, condition: Joined) -> NDArray[np.int64]:
+        """Return the place of a row times the number of nodes, + a node that both sorts of edges lead to; ascending."""
+        target, ways = self._sets.mask(self._set(condition.target)), list[NDArray[np.int64]]()
+        for hop in (_hop(condition), plan.Hop(frozenset(condition.also))):
+            ends = [np.zeros(0, np.int64)]
+            for walked in self._sets.store.around(near, hop, self._sets.budget):
+                is_met = target[walked.far]
+                ends.append(walked.near[is_met].astype(np.int64) * len(target) + walked.far[is_met])
+            ways.append(np.concatenate(ends))
+        return np.intersect1d(ways[0], ways[1])
+
+    def shared(self, row: int, condition: Joined) -> list[WalkedStep]:
+        """Return the two edges from a node to one node that both sorts of a condition lead to; none where there are."""
+        near, store = np.array([row], np.int64), self._sets.store
+        shared, steps = self._shared(near, condition)[:1], list[WalkedStep]()
+        for hop in (plan.Hop(frozenset(condition.also)), _hop(condition)) if len(shared) else ():
+            for walked in store.around(near, hop, self._sets.budget):
+                at = walked.at[walked.far == shared[0]][:1].tolist()
+                steps += (WalkedStep(int(store.adjacency.kind[one]), one, int(shared[0])) for one in at)
+        return steps
 
     def _beside(self, condition: Valued) -> plan.NodeSet:
         """Return the nodes whose value compares so with one that the graph tells; none of those without either."""

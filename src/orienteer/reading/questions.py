@@ -9,7 +9,7 @@ from typing import NamedTuple
 from orienteer.index.names import folded
 from orienteer.reading import forms  # noqa: F401 (its rules)
 from orienteer.reading.clauses import property_valued
-from orienteer.reading.comparisons import adjective
+from orienteer.reading.comparisons import adjective, properties_of
 from orienteer.reading.lexicon import EdgeUnit, KindVerb, PropertyFacts
 from orienteer.reading.neighbours import COMMON
 from orienteer.reading.nesting import all_inside  # noqa: F401 (a part)
@@ -98,6 +98,8 @@ class _Top(NamedTuple):
     descending: bool
     first: int
     is_counted: bool
+    is_early: bool = False
+    """`first 3`, which says an order and not by what."""
 
 
 @part
@@ -105,6 +107,7 @@ def top(context: Context, place: int) -> Parse[_Top]:
     """Read `top 3`, `the five`, `5 largest`, or nothing."""
     words, at = context.language.words, context.skip(place)
     is_top, descending = context.at(at) in words["top"], context.at(at) not in words["bottom"]
+    is_early = context.at(at) == "first"
     at += is_top
     amount, first = context.units.quantities.get(at), 1
     if amount is not None and amount.unit is None:
@@ -114,7 +117,7 @@ def top(context: Context, place: int) -> Parse[_Top]:
         is_top, descending, at = True, superlative.ascending, at + 1
     elif not is_top and context.at(at) in ENGLISH.most:  # "5 largest packages by size"
         is_top, descending, at = True, ENGLISH.most[context.at(at)], at + 1
-    return Parse(at, _Top(is_top, descending, first, amount is not None), 0.0)
+    return Parse(at, _Top(is_top, descending, first, amount is not None, is_early), 0.0)
 
 
 def _first_of_best(top: _Top, nodes: NodeSet) -> ExactQuery | None:
@@ -123,9 +126,12 @@ def _first_of_best(top: _Top, nodes: NodeSet) -> ExactQuery | None:
     return ExactQuery("list", replace(nodes, best=replace(nodes.best, first=top.first)))
 
 
-def _any_so_many(top: _Top, nodes: NodeSet) -> ExactQuery | None:
+def _any_so_many(context: Context, place: int, top: _Top, nodes: NodeSet) -> ExactQuery | None:
     """Return a question for so many nodes, whichever; a number of a year is none of nodes."""
-    is_few = top.is_counted and not top.is_top and top.first <= _MOST_COUNTED
+    is_few = top.is_counted and (top.is_early or not top.is_top) and top.first <= _MOST_COUNTED
+    if is_few and top.is_early and any(facts.kind in ("year", "date") for facts in properties_of(context, nodes)):
+        context.complain(place, "the first by what is not said: say `oldest`, or `first by` what")
+        return None
     if not is_few or nodes.best is not None or nodes.named or not nodes.types:
         return None
     return ExactQuery("list", nodes, first=top.first)
@@ -134,15 +140,23 @@ def _any_so_many(top: _Top, nodes: NodeSet) -> ExactQuery | None:
 @part
 def by(context: Context, place: int, top: _Top, nodes: NodeSet) -> int | None:
     """Read `by`, `ranked by`; nothing behind `top 3 towers`."""
-    last = context.end_of(place, "ranked by") or (place if top.is_top and top.is_counted else None)
+    is_bare = top.is_top and top.is_counted and not top.is_early
+    last = context.end_of(place, "ranked by") or (place if is_bare else None)
+    if top.is_early and context.at(place) in ("in", "for"):
+        return None  # the first three "in X" are those that are there
     return last if (top.is_top or top.is_counted) and nodes.best is None else None
 
 
 @part
 def best_by(context: Context, place: int, top: _Top, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read what the nodes are ranked by."""
+    is_there = context.at(place - 1) in ("in", "for")
     for measure in measures_at(context, place, nodes):
-        best = Best(measure.value, top.descending, top.first)
+        if is_there and measure.value.target is not None and measure.value.target.conditions:
+            continue  # the top 3 actors "in films by X" have the most of what?
+        facts = context.lexicon.properties.get(measure.value.property or "")
+        is_date = facts is not None and facts.kind in ("year", "date")  # the first by a date are the earliest
+        best = Best(measure.value, top.descending and not (top.is_early and is_date), top.first)
         yield Parse(measure.last, replace(nodes, best=best), measure.cost)
 
 
@@ -447,8 +461,9 @@ def _with_their_names(context: Context, parses: list[Parse[ExactQuery]]) -> Iter
     for parse in parses:
         last = context.end_of(parse.last, "their names")
         is_of_nodes = parse.value.form == "test" and not parse.value.nodes.named
-        if parse.value.form == "list" and context.at(last - 1 if last else 0) in context.language.words["all names"]:
-            is_of_nodes = True  # "Which ones?" behind "Who made the most?" asks for something else
+        is_asked = context.at(last - 1 if last else 0) in context.language.words["all names"]
+        if parse.value.form == "list" and parse.value.nodes.best is None and is_asked:
+            is_of_nodes = True  # "Who are they?" behind "Who made the most?" asks for something else
         if last is not None and context.is_over(last) and is_of_nodes:
             yield parse._replace(last=last, value=replace(parse.value, form="list"))
 

@@ -38,6 +38,7 @@ from orienteer.reading.query import (
     joined_of,
     placed,
     sets_within,
+    tells_of_other_edges,
     without,
 )
 from orienteer.reading.questions import read_queries
@@ -316,15 +317,21 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
         return f"{total} holds no numbers"
     if (word := _untold_end(context, query)) is not None:
         return f"{word!r} says that something ended, and the question asks nothing of when"
-    for nodes in sets_within(query):
-        if (name := _time_of_another(context, nodes)) is not None:
-            return f"the time may belong to {name} instead: name the property that you mean"
-        if _says_a_role_twice(nodes):
-            return "two roles are joined by 'and': say of each whose it is"
-        if _is_of_two_kinds(context, nodes):
-            return "things of two kinds would be listed, each by an edge of its own: name the kind"
-        if _goes_two_ways(context, nodes):
-            return "two names of one kind would be joined in different ways: ask two questions"
+    return next((why for nodes in sets_within(query) if (why := _doubt_of(context, nodes)) is not None), None)
+
+
+def _doubt_of(context: Context, nodes: NodeSet) -> str | None:
+    """Return the reason why a set of a query may not be what the asker means; None if there is none."""
+    if (name := _time_of_another(context, nodes)) is not None:
+        return f"the time may belong to {name} instead: name the property that you mean"
+    if tells_of_other_edges(nodes):
+        return "what is said of the edges may be said of others of their kind: say it in two questions"
+    if _says_a_role_twice(nodes):
+        return "two roles are joined by 'and': say of each whose it is"
+    if _is_of_two_kinds(context, nodes):
+        return "things of two kinds would be listed, each by an edge of its own: name the kind"
+    if _goes_two_ways(context, nodes):
+        return "two names of one kind would be joined in different ways: ask two questions"
     return None
 
 
@@ -911,7 +918,8 @@ def _unanswerable(context: Context) -> str | None:
             word == "all" and before != "of" and "whose" in context.words[:place]
         ):  # which of them are all so is not read
             return context.reading.surface(place, place + 1)
-        if word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:]):
+        is_one = word in ("different", "distinct") and before in ("a", "an", "another", "some", "one")
+        if is_one or (word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:])):
             return context.reading.surface(place, place + 1)
         if word == "a" and before in ("a", "an", "the"):  # "an A licence"
             return context.reading.surface(place, place + 1)

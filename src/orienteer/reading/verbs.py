@@ -23,7 +23,7 @@ from orienteer.reading.edges import (
     most,
     rows_done,
 )
-from orienteer.reading.lexicon import SYNONYM, EdgeUnit, KindVerb, ValueUnit
+from orienteer.reading.lexicon import LIGHT_FIT, SYNONYM, EdgeUnit, KindVerb, ValueUnit
 from orienteer.reading.nouns import Objects, heads_at, names_at, noun_had, objects_at
 from orienteer.reading.properties import (
     any_value,
@@ -100,10 +100,10 @@ def _things_done(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iter
 @part
 def most_done(context: Context, place: int, nodes: NodeSet, action: Action) -> Iterator[Parse[NodeSet]]:
     """Read `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
-    verb, frame, begin = action.verbs.units[0], action.frame, context.skip(place)
+    verb, frame, begin = action.lone, action.frame, context.skip(place)
     word = context.at(begin)
     is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
-    if is_more is None or nodes.best is not None:
+    if verb is None or is_more is None or nodes.best is not None:
         return
     number = context.starts(begin + 1, "number of", "count of")
     if number is None and word not in WORDS["counting things"]:
@@ -113,7 +113,9 @@ def most_done(context: Context, place: int, nodes: NodeSet, action: Action) -> I
         yield most(noun.value, noun.last, noun.cost, descending=is_more, are_edges=True)
     heads = heads_at(context, begin)
     counted = [further for head in heads for further in context.described(head)]
-    for head in counted if heads else [Parse(begin, NodeSet(), 0.2)]:
+    if not heads and not any(unit.fit > LIGHT_FIT for unit in context.units.edges.get(begin, ())):
+        counted = [Parse(begin, NodeSet(), 0.2)]  # "acted in the most reviewed films" counts those, or none
+    for head in counted:
         last = head.last if word in ENGLISH.most else _than_others(context, head.last)
         relation = next(context.relations.named(nodes, verb.edges, frame, head.value), None)
         if relation is not None and last is not None:
@@ -270,6 +272,11 @@ class Action(NamedTuple):
     is_strict: bool
     """Only as who does it to whom."""
 
+    @property
+    def lone(self) -> EdgeUnit | None:
+        """Return the verb; None where there are several, of which no rule may take one and leave the others."""
+        return self.verbs.units[0] if len(self.verbs.units) == 1 else None
+
 
 def verbs_at(context: Context, place: int) -> Iterator[Verbs]:
     """Yield the edge types that are named here: `treat`, `treat or palliate`."""
@@ -304,7 +311,8 @@ def done(context: Context, nodes: NodeSet, action: Action) -> Iterator[Parse[Nod
     verbs = action.verbs
     is_passive = context.at(verbs.units[0].first - 1) in WORDS["be"] | {"been", "being", "never", "not"}
     participle = context.at(verbs.last - 1)
-    if is_passive and participle.endswith(("ed", "en", "wn", "ung")) and context.is_over(verbs.last):
+    is_lone = action.lone is not None and context.is_over(verbs.last)
+    if is_passive and participle.endswith(("ed", "en", "wn", "ung")) and is_lone:
         for relation in context.relations.named(nodes, verbs.units[0].edges, Voice.PASSIVE, NodeSet()):
             yield joined(relation, verbs.last, 0.2)
 
@@ -312,7 +320,7 @@ def done(context: Context, nodes: NodeSet, action: Action) -> Iterator[Parse[Nod
 @part
 def event_noun(context: Context, place: int, nodes: NodeSet, action: Action) -> Iterator[Parse[Relation]]:
     """Read `goals` behind `scored`: the noun for what a verb does."""
-    return rows_done(context, place, nodes, action.verbs.units[0], action.frame)
+    return rows_done(context, place, nodes, action.lone, action.frame) if action.lone is not None else iter(())
 
 
 @part
@@ -320,6 +328,39 @@ def led_to(context: Context, place: int, nodes: NodeSet, action: Action, objects
     """Read nothing: the nodes that verbs join to things."""
     things = Parse(place, objects, 0.0)
     return verb_joined(context, nodes, action.verbs, action.frame, things, is_strict=action.is_strict)
+
+
+@part
+def the_same(context: Context, place: int) -> int | None:
+    """Read `the same` before a singular, which nothing is compared with: no `same film as X`."""
+    last = context.end_of(place, "one and the same")
+    heads = heads_at(context, last) if last is not None else []
+    is_one = any(not context.at(head.last - 1).endswith("s") and context.at(head.last) != "as" for head in heads)
+    return last if is_one else None
+
+
+@part
+def both_led_to(
+    context: Context, place: int, nodes: NodeSet, action: Action, head: NodeSet
+) -> Iterator[Parse[NodeSet]]:
+    """Read what is said of one thing that two verbs lead to: `wrote and directed the same film [released in 1990]`."""
+    units, size = action.verbs.units, len(action.verbs.units)
+    if size != 2 or action.verbs.are_any or head.named or not head.types:
+        return
+    for target in context.described(Parse(place, head, 0.0)):
+        relations = [
+            next(context.relations.named(nodes, unit.edges, action.frame, target.value, is_strict=True), None)
+            for unit in units
+        ]
+        one, other = relations[0], relations[1]
+        if any(isinstance(said, Joined) and said.where for said in target.value.conditions):
+            continue  # "reviewed and directed the same film with a rating over 90": who rated it?
+        if one is None or other is None or set(one.kinds) & set(other.kinds) or one.nodes.types != other.nodes.types:
+            continue
+        if one.target.is_between or other.target.is_between:
+            continue
+        said = Joined(other.kinds, other.target, also=one.kinds)
+        yield Parse(target.last, other.nodes.that(said), target.cost + one.cost + other.cost)
 
 
 def _so_many(context: Context, place: int, event_noun: Relation, count: tuple[Comparison, float]) -> NodeSet:
@@ -338,6 +379,7 @@ VERBS = rules(
         "action <no> - event_noun",
         lambda event_noun: joined(event_noun, 0, is_denied=True).value,
     ),
+    Rule("people who wrote and directed the same film", "-<both> action the_same head both_led_to"),
     Rule("beers brewed by X and Y", "action objects led_to"),
 )
 
@@ -492,7 +534,9 @@ _EXTENTS: Mapping[str, tuple[Extent, ...]] = {
 def extent_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
     for action in actions_at(context, place):
-        verb, frame = action.verbs.units[0], action.frame
+        verb, frame = action.lone, action.frame
+        if verb is None:
+            continue
         for extents, begin in _openings(context, action.begin):
             for target in context.nodes(context.skip(begin, WORDS["all prepositions"])):
                 relations = context.relations.named(nodes, verb.edges, frame, target.value, is_strict=action.is_strict)
