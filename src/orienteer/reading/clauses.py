@@ -9,7 +9,6 @@ from typing import NamedTuple
 from orienteer.reading.comparisons import properties_of
 from orienteer.reading.edges import contrary, denied, edge_said, joined, value_said
 from orienteer.reading.lexicon import EdgeUnit, PropertyFacts, name_words
-from orienteer.reading.neighbours import LINKED, LINKS
 from orienteer.reading.nouns import (
     Object as Object,
     Objects,
@@ -30,12 +29,13 @@ from orienteer.reading.possession import (
     WHOSE,
     things_had,
 )
-from orienteer.reading.properties import TRAITS, NamedProperty, property_said
+from orienteer.reading.properties import TRAITS, NamedProperty, property_said, text_said
 from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
-from orienteer.reading.texts import text_said
 from orienteer.reading.verbs import (
+    LINKED,
+    LINKS,
     PLACES,
     VERBS,
     Verbs,

@@ -594,3 +594,65 @@ def _is_end(facts: PropertyFacts) -> bool:
 
 def _is_called(facts: PropertyFacts, words: frozenset[str]) -> bool:
     return not words.isdisjoint(name_words(facts.name))
+
+
+# ============================================================================================================== nesting
+# Places within places, and relations over any number of steps: `stadiums in Northshire`, `parts of X at any depth`.
+
+
+def rows_within(context: Context) -> frozenset[int] | None:
+    """Return the nodes whose names stand behind a word for being in a place: `in`, `from`; None of `directly in`."""
+    if "directly" in context.words:
+        return None
+    units = context.units.names
+    return frozenset(
+        row for place in units for unit in units[place] if _is_behind_in(context, place) for row in unit.rows
+    )
+
+
+def _is_behind_in(context: Context, place: int) -> bool:
+    kinds = {last - 1 for units in context.units.types.values() for last in (unit.last for unit in units)}
+    at = place - 1
+    while at >= 0 and (context.at(at) in WORDS["determiners"] or at in kinds or context.at(at) == "of"):
+        if context.at(at) == "of" and at - 1 not in kinds:
+            return False
+        at -= 1
+    if context.at(at) in WORDS["in places"] or context.at(at) == "outside":
+        return True
+    behind = at + (context.at(at) not in ("and", "or"))
+    is_joined = behind == at or (behind < context.end and context.reading.words[behind].after_comma)
+    firsts = [first for first, units in context.units.names.items() for unit in units if unit.last == behind]
+    return is_joined and any(first < place and _is_behind_in(context, first) for first in firsts)
+
+
+@part
+def inside_it(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Parse[NodeSet] | None:
+    """Read nothing: the places of a type that are part of others of it."""
+    types = context.relations.types_of(nodes) & context.relations.types_of(one)
+    kinds = tuple(sorted({kind for own in types for kind in context.nesting.places.get(own, ())}))
+    if not kinds or not (nodes.types or nodes.named):
+        return None
+    return Parse(place, (nodes if nodes.named else replace(nodes, types=types)).that(Joined(kinds, one)), 0.2)
+
+
+@part
+def around_it(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> Parse[NodeSet] | None:
+    """Read nothing: the places that a named one is part of."""
+    whole = context.nesting.whole_of(nodes.types, one)
+    return None if whole is None or not nodes.types else Parse(place, nodes.that(*whole.conditions), 0.1)
+
+
+@part
+def all_inside(context: Context, place: int, one: NodeSet) -> Parse[NodeSet] | None:
+    """Read nothing: whatever is in named places, or in what is in them."""
+    types = context.relations.types_of(one)
+    kinds = context.nesting.inward(types)
+    own = tuple(sorted({kind for kind in kinds for of in types if kind in context.nesting.places.get(of, ())}))
+    others = tuple(kind for kind in kinds if kind not in own)
+    if len({kind & 1 for kind in kinds}) == 1:  # a line says one direction
+        return Parse(place, NodeSet(conditions=(Joined(kinds, one, is_far=True),)), 0.0)
+    if not own or len({kind & 1 for kind in others}) != 1:
+        return None
+    inner = Joined(own, one, is_far=True)
+    within = NodeSet(types, (Either(((Among(one.named),), (inner,))),))
+    return Parse(place, NodeSet(conditions=(Either(((inner,), (Joined(others, within, is_far=True),))),)), 0.0)

@@ -15,14 +15,13 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
-from orienteer.reading.assembly import EXAMPLE as ASSEMBLED, assembled
 from orienteer.reading.clauses import all_said, noun_phrases, one_said
-from orienteer.reading.edges import facts_of_edges
+from orienteer.reading.edges import facts_of_edges, rows_within
 from orienteer.reading.lexicon import LIGHT_FIT, Lexicon, NameUnit, TimedEdges, Units, ValueUnit
 from orienteer.reading.line import QueryWording
 from orienteer.reading.linker import AnchorConfig, LinkedPhrase, PhraseLinker
-from orienteer.reading.nesting import Nesting, rows_within
 from orienteer.reading.nouns import people_of
+from orienteer.reading.properties import said_within
 from orienteer.reading.query import (
     Among,
     Between,
@@ -41,10 +40,9 @@ from orienteer.reading.query import (
     tells_of_other_edges,
     without,
 )
-from orienteer.reading.questions import read_queries
-from orienteer.reading.relations import SAME_WORD, SchemaRelations
+from orienteer.reading.questions import EXAMPLE as ASSEMBLED, assembled, read_queries
+from orienteer.reading.relations import SAME_WORD, Nesting, SchemaRelations
 from orienteer.reading.rules import Context, Parse
-from orienteer.reading.texts import said_within
 from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords, SchemaWords
 from orienteer.records import Reading, Refusal, Sense
 from orienteer.text import english

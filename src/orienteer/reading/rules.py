@@ -36,8 +36,7 @@ from orienteer.reading.vocabulary import ENGLISH, WORDS, Language, QuestionWords
 # The words of one question with what they may be, as the rules of the grammar look at them.
 
 if TYPE_CHECKING:
-    from orienteer.reading.nesting import Nesting
-    from orienteer.reading.relations import SchemaRelations
+    from orienteer.reading.relations import Nesting, SchemaRelations
 
 Value = TypeVar("Value")
 _MOST = 6  # parses with one end that are followed
