@@ -123,7 +123,9 @@ def _is_right(result: Result, gold: Gold) -> bool:
         except ValueError:
             return False
     if isinstance(gold, YesNo):
-        return kind == "boolean" and result.answer == ("yes" if gold.is_true else "no")
+        told = (result.answer or "").split("; ")  # of namesakes each answer is said, and the gold is that of any
+        answers = {part.partition(" by the ")[0] for part in told}
+        return ("yes" if "yes" in answers else "no" if answers == {"no"} else "") == ("yes" if gold.is_true else "no")
     if isinstance(gold, Values):
         texts = {text.casefold() for text in gold.texts}
         return result.answer is not None and set(result.answer.casefold().split(", ")) <= texts | set(

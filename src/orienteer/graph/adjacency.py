@@ -97,6 +97,14 @@ class Adjacency:
             keep = walked if keep is None else keep & walked
         return entries if keep is None else entries.where(keep)
 
+    def of_kind(self, kind: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the owners and the neighbours of all entries of one kind, without loops: two arrays (entries,)."""
+        at = np.flatnonzero(self.kind[:] == kind)
+        counts = np.diff(np.searchsorted(at, self.indptr[:]))
+        owner, neighbor = np.repeat(np.arange(len(counts)), counts), self.neighbor[at]
+        keep = owner != neighbor
+        return owner[keep], neighbor[keep]
+
     def other_ends(self, rows: Rows) -> NDArray[np.int32]:
         """Return the other ends of all edges of these rows: (edge ends,), row by row, with repeats and loops."""
         if len(rows) == 1:

@@ -304,12 +304,9 @@ class SchemaRelations:
 
         A node's edges stand together: where it has two neighbours, two of them stand side by side.
         """
-        arrays = self._lexicon.graph.arrays
-        mask = np.zeros(2 * len(arrays.types.edges), np.bool_)
-        mask[kind] = True
-        entries = arrays.adjacency.entries(np.arange(len(arrays), dtype=np.int32), mask)
-        is_same = entries.owner[1:] == entries.owner[:-1]
-        return is_same, is_same & (entries.neighbor[1:] == entries.neighbor[:-1])
+        owner, neighbor = self._lexicon.graph.arrays.adjacency.of_kind(kind)
+        is_same = owner[1:] == owner[:-1]
+        return is_same, is_same & (neighbor[1:] == neighbor[:-1])
 
     def are_rows(self, kinds: tuple[int, ...], noun: str) -> bool:
         """Return whether a noun counts edges, of which several join two nodes: goals are, and members are people."""

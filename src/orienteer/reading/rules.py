@@ -393,6 +393,8 @@ def _taking(function: Callable[..., Any], given: Iterable[str] = ()) -> Callable
 
     if names == ["context", "place"]:
         return lambda context, place, found: function(context, place)
+    if names == ["context", "place", "nodes"]:  # what is said of nodes is tried for every word
+        return lambda context, place, found: function(context, place, found["nodes"].value)
 
     def call(context: Context, place: int, found: Found) -> Any:  # Any: the values of a grammar
         state = {"context": context, "place": place, "found": found}
