@@ -207,9 +207,17 @@ class Unanswered:
         used = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["used", "to"]), None)
         if used is not None and words[used - 2] not in WORDS["be"] and self._people and types <= self._people:
             yield used - 1  # who used to do something does so no longer
+        runs = next((at for at, word in enumerate(words) if word in WORDS["runs"]), None)
+        if runs is not None and self._people and types <= self._people and not self._is_said(query, runs):
+            yield runs  # who runs a thing does more than be there
         if words[0] in WORDS["all"] and self._is_claim():
             yield 0
         yield from self._owners(types)
+
+    def _is_said(self, query: ExactQuery, place: int) -> bool:
+        """Return whether a word names edges of a query."""
+        edges, units = {kind >> 1 for kind in edges_of(query)}, self._context.units.edges.get(place, ())
+        return any(unit.fit > LIGHT_FIT and edges & set(unit.edges) for unit in units)
 
     def _tells_where(self, query: ExactQuery, types: frozenset[int]) -> bool:
         """Return whether nodes are where something is: places, and neither people nor what is there."""

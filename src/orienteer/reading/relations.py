@@ -697,7 +697,12 @@ class Nesting:
     def __init__(self, lexicon: Lexicon, relations: SchemaRelations) -> None:
         self._graph, self._relations, self._hops = lexicon.graph, relations, lexicon.vocabulary.hops
         self._lying = frozenset(_called(lexicon, "lies in", 0))
-        places = lexicon.places
+        labels = lexicon.vocabulary.node_labels
+        places = [
+            kind
+            for kind in lexicon.places
+            if not any(label.words[-1] in WORDS["places of bodies"] for label in labels[kind])
+        ]
         between = {  # districts that lead by `city` to a city are in it
             hop.kind
             for source in places
@@ -708,7 +713,7 @@ class Nesting:
         self._containing = self._lying.union(
             between, _called(lexicon, "part of whole", 0), _called(lexicon, "has as part", 1)
         )
-        self.places = {kind: kinds for kind in lexicon.places if (kinds := self._own(kind, self._containing))}
+        self.places = {kind: kinds for kind in places if (kinds := self._own(kind, self._containing))}
         """By type of places within others of it, the kinds of edges that lead to those."""
         others = {kind: self._own(kind, self._lying) for kind in range(len(self._hops)) if kind not in self.places}
         self.places |= {kind: kinds for kind, kinds in others.items() if kinds}
