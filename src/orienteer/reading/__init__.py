@@ -11,12 +11,13 @@ __getattr__, __dir__, __all__ = face(
         "query": "Executor as QueryExecutor",
         "line": "parse as parse_reading_line",
         "linker": "AnchorConfig, PhraseLinker",
+        "quantities": "converted as converted_quantity, quantity as quantity_at, Written as WrittenWord",
         "questions": "read_queries",
         "reader": "RulesReader",
         "rules": "ALL as all_rules, unknown_words",
         "vocabulary": (
-            "abbreviates as abbreviates_type, alike as stem_likeness, converted as converted_quantity, english_words, "
-            "quantity as quantity_at, read as words_of_question, SchemaWords, split_label, Written as WrittenWord"
+            "abbreviates as abbreviates_type, alike as stem_likeness, english_words, read as words_of_question, "
+            "SchemaWords, split_label"
         ),
     },
 )

@@ -19,7 +19,7 @@ from orienteer.query import plan
 from orienteer.query.budget import Budget
 from orienteer.query.proof import Leg, WalkedStep, Witness
 from orienteer.query.store import Store
-from orienteer.reading.line import QueryWording, parse
+from orienteer.reading.line import parse
 from orienteer.reading.query import (
     Among,
     Between,
@@ -34,6 +34,7 @@ from orienteer.reading.query import (
 )
 from orienteer.reading.relations import is_of_kinds
 from orienteer.reading.vocabulary import SchemaWords
+from orienteer.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, WalkedEdge
 from orienteer.text.sentences import one_line
 

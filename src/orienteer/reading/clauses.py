@@ -8,228 +8,31 @@ from typing import NamedTuple
 
 from orienteer.reading.comparisons import properties_of
 from orienteer.reading.edges import contrary, denied, edge_said, joined, value_said
-from orienteer.reading.lexicon import EdgeUnit, PropertyFacts, name_words
+from orienteer.reading.membership import EXCEPTIONS, MEMBERS
+from orienteer.reading.neighbours import LINKED, LINKS
 from orienteer.reading.nouns import (
-    Object as Object,
-    Objects,
     heads_at,
     kin_at,
     kin_of,
     names_at,
     noun_had,
     noun_of_owner,
-    objects_at,
     owned_by,
     relational_nouns,
-    sharing_owners,
 )
-from orienteer.reading.possession import (
-    HAVING,
-    LIKENESSES,
-    WHOSE,
-    things_had,
-)
-from orienteer.reading.properties import TRAITS, NamedProperty, property_said, text_said
+from orienteer.reading.objects import Object as Object, Objects, objects_at, sharing_owners
+from orienteer.reading.possession import HAVING, LIKENESSES, WHOSE, things_had
+from orienteer.reading.properties import TRAITS, NamedProperty, property_said
+from orienteer.reading.property_words import name_words
 from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
-from orienteer.reading.verbs import (
-    LINKED,
-    LINKS,
-    PLACES,
-    VERBS,
-    Verbs,
-    fitting,
-    is_particle,
-    verb_joined,
-    verbs_at,
-)
+from orienteer.reading.texts import text_said
+from orienteer.reading.units import EdgeUnit, PropertyFacts
+from orienteer.reading.verbs import PLACES, VERBS, Verbs, fitting, is_particle, verb_joined, verbs_at
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.english import IRREGULAR
 from orienteer.text.tokenizer import singulars
-
-# =========================================================================================================== membership
-# What nodes are and are not: `is a brewery`, `among those that treat X`, `other than X`, `but not Y`.
-
-_MOST_CLASSES = 3
-_PER_WORD = 0.03  # the longer name is the likelier
-
-
-# ------------------------------------------------------------------------------------------------------ those of
-@part
-def classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
-    before = place - 1 - (context.at(place - 1) in WORDS["beside being"])
-    if not nodes.types or nodes.named or context.at(before) not in WORDS["be"]:
-        return
-    begin = context.starts(place, "neither", "either", "both", "a", "an") or place
-    is_denied = context.at(place) == "neither"
-    rows: list[Parse[tuple[Condition, ...]]] = [Parse(begin, (), 0.0)]
-    for _ in range(_MOST_CLASSES):
-        rows = [
-            Parse(one.last, (*row.value, *one.value), row.cost + one.cost)
-            for row in rows
-            for one in _class(
-                context, row.last if not row.value else context.end_of(row.last, "joints of classes"), nodes
-            )
-        ]
-        for row in rows:
-            words = set(context.words[place : row.last])
-            conditions = contrary(row.value[:1]) + contrary(row.value[1:]) if is_denied else row.value
-            if len(row.value) > 1 and "or" in words and not is_denied:
-                conditions = (Either(tuple((condition,) for condition in row.value)),)
-            yield Parse(row.last, nodes.that(*conditions), row.cost + 0.1)
-
-
-def _class(context: Context, place: int | None, nodes: NodeSet) -> Iterator[Parse[tuple[Condition, ...]]]:
-    """Yield what one noun for a class says of nodes of a kind: `dramas`, `a comedy`, `war`."""
-    if place is None:
-        return
-    own = context.relations.types_of(nodes)
-    for head in heads_at(context, place):
-        types, conditions, best = head.value.types, head.value.conditions, head.value.best
-        if types and types <= own and conditions and not head.value.named and best is None:
-            yield Parse(head.last, conditions, head.cost)
-    for named in names_at(context, place):
-        if not context.relations.types_of(named.value) & nodes.types:
-            for relation in context.relations.unnamed(nodes, "", named.value):
-                yield Parse(named.last, (Joined(relation.kinds, relation.target),), named.cost + relation.cost)
-
-
-@part
-def called(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
-    """Read X of `[are] called X`, `who go by the name of X`."""
-    for unit in context.units.names.get(place, ()) if not nodes.named else ():
-        types = context.relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
-        if types & context.relations.types_of(nodes):
-            named = Either(((Among(unit.rows),),))
-            yield Parse(unit.last, nodes.that(named), unit.cost - _PER_WORD * (unit.last - found["0"].last))
-
-
-@part
-def among_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read X of `[one of] those that X`."""
-    for described in context.nodes(place):
-        types = context.relations.types_of(nodes) & context.relations.types_of(described.value)
-        conditions = described.value.conditions
-        if any(isinstance(condition, Among) and not condition.negated for condition in conditions):
-            continue  # "part of a car" is a part of it
-        if types and conditions and described.value.best is None:
-            narrowed = replace(nodes, types=nodes.types if nodes.named else types)
-            yield Parse(described.last, narrowed.that(*conditions), described.cost)
-
-
-@part
-def kind_of_them(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind is not known."""
-    is_unknown = not nodes.named and not nodes.types
-    if not is_unknown and not (nodes.named and context.at(place) in WORDS["determiners"]):
-        return
-    for head in context.nodes(place):
-        types, conditions, best = head.value.types, head.value.conditions, head.value.best
-        if not types or head.value.named or best is not None:
-            continue
-        if is_unknown or context.relations.types_of(nodes) & types:
-            yield Parse(head.last, replace(nodes, types=types).that(*conditions), head.cost + 0.05)
-
-
-MEMBERS = rules(
-    "members",
-    Rule("one of those that X brews", "'any of' among_those"),
-    Rule("members who are called X", "0 'called' called"),
-    Rule("films that are neither dramas nor comedies", "classes"),
-    Rule("is X a brewery in Y", "kind_of_them"),
-)
-
-
-# ---------------------------------------------------------------------------------------------------- exceptions
-@part
-def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, found: Found) -> Iterator[Parse[NodeSet]]:
-    """Read nothing: the nodes without named ones, or without those that the relation said last leads to."""
-    if all(member.nodes.named for member in objects.members):
-        first, begin = found["0"].last, found["'except'"].last
-        are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
-        if not are_those:  # "except X" leaves out X itself, where it can
-            yield from _but_these(context, place, objects, nodes)
-        far = 0.0 if are_those or context.at(first) == "but" else 0.1
-        for others in _not_joined(context, place, objects, nodes):
-            yield others._replace(cost=others.cost + far)
-
-
-@part
-def but_class(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `the dramas` of `films except the dramas`."""
-    for one in _class(context, place, nodes):
-        joined = [condition for condition in one.value if isinstance(condition, Joined)]
-        if all(context.relations.is_single(condition.kinds) for condition in joined) or _is_plural(
-            context, one.last - 1
-        ):
-            yield Parse(one.last, nodes.that(*contrary(one.value)), one.cost + 0.1)
-
-
-@part
-def but_one_of_each(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet] | None:
-    """Read nothing: `except cancelled`, where each thing has one status, and no more."""
-    conditions = []
-    for member in objects.members:
-        relation = next(context.relations.unnamed(nodes, "", member.nodes), None)
-        if relation is None or not context.relations.is_single(relation.kinds):
-            return None
-        conditions.append(Joined(relation.kinds, relation.target, negated=True))
-    return Parse(place, nodes.that(*conditions), 0.2)
-
-
-def _is_plural(context: Context, place: int) -> bool:
-    """Return whether a word is the plural of a name: `dramas` of the genre "Drama"."""
-    names = context.units.names.get(place, ())
-    arrays = context.lexicon.graph.arrays
-    word = context.at(place)
-    own = [arrays.names[row].casefold() for unit in names for row in unit.rows]
-    return word.endswith("s") and bool(own) and not any(name.endswith(word) for name in own)
-
-
-@part
-def but_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `[except] those that treat Y`."""
-    those = context.skip(place, WORDS["other members"])
-    units = context.units
-    if nodes.conditions and units.names.get(those) and not units.edges.get(those):
-        return  # "drugs for migraine but not X": nothing says that X is joined by other edges
-    for modified in context.modifiers(those, replace(nodes, conditions=())):
-        conditions = modified.value.conditions
-        if conditions and modified.value.best is None:
-            last = context.skip(modified.last, ("ones",))
-            yield Parse(last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
-
-
-def _but_these(context: Context, last: int, objects: Objects, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[languages] other than X and Y`."""
-    rows = tuple(row for member in objects.members for row in member.nodes.named)
-    types = context.relations.types_of(nodes)
-    if all(context.relations.types_of(member.nodes) & types for member in objects.members):
-        yield Parse(last, nodes.that(Among(rows, negated=True)), 0.05)
-
-
-def _not_joined(context: Context, end: int, objects: Objects, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
-    last = nodes.conditions[-1] if nodes.conditions else None
-    if not isinstance(last, Joined) or last.comparison is not None:
-        return
-    targets = context.relations.types_of(last.target)
-    members = [member.nodes for member in objects.members]
-    if all(context.relations.types_of(member) & targets for member in members):
-        conditions = (Joined(last.kinds, member, negated=not last.negated) for member in members)
-        yield Parse(end, nodes.that(*conditions), 0.0)
-
-
-EXCEPTIONS = rules(
-    "exceptions",
-    Rule("drugs for X but not Y", "0 'except' objects but_named"),
-    Rule("films except the dramas", "'except' but_class"),
-    Rule("screenings except cancelled", "'except' objects but_one_of_each"),
-    Rule("drugs except those that treat X", "'except' but_those"),
-)
-
 
 # ============================================================================================================= subjects
 # Clauses with a subject of their own: `[does] X treat`, `that X and Y brew`, `do the most packages depend on`.

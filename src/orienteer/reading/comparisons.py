@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from orienteer.reading.lexicon import PropertyFacts
+from orienteer.reading.quantities import Quantity, converted
 from orienteer.reading.query import Among, Best, Comparison, Condition, Joined, Measure, NodeSet, Valued
 from orienteer.reading.rules import Context, Parse, part
-from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective, Quantity, converted
+from orienteer.reading.units import PropertyFacts
+from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective
 from orienteer.text.units import UNITS
 
 # =========================================================================================================== adjectives

@@ -23,12 +23,13 @@ from orienteer.reading.comparisons import (
     valued_as,
 )
 from orienteer.reading.edges import all_joined, as_rows, complain_of_many, contrary, denied, joined
-from orienteer.reading.lexicon import LIGHT_FIT, EdgeUnit
-from orienteer.reading.nouns import Objects, heads_at, noun_had, objects_at
+from orienteer.reading.nouns import heads_at, noun_had
+from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.properties import FORMS, properties_named, property_said
 from orienteer.reading.query import Among, Best, Comparison, Condition, Extent, Filled, Joined, NodeSet, Told, Valued
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.units import LIGHT_FIT, EdgeUnit
 from orienteer.reading.verbs import Action, Verbs, measures_at, most_had, verb_joined
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 

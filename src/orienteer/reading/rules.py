@@ -28,15 +28,17 @@ from inspect import signature
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
-from orienteer.reading.lexicon import Lexicon, Units
+from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.query import ExactQuery, Form, NodeSet
+from orienteer.reading.units import Units
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Language, QuestionWords, english_words
 
 # ============================================================================================================== context
 # The words of one question with what they may be, as the rules of the grammar look at them.
 
 if TYPE_CHECKING:
-    from orienteer.reading.relations import Nesting, SchemaRelations
+    from orienteer.reading.nesting import Nesting
+    from orienteer.reading.relations import SchemaRelations
 
 Value = TypeVar("Value")
 _MOST = 6  # parses with one end that are followed

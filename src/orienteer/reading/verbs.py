@@ -23,12 +23,13 @@ from orienteer.reading.edges import (
     most,
     rows_done,
 )
-from orienteer.reading.lexicon import LIGHT_FIT, SYNONYM, EdgeUnit, KindVerb, ValueUnit
-from orienteer.reading.nouns import Objects, heads_at, names_at, noun_had, objects_at, people_of
+from orienteer.reading.nouns import heads_at, names_at, noun_had
+from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.properties import any_value, dated_property, kind_behind, properties_named, values_at
-from orienteer.reading.query import Best, Between, Comparison, Condition, Extent, Joined, Measure, NodeSet
+from orienteer.reading.query import Best, Comparison, Condition, Extent, Joined, Measure, NodeSet
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Parse, Rule, part, rules
+from orienteer.reading.units import LIGHT_FIT, SYNONYM, EdgeUnit, KindVerb, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 # ============================================================================================================= rankings
@@ -680,109 +681,3 @@ def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
             for relation in context.relations.unnamed(nodes, "", named.value):
                 if not relation.target.is_between:  # nor is it one of whatever stands between them
                     yield joined(relation, named.last, named.cost + 0.1, is_denied=is_denied)
-
-
-# =========================================================================================================== neighbours
-# What is joined by whatever edge: `neighbours of X`, `the most connected club`, `through whom are X and Y linked`.
-
-
-@part
-def linked(context: Context, place: int) -> Iterator[Parse[None]]:
-    """Read `linked to`, `connected with`, where nothing of the graph is called so."""
-    for last in context.ends_of(place, "linked to") if no_own(context, place) else ():
-        yield Parse(last, None, 0.1)
-
-
-@part
-def no_own(context: Context, place: int) -> bool:
-    """Read nothing where a word calls no edge, kind or property of the graph."""
-    units = context.units
-    is_edge = any(unit.fit > LIGHT_FIT for unit in units.edges.get(place, ()))
-    return not (is_edge or units.types.get(place) or units.properties.get(place))
-
-
-@part
-def linked_with(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Parse[NodeSet]:
-    """Read nothing: the nodes that any edge joins to things."""
-    conditions = [
-        condition(
-            Relation(nodes, context.relations.any_kinds, member.nodes, 0.0),
-            is_denied=member.negated,
-            amount=objects.amount,
-        )
-        for member in objects.members
-    ]
-    together = conditions if len(conditions) == 1 or not objects.any else joined_together(context, objects, conditions)
-    return Parse(place, nodes.that(*together), 0.1)
-
-
-@part
-def most_linked(context: Context, place: int, nodes: NodeSet, most: bool) -> Iterator[Parse[NodeSet]]:
-    """Read nothing or `people`: the nodes that edges join to the most of them, or of all."""
-    heads = [head for head in heads_at(context, place) if head.value.types and not head.value.conditions]
-    for head in heads or [Parse(place, NodeSet(), 0.0)]:
-        measure = Measure(kinds=context.relations.any_kinds, target=head.value)
-        if nodes.best is None:
-            yield Parse(head.last, replace(nodes, best=Best(measure, most)), head.cost)
-
-
-@part
-def shared_links(context: Context, place: int, objects: Objects) -> Parse[NodeSet] | None:
-    """Read nothing: whatever edges join to each of several named nodes."""
-    members = [member.nodes for member in objects.members if member.nodes.named and not member.negated]
-    if not len(objects.members) == len(members) > 1 or objects.any:
-        return None
-    kinds = context.relations.any_kinds
-    return Parse(place, NodeSet(conditions=tuple(Joined(kinds, nodes) for nodes in members)), 0.2)
-
-
-@part
-def through(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
-    """Read `through whom`, `over what`, `through which clubs`."""
-    for last in context.ends_of(place, "through whom"):
-        yield Parse(last, NodeSet(people_of(context)), 0.0)
-    for last in context.ends_of(place, "through what"):
-        yield Parse(last, NodeSet(), 0.0)
-        yield from (head for head in heads_at(context, last) if head.value.types and not head.value.named)
-
-
-LINKS = rules(
-    "links",
-    Rule("clubs linked to X", "linked objects linked_with"),
-    Rule("clubs linked to the most people", "linked - most ['number of'] most_linked"),
-    Rule("clubs with the most connections", "<having> - most ['number of'] no_own 'links' most_linked"),
-)
-LINKED = Rule("what X is linked to", "0 objects being linked linked_with")
-COMMON = rules(
-    "common links",
-    Rule("what do X and Y have in common", "'what do' objects 'have in common' over shared_links => list shared_links"),
-    Rule("what is common to X and Y", "'what is' 'shared by' objects over shared_links => list shared_links"),
-    Rule(
-        "through whom are X and Y connected",
-        "through -<is> first=named 'and only' second=named 'connected' over between => list between",
-    ),
-    Rule("who connects X and Y", "through=who_connects first=named 'and to' second=named over between => list between"),
-    Rule("the most connected club", "listing - most no_own 'linked' head ranked_by_links over => list ranked_by_links"),
-)
-
-
-@part
-def between(place: int, through: NodeSet, first: NodeSet, second: NodeSet) -> Parse[NodeSet]:
-    """Read nothing: the nodes on the shortest paths between two named ones."""
-    return Parse(place, through.that(Between(first, second)), 0.0)
-
-
-@part
-def who_connects(context: Context, place: int) -> Parse[NodeSet] | None:
-    """Read `who connects`."""
-    last = context.end_of(place, "who connects")
-    return None if last is None else Parse(last, NodeSet(people_of(context)), 0.0)
-
-
-@part
-def ranked_by_links(context: Context, place: int, head: NodeSet, most: bool) -> Parse[NodeSet] | None:
-    """Read nothing: the nodes of a kind with the most neighbours."""
-    if not head.types or head.best is not None:
-        return None
-    best = Best(Measure(kinds=context.relations.any_kinds, target=NodeSet()), most)
-    return Parse(place, replace(head, best=best), 0.0)

@@ -17,8 +17,9 @@ from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, s
 from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meaning, NodeScorer, Scores, with_first
 from orienteer.protocols import Run
 from orienteer.reading.answer import Answerer, Explainer, registered_reader
+from orienteer.reading.answer_type import Understanding, understand
 from orienteer.reading.foreign import EveryLanguage
-from orienteer.reading.linker import AnchorConfig, PhraseLinker, Understanding, understand
+from orienteer.reading.linker import AnchorConfig, PhraseLinker
 from orienteer.reading.reader import RulesReader
 from orienteer.reading.vocabulary import LONGEST, SchemaWords
 from orienteer.records import (

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
-from orienteer.reading.linker import AnchorConfig, LinkedPhrase, Understanding, Wanted
+from orienteer.reading.answer_type import Understanding, Wanted
+from orienteer.reading.linker import AnchorConfig, LinkedPhrase
 from orienteer.reading.vocabulary import Label, QuestionWords, SchemaHop, SchemaWords, alike
 from orienteer.text import english
 

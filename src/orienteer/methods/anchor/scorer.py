@@ -17,7 +17,8 @@ from orienteer.index.bm25 import Mask, Posting
 from orienteer.index.searchers import HybridSearcher
 from orienteer.methods.anchor.reach import Connections, places_of
 from orienteer.protocols import Run
-from orienteer.reading.linker import AnchorConfig, Understanding
+from orienteer.reading.answer_type import Understanding
+from orienteer.reading.linker import AnchorConfig
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.records import Usage
 from orienteer.remembered import cached_method

@@ -1,0 +1,258 @@
+"""Questions to be answered by yes or no: `is X in Y`, `are there X that`, `is X's owner Y`, `are all X stone`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orienteer.reading.clauses import property_valued
+from orienteer.reading.comparisons import adjective
+from orienteer.reading.nouns import names_at
+from orienteer.reading.possession import likeness_of_pair
+from orienteer.reading.query import (
+    Among,
+    ExactQuery,
+    Measure,
+    NodeSet,
+)
+from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
+from orienteer.reading.units import PropertyFacts
+from orienteer.reading.vocabulary import ENGLISH
+
+
+def _test(nodes: NodeSet) -> ExactQuery:
+    return ExactQuery("test", nodes)
+
+
+@part
+def whether(context: Context, place: int) -> int | None:
+    """Read `is it true that`, `is`, `does`."""
+    start = context.end_of(place, "whether")
+    return place + 1 if start is None and context.at(place) in context.language.words["asking"] else start
+
+
+@part
+def denied(context: Context, place: int) -> list[Parse[None]]:
+    """Read nothing, or the `not` of `isn't X in Y`."""
+    is_denied = context.at(place) in context.language.words["not"]
+    return [Parse(at, None, 0.0) for at in range(place, place + 1 + is_denied)]
+
+
+@part
+def of_one(context: Context, place: int) -> bool:
+    """Read nothing where `all`, `every` does not stand."""
+    return context.at(place) not in context.language.words["all"]
+
+
+@part
+def asks(context: Context) -> bool:
+    """Read nothing where the text ends as a question, or with `yes or no`."""
+    text = context.reading.text.rstrip(" .").casefold()
+    return text.endswith(("?", *context.language.phrases["yes or no"]))
+
+
+@part
+def is_any(context: Context, place: int) -> bool:
+    """Read nothing before `any`, which is a part of the nodes."""
+    return context.at(place) in context.language.words["any"]
+
+
+@part
+def is_claim(context: Context, place: int) -> bool:
+    """Read nothing where a question begins and has no word that asks: `X depth over 10 m?`."""
+    return place == 0 and asks(context) and context.language.words["question words"].isdisjoint(context.words)
+
+
+# ------------------------------------------------------------------------------------------------ claims about a thing
+
+
+@part
+def behind_be(context: Context, place: int) -> bool:
+    """Read nothing behind `is`, `were`."""
+    return context.at(place - 1) in context.language.words["be"]
+
+
+@part
+def behind_is(context: Context, place: int) -> bool:
+    """Read nothing behind `is`, `was`."""
+    return context.at(place - 1) in ("is", "was")
+
+
+@part
+def behind_that(context: Context, place: int) -> bool:
+    """Read nothing behind `whether`, `that`."""
+    return context.at(place - 1) in context.language.words["that"]
+
+
+@part
+def is_so(context: Context, place: int, facts: PropertyFacts, name: NodeSet) -> Iterator[Parse[NodeSet]]:
+    """Read `over 60,000 euros`: what is said of the property of a name."""
+    if facts.types & context.relations.types_of(name):
+        yield from property_valued(context, facts, place, name)
+
+
+@part
+def is_single(context: Context, place: int) -> bool:
+    """Read nothing where one thing is described: behind `is`, behind `the` of a singular, or `X's designer`."""
+    at, words = context.at(place), context.language.words
+    if at in words["all"]:
+        return False
+    if at in words["some"] or context.at(place - 1) in words["of one"]:
+        return True
+    if at in words["the"] and not _is_plural(context.at(place + 1)):
+        return True
+    owned = (context.possessive(named.last) for named in names_at(context, place))
+    return any(place is not None and not _is_plural(context.at(place)) for place in owned)
+
+
+def _is_plural(word: str) -> bool:
+    return word == "people" or (word.endswith("s") and not word.endswith("ss"))
+
+
+def _identical(context: Context, first: NodeSet, second: NodeSet) -> ExactQuery | None:
+    """Return whether a named node is the described one."""
+    named, other = (first, second) if first.named else (second, first)
+    types, node_types = context.relations.types_of(other), context.lexicon.graph.arrays.node_types
+    rows = tuple(row for row in named.named if int(node_types[row]) in types)
+    is_described = not other.named and bool(other.conditions) and not other.best
+    return _test(other.that(Among(rows))) if rows and is_described else None
+
+
+def _exists(context: Context, nodes: NodeSet, found: Found) -> ExactQuery | None:
+    """Return whether there is something so described; of "the designer of X" alone nothing is claimed."""
+    is_some = context.at(found["0"].last) in context.language.words["some"]
+    is_told = len(nodes.conditions) > (0 if is_some else 1) and not nodes.named and not nodes.best
+    return _test(nodes) if is_told else None
+
+
+@part
+def greater(context: Context, place: int, facts: PropertyFacts) -> Parse[bool] | None:
+    """Read `bigger than`, `over`, `below`: that a property is more than another's, or less."""
+    meant = next(iter(adjective(context, place)), None)
+    is_more = ENGLISH.more.get(context.at(place), None if meant is None else meant.value[0].ascending == meant.value[1])
+    than = context.end_of(place + 1 if meant is None else meant.last, "than")
+    if is_more is None or than is None or not facts.is_measured:
+        return None
+    return Parse(context.end_of(than, "that of") or than, is_more, 0.0)
+
+
+def _of_property(facts: PropertyFacts, one: NodeSet, other: NodeSet, greater: bool) -> ExactQuery:
+    return ExactQuery("compare", one, Measure(property=facts.name), other, greater)
+
+
+rules(
+    "claims",
+    Rule("[is] the height of X greater than that of Y", "- facts 'of or for' one greater other=one", _of_property),
+    Rule("[is] X's owner Y", "behind_be first=nodes second=nodes ~bare", _identical),
+    Rule("[whether] X's owner is Y", "behind_that first=nodes 'be' second=nodes ~bare", _identical),
+    Rule(
+        "[is] X a lighthouse",
+        "behind_is named 'a' kind over ~bare",
+        lambda named, kind: _test(NodeSet(kind, named.conditions)) if kind else None,
+    ),
+    Rule("[is] the salary of X over 60,000", "- facts 'of or for' name is_so => test is_so"),
+    Rule("[is] X's hull steel", "name possessive facts is_so => test is_so"),
+    Rule("[did] the designer of X receive Y", "0 is_single nodes ~bare", _exists),
+)
+
+
+# -------------------------------------------------------------------------------------------------- claims about all
+
+
+@part
+def all_of(context: Context, place: int) -> int | None:
+    """Read `all of the`, `every`."""
+    last = context.end_of(place, "all of the")
+    return place + 1 if last is None and context.at(place) in context.language.words["all"] else last
+
+
+def _every(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
+    """Return whether all nodes of a set meet what is said last."""
+    before = len(some.conditions)
+    if some.best or claimed.best or claimed.conditions[:before] != some.conditions or len(claimed.conditions) == before:
+        return None
+    base = replace(some, types=some.types or claimed.types)
+    return ExactQuery("every", base, other=replace(claimed, types=base.types))
+
+
+@part
+def who_are(context: Context, place: int) -> int:
+    """Read `that are`, `are`, or nothing, between nodes and what is claimed of them."""
+    return context.skip(context.skip(place, context.language.words["relative"]), context.language.words["asking"])
+
+
+def _share(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
+    query = _every(some, claimed)
+    return None if query is None else replace(query, form="share")
+
+
+def _majority(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
+    query = _every(some, claimed)
+    return None if query is None else replace(query, form="majority")
+
+
+rules(
+    "totality",
+    Rule("what share of the halls in X is of stone", "'share of' some who_are claimed=said(some) ~certain", _share),
+    Rule("are most halls in X of stone", "<asking> 'most of the' some claimed=said(some) ~certain", _majority),
+    Rule(
+        "whether most halls in X are of stone",
+        "'whether' 'most of the' some who_are claimed=said(some) ~certain",
+        _majority,
+    ),
+    Rule(
+        "most halls in X are of stone?",
+        "is_question 'most of the' some <asking> claimed=said(some) ~certain",
+        _majority,
+    ),
+    Rule("is every hall in X of stone", "<asking> all_of some claimed=said(some) ~certain", _every),
+    Rule(
+        "whether every hall in X is of stone",
+        "'whether every' all_of some be=0|<asking> claimed=said(some) ~certain",
+        _every,
+    ),
+    Rule("all X halls are stone?", "is_question all_of some -<asking> claimed=said(some) ~certain", _every),
+    Rule("the halls of X, are they all stone?", "is_question some 'are they all' claimed=said(some) ~certain", _every),
+)
+
+
+# ------------------------------------------------------------------------------------------------------------- checks
+
+
+@part
+def alike(context: Context, place: int, found: Found) -> Iterator[Parse[NodeSet]]:
+    """Read `share a brewery`, `in the same country`, of two names."""
+    return likeness_of_pair(context, place, found["named"], found["name"])
+
+
+@part
+def of_either(place: int, first: NodeSet, second: NodeSet) -> Parse[NodeSet]:
+    """Read nothing: the nodes of two names."""
+    return Parse(place, NodeSet(conditions=(Among(tuple(sorted({*first.named, *second.named}))),)), 0.0)
+
+
+def _told(claimed: NodeSet) -> ExactQuery | None:
+    """Return whether something is so; None where nothing is said but the name."""
+    return _test(claimed) if len(claimed.conditions) > 1 or claimed.types else None
+
+
+rules(
+    "checks",
+    Rule("any beers by X?", "asks is_any nodes => test nodes ~sure"),
+    Rule("X weighs more than Y?", "is_claim nodes=name more_than => more_than"),
+    Rule(
+        "X depth over 10 m?",
+        "is_claim name said(name) ~bare",
+        lambda said: _test(said) if len(said.conditions) > 1 else None,
+    ),
+    Rule("are there beers that X brews", "whether 'there any' nodes => test nodes"),
+    Rule("do X and Y share a brewery", "whether -<both> named 'and only' name alike => test alike"),
+    Rule(
+        "is either X or Y in Z",
+        "whether 'either' first=named 'or only' second=named of_either claimed=described(of_either)",
+        _told,
+    ),
+    Rule("is X in Y", "whether denied of_one one claimed=described(one)", _told),
+    Rule("is X taller than Y", "whether denied of_one nodes=one more_than => more_than"),
+    Rule("is X's owner Y", "whether denied of_one claims => claims"),
+)

@@ -1,0 +1,433 @@
+"""Why a question was not read, and the nearest questions that may be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from orienteer.reading.query import (
+    Between,
+    Either,
+    ExactQuery,
+    Joined,
+    Measure,
+    NodeSet,
+    Valued,
+    edges_of,
+    is_of_anything,
+    sets_within,
+    tells_of_other_edges,
+)
+from orienteer.reading.relations import SAME_WORD, SchemaRelations
+from orienteer.reading.rules import Context
+from orienteer.reading.units import LIGHT_FIT, TimedEdges
+from orienteer.reading.vocabulary import ENGLISH, WORDS
+from orienteer.records import Refusal
+from orienteer.text import english
+
+_NEAR = 3  # names that are offered for one that is not there
+_MOST_AROUND = 2  # kinds
+_SURE = 0.2  # cost of a word that is surely what it is taken for
+
+
+def unsupported(why: str) -> Refusal:
+    """Return the refusal of a question whose words are known, but which asks for something that is not answered."""
+    return Refusal(kind="not_here" if why.startswith("nothing here") else "unsupported", text=why)
+
+
+def not_understood(*words: str) -> Refusal:
+    """Return the refusal of a question with words that the graph does not have."""
+    return Refusal(kind="not_understood", words=words, text=f"not understood: {_quoted(words)}")
+
+
+def refusal_of(context: Context) -> Refusal:
+    """Return why no rule reads a question: unknown names, unknown words, or known words that say nothing together."""
+    names, words = _left(context)
+    names = (*(context.reading.surface(*span) for span in context.units.unknown_ids), *names)
+    complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
+    if names:
+        arrays = context.lexicon.graph.arrays
+        near = tuple(dict.fromkeys(near for name in names for near in arrays.near_names(name, most=_NEAR)))
+        text = f"not in this graph: {_quoted(names)}" + (f" (near: {', '.join(near)})" if near else "")
+        return Refusal(kind="unknown_name", words=(*names, *words), near=near, text=text)
+    if complaint is not None:
+        left = tuple(word for word in words if word.casefold() not in ENGLISH.most)
+        refusal = unsupported(complaint + (f"; not understood: {_quoted(left)}" if left else ""))
+        return refusal.model_copy(update={"words": words})
+    if words:
+        return not_understood(*words)
+    return Refusal(kind="not_understood", text="each word is known, and not what they say together")
+
+
+def nearest_questions(context: Context) -> Iterator[str]:
+    """Yield questions of the words that were understood, the nearest first; not each of them can be read."""
+    units, last = context.units, context.reached
+    left = {place for place in range(context.end) if _says_something(context, place) and place not in units.covered()}
+    # "Taylor" alone is not who "Taylor Swift" is.
+    names = [(first, end) for first, end in _spans(context, units.names) if not {first - 1, end} & left]
+    values = _spans(context, units.values, names)
+    kinds = _spans(context, units.types, names)
+    properties = _spans(context, units.properties, names)
+    if any(1 < end == last < context.end for _, end in (*names, *values, *properties)):
+        yield context.reading.surface(0, last)
+    texts = partial(_texts, context)
+    for name in texts(names):
+        yield from (f"{kind} of {name}" for kind in texts(kinds))
+        yield from (f"{text} of {name}" for text in texts(properties))
+    for place, _ in names:
+        yield from (f"{kind} of {name}" for kind, name in _around(context, place))
+    for value in texts(values):
+        yield from (f"{kind} {word} {value}" for kind in texts(kinds) for word in ("in", "with"))
+    yield from (f"How are {one} and {other} connected?" for one, other in pairwise(texts(names)))
+    yield from (f"How many {kind}?" for kind in texts(kinds))
+
+
+def _around(context: Context, place: int) -> Iterator[tuple[str, str]]:
+    """Yield the kinds that most edges of a named node lead to, each with its name."""
+    arrays, unit = context.lexicon.graph.arrays, max(context.units.names[place], key=lambda unit: unit.last)
+    joined = arrays.node_types[arrays.adjacency.entries(np.array(unit.rows[:1], np.int32)).neighbor]
+    for kind, _ in Counter(joined.tolist()).most_common(_MOST_AROUND):
+        label = context.lexicon.graph.schema.label(arrays.types.nodes[kind])
+        yield label, context.reading.surface(place, unit.last)
+
+
+def _spans(
+    context: Context, units: Mapping[int, Sequence[Any]], before: Iterable[tuple[int, int]] = ()
+) -> list[tuple[int, int]]:
+    """Return from where to where units stand that are surely what they are; those within others `before` are left out.
+
+    Any: all kinds of units have `last` and `cost`.
+    """
+    spans: list[tuple[int, int]] = []
+    for place in sorted(units):
+        last = max((unit.last for unit in units[place] if getattr(unit, "cost", 0.0) < _SURE), default=place)
+        if last > place and not any(place < end and last > start for start, end in (*spans, *before)):
+            spans.append((place, last))
+    return spans
+
+
+def _texts(context: Context, spans: Iterable[tuple[int, int]]) -> list[str]:
+    return list(dict.fromkeys(context.reading.surface(*span) for span in spans))
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(map(repr, words))
+
+
+def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names that no node has, and the other words that say something and are nothing of the graph."""
+    reading, covered = context.reading, context.units.covered()
+    names: list[str] = []
+    words: list[str] = []
+    place = 0
+    while place < context.end:
+        last = place + 1
+        if _says_something(context, place) and place not in covered:
+            while _goes_on(context, place, last):
+                last += 1
+            is_name = reading.is_written_as_name(place) or reading.words[place].is_quoted
+            (names if is_name else words).append(reading.surface(place, last))
+        place = last
+    return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(words))
+
+
+def _says_something(context: Context, place: int) -> bool:
+    word = context.reading.words[place]
+    return (
+        not word.is_stop and word.text not in WORDS["empty"] | WORDS["determiners"] | english.ASKING | english.NO_NAMES
+    )
+
+
+def _goes_on(context: Context, first: int, place: int) -> bool:
+    """Return whether a quoted name that begins at a place goes on with a word: `"Zork Nine"`."""
+    if place >= context.end or not context.reading.words[first].is_quoted:
+        return False
+    between = context.reading.text[context.reading.words[place - 1].end : context.reading.words[place].start]
+    return context.reading.words[place].is_quoted and between.isspace()
+
+
+_ASKED = 3  # words, among which the one that asks is
+
+
+class Unanswered:
+    """Finds the word of one question that asks for something else than the nodes that were read."""
+
+    def __init__(self, context: Context, relations: SchemaRelations, people: frozenset[int]) -> None:
+        """`people` are the node types that `who` asks for."""
+        self._context, self._relations, self._people = context, relations, people
+
+    def word(self, query: ExactQuery) -> str | None:
+        """Return the word as the question spells it; None where the query answers it."""
+        if query.form == "value" and self._asks_for_nodes(query):
+            return self._context.reading.surface(0, 1)
+        if query.form != "list" or not self._context.words:
+            return None
+        place = next(self._places(query), None)
+        return None if place is None else self._context.reading.surface(place, place + 1)
+
+    def _places(self, query: ExactQuery) -> Iterator[int]:
+        words = self._context.words
+        types = self._relations.types_of(query.nodes)
+        if words[0] in WORDS["which"] and not WORDS["be"].isdisjoint(words) and self._ends_turned(query):
+            yield len(words) - 1
+        if "where" in words[:_ASKED] and not self._tells_where(query, types):
+            yield words.index("where")
+        if not WORDS["who"].isdisjoint(words[:_ASKED]) and not self._tells_who(query, types):
+            yield next(place for place, word in enumerate(words) if word in WORDS["who"])
+        if query.nodes.named and words[-1] in WORDS["last of scenes"] | {"at", "from"}:
+            yield len(words) - 1  # "what is X in?"
+        used = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["used", "to"]), None)
+        if used is not None and words[used - 2] not in WORDS["be"] and self._people and types <= self._people:
+            yield used - 1  # who used to do something does so no longer
+        runs = next((at for at, word in enumerate(words) if word in WORDS["runs"]), None)
+        if runs is not None and self._people and types <= self._people and not self._is_said(query, runs):
+            yield runs  # who runs a thing does more than be there
+        if words[0] in WORDS["all"] and self._is_claim():
+            yield 0
+        yield from self._owners(types)
+
+    def _is_said(self, query: ExactQuery, place: int) -> bool:
+        """Return whether a word names edges of a query."""
+        edges, units = {kind >> 1 for kind in edges_of(query)}, self._context.units.edges.get(place, ())
+        return any(unit.fit > LIGHT_FIT and edges & set(unit.edges) for unit in units)
+
+    def _tells_where(self, query: ExactQuery, types: frozenset[int]) -> bool:
+        """Return whether nodes are where something is: places, and neither people nor what is there."""
+        if query.nodes.named:
+            return any(_joined(query))
+        are_people = bool(self._people and types and types <= self._people)
+        are_there = any(self._is_placed(condition) for condition in _joined(query))
+        is_condition = self._context.words[0] != "where"  # "languages where typing is unknown"
+        return not are_people and not are_there and (is_condition or self._are_places(query, types))
+
+    def _tells_who(self, query: ExactQuery, types: frozenset[int]) -> bool:
+        """Return whether nodes are people, or those who do as people do; true where no type is of people."""
+        if not self._people or not types or self._people & types:
+            return True
+        kinds = [kind for condition in _joined(query) for kind in condition.kinds]
+        are_doers = all(map(self._relations.labels.is_doer, kinds))
+        return are_doers and not self._is_scene(query)
+
+    def _asks_for_nodes(self, query: ExactQuery) -> bool:
+        """Return whether a question that gives a property asks for its nodes: `who was born before X died`."""
+        words, types = self._context.words, self._relations.types_of(query.nodes)
+        kinds = self._context.units.types.get(1, ()) if words[:1] and words[0] in WORDS["which"] else ()
+        is_of_kind = any(kind.types & types for kind in kinds)
+        return bool(words) and not query.nodes.named and (words[0] in WORDS["who"] or is_of_kind)
+
+    def _ends_turned(self, query: ExactQuery) -> bool:
+        """Return whether the last word is of edges that lead the other way: `what is C written in`, of what is in C."""
+        last = self._context.words[-1]
+        return any(
+            condition.target.named
+            and not any(kind & 1 for kind in condition.kinds)
+            and any(last in label[1:] for label in self._labels(condition))
+            for condition in _joined(query)
+        )
+
+    def _are_places(self, query: ExactQuery, types: frozenset[int]) -> bool:
+        """Return whether nodes are places by what they are called, or by edges that say where things are."""
+        labels = self._context.lexicon.vocabulary.node_labels
+        called = {word for kind in types for label in labels[kind] for word in label.words}
+        edges = {word for condition in _joined(query) for label in self._labels(condition) for word in label}
+        return not called.isdisjoint(WORDS["places"] | WORDS["organisations"]) or not edges.isdisjoint(
+            WORDS["saying where"]
+        )
+
+    def _is_placed(self, condition: Joined) -> bool:
+        """Return whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
+        labels = self._labels(condition)
+        return all(not kind & 1 for kind in condition.kinds) and any(
+            label[-1] in WORDS["last of places"] for label in labels
+        )
+
+    def _is_claim(self) -> bool:
+        """Return whether something is said of all: `every ship of X is steel?`."""
+        words = self._context.words
+        if (
+            self._context.reading.text.rstrip().endswith("?")
+            and WORDS["which"].isdisjoint(words)
+            and WORDS["who"].isdisjoint(words)
+        ):
+            return True  # "all X halls stone?"
+        claimed = next((place for place, word in enumerate(words) if word in WORDS["be"]), 0)
+        return claimed > 0 and WORDS["linking"].isdisjoint(words[:claimed])
+
+    def _is_scene(self, query: ExactQuery) -> bool:
+        """Return whether edges say in or with what something is done: Linux is `written_in` a language, by nobody."""
+        return any(
+            label[-1] in WORDS["last of scenes"] for condition in _joined(query) for label in self._labels(condition)
+        )
+
+    def _owners(self, types: frozenset[int]) -> Iterator[int]:
+        """Yield the place of `whose` in `whose ship is the fastest?`, and of `which` in `which company's ships`."""
+        context = self._context
+        for place, word in enumerate(context.words[:-1]):
+            for kind in context.units.types.get(place + 1, ()):
+                is_owner = (
+                    word in WORDS["which"] and context.possessive(kind.last) is not None and not kind.types & types
+                )
+                if is_owner or (word == "whose" and place == 0 and kind.types & types):
+                    yield place
+
+    def _labels(self, condition: Joined) -> list[list[str]]:
+        """Return the words of the labels of a condition's edges."""
+        return [label.replace("_", " ").split() for label in self._relations.labels.of(condition.kinds)]
+
+
+def _joined(query: ExactQuery) -> Iterator[Joined]:
+    """Yield the relations that nodes of a query have themselves."""
+    for condition in query.nodes.conditions:
+        if isinstance(condition, Joined):
+            yield condition
+
+
+def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> str | None:
+    """Return the reason why a query may not be what the asker means; None if there is none."""
+    alone, rows = _alone(context, relations, query), _nameless(context, relations, query)
+    if alone:
+        return f"nothing here is linked to {alone}"
+    if rows:
+        return f"the answer would be rows of {rows}, which have no names: ask for {rows}, or for what they join"
+    total = query.measure.property if query.form in ("average", "sum") and query.measure is not None else None
+    facts = context.lexicon.properties.get(total or "")  # none of a property of edges
+    if facts is not None and not facts.is_measured:
+        return f"{total} holds no numbers"
+    if (word := _untold_end(context, query)) is not None:
+        return f"{word!r} says that something ended, and the question asks nothing of when"
+    return next((why for nodes in sets_within(query) if (why := _doubt_of(context, nodes)) is not None), None)
+
+
+def _doubt_of(context: Context, nodes: NodeSet) -> str | None:
+    """Return the reason why a set of a query may not be what the asker means; None if there is none."""
+    if (name := _time_of_another(context, nodes)) is not None:
+        return f"the time may belong to {name} instead: name the property that you mean"
+    if tells_of_other_edges(nodes):
+        return "what is said of the edges may be said of others of their kind: say it in two questions"
+    if _says_a_role_twice(nodes):
+        return "two roles are joined by 'and': say of each whose it is"
+    if _is_of_two_kinds(context, nodes):
+        return "things of two kinds would be listed, each by an edge of its own: name the kind"
+    if _goes_two_ways(context, nodes):
+        return "two names of one kind would be joined in different ways: ask two questions"
+    return None
+
+
+def _alone(context: Context, relations: SchemaRelations, query: ExactQuery) -> str:
+    """Return the name of a node without any edge whose neighbours are asked for, or a path to it; empty for none."""
+    arrays = context.lexicon.graph.arrays
+    ends = [query.nodes, query.other or NodeSet()] if query.form == "path" else []
+    if query.form == "list":
+        ends += [one.target for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
+        ends += [end for one in query.nodes.conditions if isinstance(one, Between) for end in (one.near, one.far)]
+    mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
+    for rows in (np.array(nodes.named, np.int32) for nodes in ends if nodes.named):
+        if not len(arrays.adjacency.entries(rows, None if query.form == "path" else mask).neighbor):
+            return str(arrays.names[int(rows[0])])
+    return ""
+
+
+def _untold_end(context: Context, query: ExactQuery) -> str | None:
+    """Return a verb of leaving where a query tells nothing of an end: who "left X" did not only join it."""
+    told = {part.property for part in parts_of(query) if isinstance(part, Valued | Measure)}
+    for place, units in context.units.edges.items():
+        for unit in units:
+            if isinstance(unit.edges, TimedEdges) and unit.edges.is_end and not unit.edges.dates & told:
+                return context.reading.surface(place, unit.last)
+    return None
+
+
+def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -> str:
+    """Return the kinds of nodes without names that are listed though no word asks for them; empty for others."""
+    arrays, label = context.lexicon.graph.arrays, context.lexicon.graph.schema.label
+    own = query.nodes.types
+    for one in query.nodes.conditions if not own else ():  # "what was shown on 20 May"
+        if isinstance(one, Valued) and one.property in context.lexicon.properties:
+            own |= context.lexicon.properties[one.property].types
+    if query.form == "list" and not own:
+        linked = [one.target.named for one in _joined(query) if one.kinds == relations.any_kinds and not one.negated]
+        mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
+        around = [arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows]
+        both = set(around[0]).intersection(*around[1:]) if around else set[int]()
+        own = frozenset(
+            kind
+            for row in both
+            if arrays.names[row].isdigit() or relations.is_nameless(int(arrays.node_types[row]))
+            for kind in [int(arrays.node_types[row])]
+        )
+        if own:
+            return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
+    said = frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
+    if query.form != "list" or query.nodes.named or not own or own & said or not all(map(relations.is_nameless, own)):
+        return ""
+    return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
+
+
+def _time_of_another(context: Context, nodes: NodeSet) -> str | None:
+    """Return what a time may be of as well: "devices that X serviced in 2024", over services that have dates."""
+    dated = {name for name, facts in context.lexicon.properties.items() if facts.kind in ("date", "year")}
+    named = {unit.property for units in context.units.properties.values() for unit in units}
+    times = [one for one in nodes.conditions if isinstance(one, Valued) and one.property in dated - named]
+    between = [one.target for one in nodes.conditions if isinstance(one, Joined) and one.target.is_between]
+    for target in between if times else ():
+        for name in sorted(dated):
+            if context.lexicon.properties[name].types & target.types:
+                return name
+    return None
+
+
+def _says_a_role_twice(nodes: NodeSet) -> bool:
+    """Return whether one of two alternatives is a role of anything, and of something by the same edges.
+
+    Of "the head and the supervisor of the head of X" that would be the head alone, who is a supervisor, too.
+    """
+    for either in nodes.conditions:
+        for option in either.options if isinstance(either, Either) and not either.negated else ():
+            joined = [one for one in (*option, *nodes.conditions) if isinstance(one, Joined) and not one.negated]
+            of_anything = {one.kinds for one in joined if is_of_anything(one)}
+            if any(one.kinds in of_anything for one in joined if not is_of_anything(one)):
+                return True
+    return False
+
+
+def _is_of_two_kinds(context: Context, nodes: NodeSet) -> bool:
+    """Return whether a word that says no label stands for several edges, each of another kind: "reports of X"."""
+    said = {edge for units in context.units.edges.values() for unit in units if unit.fit > SAME_WORD
+            for edge, fit in unit.edges.items() if fit > SAME_WORD}  # fmt: skip
+    joined = [one for one in nodes.conditions if isinstance(one, Joined)]
+    return len(nodes.types) > 1 and any(len({kind >> 1 for kind in one.kinds} - said) > 1 for one in joined)
+
+
+def _goes_two_ways(context: Context, nodes: NodeSet) -> bool:
+    """Return whether names of one kind are joined over others and at once: "has duties on both X and Y"."""
+    arrays, ends = context.lexicon.graph.arrays, list[tuple[int, int, int]]()
+    for one in nodes.conditions:
+        if isinstance(one, Joined):
+            ends += [(row, int(arrays.node_types[row]), 1) for row in one.target.named]
+            further = (inner for inner in one.target.conditions if isinstance(inner, Joined))
+            ends += [(row, int(arrays.node_types[row]), 2) for inner in further for row in inner.target.named]
+    places = {row: place for place, units in context.units.names.items() for unit in units for row in unit.rows}
+    for row, kind, steps in ends:
+        for other, same, others in ends:
+            first, last = sorted((places.get(row, 0), places.get(other, 0)))
+            verbs = (unit for place in range(first, last) for unit in context.units.edges.get(place, ()))
+            if kind == same and steps < others and not any(unit.fit > SAME_WORD for unit in verbs):
+                return True
+    return False
+
+
+def parts_of(value: object) -> Iterator[object]:
+    """Yield a query and all that it is made of."""
+    yield value
+    if isinstance(value, tuple):
+        for part in value:
+            yield from parts_of(part)
+    elif is_dataclass(value):
+        for name in fields(value):
+            yield from parts_of(getattr(value, name.name))

@@ -1,0 +1,404 @@
+"""A query in words and in Cypher, and the way that leads from a node to what a condition names.
+
+list compound that -treats-> disease "migraine" and not -causes-> (side effect "headache")
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import count
+
+from orienteer.graph.store import Graph
+from orienteer.query.store import Store
+from orienteer.reading.query import (
+    TEXT,
+    Among,
+    Best,
+    Between,
+    Condition,
+    Either,
+    ExactQuery,
+    Filled,
+    Joined,
+    Measure,
+    NodeSet,
+    Told,
+    Valued,
+    is_of_edges,
+    linking_kinds,
+)
+from orienteer.text.sentences import single_spaced
+
+_WORDS = {"list": "", "count": "count ", "test": "whether any "}
+_CLAIMS = {"every": "whether every", "majority": "whether most", "share": "share of"}
+_BARE = re.compile(r"[^\W\d]\w*")
+
+
+class QueryWording:
+    """Writes queries over one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._arrays = graph, graph.arrays
+
+    # ------------------------------------------------------------------------------------------------------ the line
+
+    def line(self, query: ExactQuery) -> str:
+        """Return a query as one line, which `line.parse` reads back."""
+        nodes = self._nodes(query.nodes)
+        if query.group is not None:
+            whole = self.line(replace(query, group=None))
+            group = query.group
+            return f"{whole} per {self._way(group) if group.target is not None else group.property or 'itself'}"
+        if query.first is not None:
+            return f"list {query.first} of {nodes}"
+        if query.form in _WORDS:
+            return f"{_WORDS[query.form]}{nodes}"
+        if query.form == "path":
+            assert query.other is not None
+            return f"path from {nodes} to {self._nodes(query.other)}"
+        if query.form in _CLAIMS:
+            return f"{_CLAIMS[query.form]} {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
+        assert query.measure is not None
+        measure = self.measure(query.measure)
+        if query.form == "compare":
+            assert query.other is not None
+            more = "more" if query.descending else "less"
+            return f"whether {measure} of {nodes} is {more} than of {self._nodes(query.other)}"
+        return f"{'' if query.form == 'value' else query.form + ' '}{measure} of {nodes}"
+
+    def _nodes(self, nodes: NodeSet) -> str:
+        parts = [self._best(nodes.best)] if nodes.best is not None else []
+        named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
+        if nodes.types:
+            parts.append("|".join(self.type_name(number) for number in sorted(nodes.types)))
+        elif named is None:
+            parts.append("anything")
+        if named is not None:
+            parts.append(self._names(named.rows))
+        rest = [self.condition(condition) for condition in nodes.conditions if condition is not named]
+        if rest:
+            parts.append("that " + " and ".join(rest))
+        return " ".join(parts)
+
+    def _best(self, best: Best) -> str:
+        first = f" place {best.skipped + 1}" if best.skipped else f" {best.first}" if best.first > 1 else ""
+        return f"{'most' if best.descending else 'least'}{first} by {self.measure(best.measure)} of"
+
+    def measure(self, measure: Measure) -> str:
+        """Return what is measured."""
+        if measure.target is None:
+            return str(measure.property)
+        if is_of_edges(measure):
+            return f"{measure.property} of {self._way(measure)}"
+        return f"number of {'edges ' if measure.are_edges else ''}{self._way(measure)}"
+
+    def _way(self, edges: Joined | Measure) -> str:
+        """Return edges with what they lead to: `-member_of [since >= 1930]-> club`."""
+        relation, extent = self._relation(edges.kinds), getattr(edges, "extent", "some")
+        end = "->" if relation.endswith("->") else "-"
+        if edges.where:
+            relation = f"{relation.removesuffix(end)} [{' and '.join(map(self.of_edge, edges.where))}]{end}"
+        if isinstance(edges, Joined) and edges.is_far:
+            relation = f"{relation.removesuffix(end)}*{end}"
+        target = self._part(edges.target or NodeSet())
+        return f"{relation} {target}" if extent == "some" else f"{relation} {extent} {target}"
+
+    def of_edge(self, condition: Valued) -> str:
+        """Return a condition on a property of edges."""
+        denial = "not " if condition.negated else ""
+        return f"{denial}{condition.property} {condition.comparison} {self.edge_value(condition)}"
+
+    def edge_value(self, condition: Valued) -> str:
+        """Return what a property of edges is compared with."""
+        if isinstance(condition.value, str):
+            return f'"{single_spaced(condition.value)}"'
+        assert not isinstance(condition.value, Told), "edges are compared with values alone"
+        return self._dated(condition.value, self._is_edge_dated(condition.property))
+
+    def _part(self, nodes: NodeSet) -> str:
+        text = self._nodes(nodes)
+        is_plain = nodes.best is None and all(isinstance(c, Among) and not c.negated for c in nodes.conditions)
+        return text if is_plain else f"({text})"
+
+    def _names(self, rows: Sequence[int]) -> str:
+        """Return names, ids where a name is not theirs alone."""
+        texts: dict[str, None] = {}
+        for row in rows:
+            name = self._arrays.names[row]
+            is_told = set(self._arrays.candidates(name)) <= set(rows)
+            texts[f'"{single_spaced(name if is_told else self._arrays.ids[row])}"'] = None
+        return " or ".join(texts)
+
+    def condition(self, condition: Condition) -> str:
+        """Return a condition."""
+        denial = "not " if condition.negated else ""
+        if isinstance(condition, Among):
+            return f"{denial}is {self._names(condition.rows)}"
+        if isinstance(condition, Between):
+            return f"{denial}is between {self._part(condition.near)} and {self._part(condition.far)}"
+        if isinstance(condition, Filled):
+            return f"{denial}has {condition.property}"
+        if isinstance(condition, Valued):
+            return f"{denial}{condition.property} {condition.comparison} {self._value(condition)}"
+        if isinstance(condition, Either):
+            options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
+            return f"{denial}({options})"
+        if condition.also:
+            return f"{denial}both {self._relation(condition.also)} and {self._way(condition)}"
+        if condition.comparison is None:
+            return f"{denial}{self._way(condition)}"
+        edges = "edges " if condition.are_edges else ""
+        return f"{denial}number of {edges}{self._way(condition)} {condition.comparison} {_plain(condition.number)}"
+
+    def _value(self, condition: Valued) -> str:
+        if isinstance(condition.value, str):
+            return f'"{single_spaced(condition.value)}"'
+        if isinstance(condition.value, Told):
+            return self._told(condition.value)
+        return self.moment(condition.property, condition.value)
+
+    def _told(self, told: Told) -> str:
+        """Return a value that the graph tells: `average height of tower`, `born at -father-> person`."""
+        if told.kinds:
+            return f"{told.property} at {self._relation(told.kinds)} {self._part(told.nodes)}"
+        return f"{'' if told.form == 'value' else told.form + ' '}{told.property} of {self._part(told.nodes)}"
+
+    def moment(self, name: str | None, value: float) -> str:
+        """Return a number of a property, as a date where the property tells dates."""
+        return self._dated(value, name is not None and self.is_dated(name))
+
+    def _dated(self, value: float, is_date: bool) -> str:
+        if not is_date or value == int(value):
+            return _plain(value)
+        year = int(value)
+        days = date(year + 1, 1, 1).toordinal() - date(year, 1, 1).toordinal()
+        return date.fromordinal(date(year, 1, 1).toordinal() + round((value - year) * days)).isoformat()
+
+    def type_name(self, number: int) -> str:
+        """Return what a node type is called."""
+        return self._graph.schema.label(self._arrays.types.nodes[number])
+
+    def edge_name(self, edge: int) -> str:
+        """Return what an edge type is called."""
+        return self._graph.schema.label(self._arrays.types.edges[edge])
+
+    def is_any(self, kinds: Sequence[int]) -> bool:
+        """Return whether kinds are those of all edges, of several types, that lead to things."""
+        return len(kinds) > 2 and tuple(kinds) == linking_kinds(self._graph)
+
+    def _relation(self, kinds: Sequence[int]) -> str:
+        if self.is_any(kinds):
+            return "--"
+        edges = "|".join(dict.fromkeys(self.edge_name(kind >> 1) for kind in kinds))
+        directions = {kind & 1 for kind in kinds}
+        if len(directions) == 2:
+            return f"<-{edges}->"
+        return f"<-{edges}-" if directions == {1} else f"-{edges}->"
+
+    def path(self, row: int, steps: Sequence[tuple[int, int]]) -> str:
+        """Return a way from a node, its far end first: `Belgium <-located_in- Duvel Moortgat <-brewed_by- Duvel`."""
+        names = [self._arrays.names[row], *(self._arrays.names[neighbor] for _, neighbor in steps)]
+        text: str = names[-1]
+        for (kind, _), name in zip(reversed(steps), reversed(names[:-1]), strict=True):
+            edge = self.edge_name(kind >> 1)
+            text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
+        return text
+
+    def walk(self, steps: Sequence[tuple[int, int, int]]) -> str:
+        """Return a path of (row before, kind, row behind) from its near end: `Duvel -brewed_by-> Duvel Moortgat`."""
+        names, ways = self._arrays.names, [(self.edge_name(kind >> 1), kind & 1, far) for _, kind, far in steps]
+        further = (f"<-{edge}- {names[far]}" if turned else f"-{edge}-> {names[far]}" for edge, turned, far in ways)
+        return " ".join([names[steps[0][0]], *further])
+
+    def onward(self, steps: Sequence[tuple[int, int, int]]) -> str:
+        """Return a walk of (kind, place, row) from a node that was named before: `-located_in-> Belgium`."""
+        parts = ((self.edge_name(kind >> 1), kind & 1, self._arrays.names[row]) for kind, _, row in steps)
+        return " ".join(f"<-{edge}- {name}" if is_turned else f"-{edge}-> {name}" for edge, is_turned, name in parts)
+
+    def is_dated(self, name: str) -> bool:
+        """Return whether a property tells dates, which are texts."""
+        rows = self._arrays.properties.rows(name)[:1]
+        return bool(len(rows)) and _is_date(self._arrays.properties.values(name, rows)[0])
+
+    def _is_edge_dated(self, name: str) -> bool:
+        _, values = Store.of(self._graph).property("edge", name)
+        return _is_date(next(iter(values.take([0]).values()), None))
+
+    # -------------------------------------------------------------------------------------------------------- Cypher
+
+    def cypher(self, query: ExactQuery) -> str | None:
+        """Return a query in Cypher; None for what Cypher as it is read here cannot say in one statement."""
+        return CypherWording(self).query(query)
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return self._graph
+
+
+class CypherWording:
+    """Writes one query in Cypher."""
+
+    def __init__(self, wording: QueryWording) -> None:
+        self._wording, self._arrays = wording, wording.graph.arrays
+        self._numbers = count(1)
+
+    def query(self, query: ExactQuery) -> str | None:
+        """Return the statement."""
+        if query.group is not None or query.form in ("median", "share", "majority") or is_of_edges(query.measure):
+            return None
+        if query.form == "path":
+            assert query.other is not None
+            ends = {"a": query.nodes, "b": query.other}
+            way = "-[*..8]-".join(f"({name}{self._label(nodes)})" for name, nodes in ends.items())
+            told = " AND ".join(self._condition(name, one) for name, nodes in ends.items() for one in nodes.conditions)
+            return f"MATCH p = shortestPath({way}) WHERE {told} RETURN p"
+        if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
+            return None
+        if query.form == "every":
+            failing = " OR ".join(f"NOT ({self._condition('n', condition)})" for condition in query.claimed)
+            conditions = [*(self._condition("n", condition) for condition in query.nodes.conditions), f"({failing})"]
+            return f"MATCH (n{self._label(query.nodes)}) WHERE {' AND '.join(conditions)} RETURN count(n) = 0"
+        where = self._where("n", query.nodes)
+        match = f"MATCH (n{self._label(query.nodes)}){where}"
+        best = query.nodes.best
+        if best is not None:
+            measured = self._measured("n", best.measure)
+            skipped = f" SKIP {best.skipped}" if best.skipped else ""
+            order = f" ORDER BY value{' DESC' if best.descending else ''}{skipped} LIMIT {best.first}"
+            is_counted = best.descending and best.measure.target is not None
+            known = "value > 0" if is_counted else "value IS NOT NULL"
+            return f"{match} WITH n, {measured} AS value WHERE {known} RETURN n.id, n.name, value{order}"
+        returned = {
+            "list": "RETURN n.id, n.name",
+            "count": "RETURN count(n)",
+            "test": "RETURN count(n) > 0",
+        }.get(query.form)
+        if returned is None:
+            assert query.measure is not None
+            value = self._measured("n", query.measure)
+            function = {"average": f"avg({value})", "sum": f"sum({value})"}.get(query.form, f"n.name, {value}")
+            returned = f"RETURN {function}"
+        return f"{match} {returned}{'' if query.first is None else f' LIMIT {query.first}'}"
+
+    def _is_sayable(self, nodes: NodeSet) -> bool:
+        """Return whether no condition has a superlative or a told value in it, or is of every node, or no others."""
+        if any(isinstance(one, Valued) and isinstance(one.value, Told) for one in nodes.conditions):
+            return False
+        if any(isinstance(one, Between) or self._is_of_text(one) for one in nodes.conditions):
+            return False
+        return all(
+            condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
+            for condition in nodes.conditions
+            if isinstance(condition, Joined)
+        )
+
+    def _is_of_text(self, condition: Condition) -> bool:
+        """Return whether a condition is of the texts of nodes, which are no property in Cypher."""
+        if isinstance(condition, Either):
+            return any(self._is_of_text(part) for option in condition.options for part in option)
+        own = self._arrays.properties.names
+        return isinstance(condition, Valued) and condition.property == TEXT and TEXT not in own
+
+    def _label(self, nodes: NodeSet) -> str:
+        names = [_quoted(self._arrays.types.nodes[number]) for number in sorted(nodes.types)]
+        return ":" + "|".join(names) if names else ""
+
+    def _where(self, variable: str, nodes: NodeSet) -> str:
+        conditions = [self._condition(variable, condition) for condition in nodes.conditions]
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+    def _condition(self, variable: str, condition: Condition) -> str:
+        text = self._said(variable, condition)
+        return f"NOT ({text})" if condition.negated else text
+
+    def _said(self, variable: str, condition: Condition) -> str:
+        if isinstance(condition, Among):
+            ids = [_text(self._arrays.ids[row]) for row in condition.rows]
+            return f"{variable}.id IN [{', '.join(ids)}]" if len(ids) != 1 else f"{variable}.id = {ids[0]}"
+        assert not isinstance(condition, Between), "it is not sayable"
+        if isinstance(condition, Filled):
+            return f"{variable}.{_quoted(condition.property)} IS NOT NULL"
+        if isinstance(condition, Valued):
+            return self._compared(variable, condition)
+        if isinstance(condition, Either):
+            options = (" AND ".join(self._condition(variable, part) for part in option) for option in condition.options)
+            return "(" + " OR ".join(f"({option})" for option in options) + ")"
+        inner = self._pattern(variable, condition)
+        if condition.comparison is None:
+            return f"EXISTS {{ {inner} }}"
+        return f"COUNT {{ {inner} }} {_sign(condition.comparison)} {_plain(condition.number)}"
+
+    def _compared(self, variable: str, condition: Valued) -> str:
+        """Return a comparison with a value, texts whatever their case, dates as the texts that they are."""
+        name = f"{variable}.{_quoted(condition.property)}"
+        if condition.comparison == "contains":
+            return f"toLower({name}) CONTAINS {_text(str(condition.value)).lower()}"
+        if isinstance(condition.value, float):
+            value = self._wording.moment(condition.property, condition.value)
+            if self._wording.is_dated(condition.property):
+                value = _text(f"{value}-01-01" if value.isdigit() else value)
+        elif condition.comparison != "=":
+            value = _text(str(condition.value))
+        elif self._is_boolean(condition.property):
+            value = str(condition.value).lower()
+        else:
+            return f"toLower({name}) = {_text(str(condition.value)).lower()}"
+        return f"{name} {_sign(condition.comparison)} {value}"
+
+    def _is_boolean(self, name: str) -> bool:
+        rows = self._arrays.properties.rows(name)[:1]
+        return isinstance(self._arrays.properties.values(name, rows)[0], bool)
+
+    def _pattern(self, variable: str, edges: Joined | Measure) -> str:
+        target, number = edges.target or NodeSet(), next(self._numbers)
+        types = ":" + "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in edges.kinds))
+        directions = {kind & 1 for kind in edges.kinds}
+        left, right = ("<-" if directions == {1} else "-"), ("->" if directions == {0} else "-")
+        edge = f"e{number}" if edges.where else ""
+        types = "" if len(edges.kinds) == 2 * len(self._arrays.types.edges) > 2 else types
+        types += "*1.." if isinstance(edges, Joined) and edges.is_far else ""
+        told = [self._of_edge(edge, condition) for condition in edges.where]
+        told += [self._condition(f"m{number}", condition) for condition in target.conditions]
+        where = f" WHERE {' AND '.join(told)}" if told else ""
+        also = self._again(variable, number, edges.also) if isinstance(edges, Joined) and edges.also else ""
+        return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){also}{where}"
+
+    def _again(self, variable: str, number: int, kinds: Sequence[int]) -> str:
+        """Return the pattern of further edges to the same node."""
+        plain = self._pattern(variable, Joined(tuple(kinds), NodeSet())).removeprefix("MATCH ")
+        return f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
+
+    def _of_edge(self, variable: str, condition: Valued) -> str:
+        """Return a condition on a property of an edge; one that is denied holds where the edge has no value, too."""
+        name = f"{variable}.{_quoted(condition.property)}"
+        text = f"{name} {_sign(condition.comparison)} {self._wording.edge_value(condition).replace(chr(34), chr(39))}"
+        return f"({name} IS NULL OR NOT {text})" if condition.negated else text
+
+    def _measured(self, variable: str, measure: Measure) -> str:
+        if measure.target is None:
+            return f"{variable}.{_quoted(str(measure.property))}"
+        return f"COUNT {{ {self._pattern(variable, measure)} }}"
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and "-" in value[1:]
+
+
+def _quoted(name: str) -> str:
+    return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def _sign(comparison: str) -> str:
+    return comparison.replace("!=", "<>")
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
