@@ -12,14 +12,7 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.reading.linker import Candidate, LinkedPhrase
-from orienteer.reading.vocabulary import (
-    ALIKE,
-    Label,
-    QuestionWords,
-    SchemaWords,
-    abbreviates,
-    alike,
-)
+from orienteer.reading.vocabulary import ALIKE, Label, QuestionWords, SchemaWords, abbreviates, alike
 from orienteer.text import english
 
 _HEAD, _MODIFIER = 0.6, 0.5  # one word of a type name of several: its last, another

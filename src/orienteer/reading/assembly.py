@@ -15,15 +15,7 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from orienteer.reading.nouns import people_of
-from orienteer.reading.query import (
-    Among,
-    Condition,
-    ExactQuery,
-    Form,
-    Joined,
-    NodeSet,
-    Valued,
-)
+from orienteer.reading.query import Among, Condition, ExactQuery, Form, Joined, NodeSet, Valued
 from orienteer.reading.rules import Context
 from orienteer.reading.units import LIGHT_FIT, KindVerb
 from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaHop

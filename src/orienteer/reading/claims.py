@@ -9,12 +9,7 @@ from orienteer.reading.clauses import property_valued
 from orienteer.reading.comparisons import adjective
 from orienteer.reading.nouns import names_at
 from orienteer.reading.possession import likeness_of_pair
-from orienteer.reading.query import (
-    Among,
-    ExactQuery,
-    Measure,
-    NodeSet,
-)
+from orienteer.reading.query import Among, ExactQuery, Measure, NodeSet
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.units import PropertyFacts
 from orienteer.reading.vocabulary import ENGLISH

@@ -23,12 +23,11 @@ from orienteer.reading.nouns import (
 from orienteer.reading.objects import Object as Object, Objects, objects_at, sharing_owners
 from orienteer.reading.possession import HAVING, LIKENESSES, WHOSE, things_had
 from orienteer.reading.properties import TRAITS, NamedProperty, property_said
-from orienteer.reading.property_words import name_words
 from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
 from orienteer.reading.texts import text_said
-from orienteer.reading.units import EdgeUnit, PropertyFacts
+from orienteer.reading.units import EdgeUnit, PropertyFacts, name_words
 from orienteer.reading.verbs import PLACES, VERBS, Verbs, fitting, is_particle, verb_joined, verbs_at
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.english import IRREGULAR

@@ -8,7 +8,6 @@ from typing import cast
 
 from orienteer.reading.comparisons import compared, compared_twice, compared_with, sign
 from orienteer.reading.objects import Objects, objects_at
-from orienteer.reading.property_words import name_words
 from orienteer.reading.query import (
     Among,
     Best,
@@ -25,7 +24,7 @@ from orienteer.reading.query import (
 )
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
-from orienteer.reading.units import LIGHT_FIT, EdgeUnit, PropertyFacts, TimedEdges
+from orienteer.reading.units import LIGHT_FIT, EdgeUnit, PropertyFacts, TimedEdges, name_words
 from orienteer.reading.vocabulary import WORDS
 
 # =============================================================================================================== joints

@@ -13,13 +13,7 @@ from orienteer.graph.names import named_in_part
 from orienteer.graph.store import Graph
 from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.options import Options
-from orienteer.reading.vocabulary import (
-    ENGLISH,
-    WORDS,
-    QuestionWords,
-    SchemaWords,
-    best_alike,
-)
+from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords, SchemaWords, best_alike
 from orienteer.remembered import cached_method
 from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text import english

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.reading.edges import contrary
-from orienteer.reading.nouns import (
-    heads_at,
-    names_at,
-)
+from orienteer.reading.nouns import heads_at, names_at
 from orienteer.reading.objects import Object as Object, Objects
 from orienteer.reading.query import Among, Condition, Either, Joined, NodeSet
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules

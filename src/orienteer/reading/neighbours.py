@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orienteer.reading.edges import (
-    condition,
-    joined_together,
-)
+from orienteer.reading.edges import condition, joined_together
 from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import Objects
 from orienteer.reading.query import Best, Between, Joined, Measure, NodeSet

@@ -7,15 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orienteer.reading.lexicon import Lexicon
-from orienteer.reading.query import (
-    Among,
-    Condition,
-    Either,
-    ExactQuery,
-    Executor,
-    Joined,
-    NodeSet,
-)
+from orienteer.reading.query import Among, Condition, Either, ExactQuery, Executor, Joined, NodeSet
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 

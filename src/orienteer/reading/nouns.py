@@ -6,17 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.reading.comparisons import best_of, superlatives_at
-from orienteer.reading.query import (
-    Among,
-    Best,
-    Condition,
-    Either,
-    Joined,
-    Measure,
-    NodeSet,
-    Valued,
-    negated,
-)
+from orienteer.reading.query import Among, Best, Condition, Either, Joined, Measure, NodeSet, Valued, negated
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Parse, best, part
 from orienteer.reading.units import LIGHT_FIT, EdgeUnit, NameUnit, PropertyFacts, ValueUnit

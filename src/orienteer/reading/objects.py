@@ -7,10 +7,7 @@ from typing import NamedTuple
 
 from orienteer.reading.comparisons import count, or_so
 from orienteer.reading.nouns import heads_at, names_at
-from orienteer.reading.query import (
-    Comparison,
-    NodeSet,
-)
+from orienteer.reading.query import Comparison, NodeSet
 from orienteer.reading.rules import Context, Parse, best, part
 from orienteer.reading.units import EdgeUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS

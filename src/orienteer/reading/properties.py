@@ -24,17 +24,7 @@ from orienteer.reading.comparisons import (
 from orienteer.reading.edges import contrary
 from orienteer.reading.nouns import heads_at, noun_had
 from orienteer.reading.quantities import Quantity
-from orienteer.reading.query import (
-    Best,
-    Comparison,
-    Condition,
-    Either,
-    Filled,
-    Measure,
-    NodeSet,
-    Told,
-    Valued,
-)
+from orienteer.reading.query import Best, Comparison, Condition, Either, Filled, Measure, NodeSet, Told, Valued
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Parse, Rule, part, rules
 from orienteer.reading.units import PropertyFacts, ValueUnit

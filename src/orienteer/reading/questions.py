@@ -12,16 +12,7 @@ from orienteer.reading.comparisons import properties_of
 from orienteer.reading.neighbours import COMMON
 from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import objects_at
-from orienteer.reading.query import (
-    Among,
-    Best,
-    Condition,
-    Either,
-    ExactQuery,
-    Joined,
-    NodeSet,
-    is_of_anything,
-)
+from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet, is_of_anything
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
 from orienteer.reading.units import EdgeUnit, KindVerb

@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.reading.lexicon import Lexicon
-from orienteer.reading.query import (
-    Among,
-    Condition,
-    Joined,
-    Measure,
-    NodeSet,
-    linking_kinds,
-)
+from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet, linking_kinds
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, ConverseEdges, EdgeUnit, KindVerb
 from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaHop, SchemaWords
 from orienteer.remembered import cached_method

@@ -9,13 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.reading.properties import properties_named
-from orienteer.reading.query import (
-    NAME,
-    TEXT,
-    Either,
-    NodeSet,
-    Valued,
-)
+from orienteer.reading.query import NAME, TEXT, Either, NodeSet, Valued
 from orienteer.reading.rules import Context, Parse, part
 from orienteer.reading.vocabulary import WORDS
 from orienteer.text.sentences import value_text
