@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.ingest.importer import import_graph
+from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 
 FILMS = {

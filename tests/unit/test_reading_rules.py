@@ -171,59 +171,6 @@ def test_what_several_edges_join_is_told_by_no_role_and_by_no_third_kind(tmp_pat
     assert retriever.ask("which jobs have the members").refusal is not None  # no job contains "the"
 
 
-DELIVERIES = (
-    [
-        *({"id": f"s{n}", "type": "staff", "name": name} for n, name in enumerate(["Bill Stokoe", "Ann Peel"])),
-        *({"id": f"p{n}", "type": "pub", "name": name} for n, name in enumerate(["Anchor", "Half Moon", "Otter"])),
-        *({"id": f"b{n}", "type": "beer", "name": name} for n, name in enumerate(["Old Eel", "Mudlark"])),
-        *({"id": f"d{n}", "type": "delivery", "name": f"d{n}"} for n in range(4)),
-    ],
-    [
-        *(
-            {"source": f"d{n}", "type": kind, "target": target}
-            for n, row in enumerate([("p0", "s0", "b0"), ("p1", "s0", "b1"), ("p1", "s1", "b0"), ("p2", "s1", "b1")])
-            for kind, target in zip(("pub", "driver", "beer"), row, strict=True)
-        ),
-        *({"source": pub, "type": "landlord", "target": "s1"} for pub in ("p0", "p2")),
-    ],
-)
-
-
-@pytest.fixture(scope="module")
-def deliveries(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
-    graph = Graph.from_records(*DELIVERIES, path=tmp_path_factory.mktemp("deliveries") / "graph")
-    return Retriever(graph, method="anchor")
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("pubs that Bill Stokoe has delivered to", "Anchor, Half Moon"),
-        ("which beers did the Half Moon get", "Old Eel, Mudlark"),
-        ("In how many pubs do we have deliveries of Old Eel", "2"),
-        ("did the Otter get a delivery of Old Eel", "no"),
-        ("did the Anchor get a delivery of Old Eel", "yes"),
-    ],
-)
-def test_words_that_no_rule_reads_are_put_together_by_the_only_edges(
-    deliveries: Retriever, question: str, answer: str
-) -> None:
-    assert deliveries.ask(question).answer == answer
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "which staff did Bill Stokoe take along to the Anchor",
-        "pubs that Bill Stokoe has never delivered to but kept",
-        "staff that Bill Stokoe works with",  # edges between things of one kind are not told apart
-        "which pubs complained about Ann Peel",
-    ],
-)
-def test_words_of_which_two_things_may_be_meant_are_not_put_together(deliveries: Retriever, question: str) -> None:
-    assert deliveries.ask(question).answer is None
-
-
 WARDS = (
     [
         {"id": "p1", "type": "person", "name": "Ann Lee", "job": "doctor"},

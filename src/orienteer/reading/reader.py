@@ -14,7 +14,6 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
-from orienteer.reading.assembly import EXAMPLE as ASSEMBLED, assembled
 from orienteer.reading.clauses import all_said, noun_phrases, one_said
 from orienteer.reading.edges import facts_of_edges, rows_within
 from orienteer.reading.lexicon import Lexicon
@@ -91,7 +90,6 @@ _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
 _MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
 """Words behind `most` where it is more than half, and no superlative."""
-_FAR_FETCHED = 1.0  # cost of words that no rule reads
 _NUMBERS = ("count", "average", "sum", "compare")
 _NEAREST = 3  # questions that are offered
 _MOST_TRIED = 5  # each is read once more
@@ -170,8 +168,6 @@ class RulesReader:
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
         read = self._understood(question)
-        if read.query is None and read.context is not None:
-            read = self._put_together(read, read.context)
         if read.query is None:
             assert read.refusal is not None
             nearest = () if read.context is None else self._nearest(read.context)
@@ -189,14 +185,6 @@ class RulesReader:
             senses=tuple(Sense(label=label, text=self._wording.line(sense.query)) for label, sense in senses),
             notes=(*self._between(read.query), *map(_inside, inside), *_respelled(read)),
         )
-
-    def _put_together(self, read: _Understood, context: Context) -> _Understood:
-        """Return what words mean by the only edges between what they name; what was read where that is nothing."""
-        query = assembled(context)
-        if query is None:
-            return read
-        meant = self._meant(context, Parse(context.end, query, _FAR_FETCHED), people_of(context), [])
-        return read if meant.query is None else replace(meant, rules=(ASSEMBLED,))
 
     def _nearest(self, context: Context) -> tuple[str, ...]:
         """Return the nearest questions that are understood, made of the words that are."""
