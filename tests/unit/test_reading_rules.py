@@ -396,3 +396,66 @@ def test_the_average_of_edges_is_that_of_all_that_lead_to_a_set(films: Retriever
     assert result.answer == "69.75"
     assert result.reading is not None
     assert result.reading.text == 'average rating of <-reviewed- person of film that <-directed- "Ada Holm"'
+
+
+COLLEGES = (
+    [
+        *({"id": f"f{n}", "type": "film", "name": name} for n, name in enumerate(["Quiet Mill", "Night Ferry", "Ash"])),
+        *({"id": f"g{n}", "type": "genre", "name": name} for n, name in enumerate(["Comedy", "Western", "Drama"])),
+        *({"id": f"p{n}", "type": "professor", "name": name} for n, name in enumerate(["Ada Holm", "Noor Vik"])),
+        {"id": "c0", "type": "college", "name": "Birch College", "properties": {"founded": 1900}},
+        {"id": "c1", "type": "college", "name": "Elm College", "properties": {"founded": 1950}},
+        *({"id": f"t{n}", "type": "town", "name": name} for n, name in enumerate(["Velm", "Toss"])),
+        *({"id": f"r{n}", "type": "region", "name": name} for n, name in enumerate(["Ardony", "Drusk"])),
+    ],
+    [
+        *({"source": f"f{n}", "type": "genre", "target": f"g{m}"} for n, m in ((0, 0), (0, 1), (1, 2), (2, 1))),
+        *({"source": f"f{n}", "type": "set_in", "target": f"t{n % 2}"} for n in range(3)),
+        *({"source": f"p{n}", "type": "works_at", "target": f"c{n}"} for n in range(2)),
+        *({"source": f"c{n}", "type": "town", "target": f"t{n}"} for n in range(2)),
+        *({"source": f"t{n}", "type": "located_in", "target": f"r{n}"} for n in range(2)),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def colleges(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    graph = Graph.from_records(*COLLEGES, path=tmp_path_factory.mktemp("colleges") / "graph")
+    return Retriever(graph, method="anchor")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "In which region is Velm and not Toss?",
+        "films except comedies and westerns",
+        "Which films and professors are not in Velm?",
+        "professors whose college is near Ardony",
+        "When was Ada Holm founded in Velm?",
+    ],
+)
+def test_what_was_dropped_or_turned_once_is_refused(colleges: Retriever, question: str) -> None:
+    result = colleges.ask(question)
+    assert result.refusal is not None, result.reading
+    assert result.answer is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("In which region is Velm?", "Ardony"),
+        ("films except westerns", "Night Ferry"),
+        ("which films are comedies or dramas", "Quiet Mill, Night Ferry"),
+    ],
+)
+def test_their_plain_forms_are_read(colleges: Retriever, question: str, answer: str) -> None:
+    assert colleges.ask(question).answer == answer
+
+
+def test_each_of_two_subjects_is_asked_for(colleges: Retriever) -> None:
+    result = colleges.ask("In which region are Velm and Toss?")
+    assert result.reading is not None
+    assert result.reading.text == 'region that <-located_in- "Velm" and <-located_in- "Toss"'
+    assert result.answer is None
+    mixed = colleges.ask("which films are comedies and dramas or westerns")
+    assert {hit.name for hit in mixed.hits if hit.complete} == {"Quiet Mill", "Ash"}  # `and` joins closer than `or`

@@ -1,4 +1,4 @@
-"""All that is said of nodes behind their noun: `that treat X`, `brewed by Y`, `but not W`, `that X treats`."""
+"""Noun phrases, and all that is said of nodes behind their noun: `that treat X`, `brewed by Y`, `that X treats`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orienteer.reading.nouns import (
     owned_by,
     relational_nouns,
 )
-from orienteer.reading.objects import Object as Object, Objects, objects_at, sharing_owners
+from orienteer.reading.objects import Objects, objects_at, sharing_owners
 from orienteer.reading.possession import HAVING, LIKENESSES, WHOSE, things_had
 from orienteer.reading.properties import TRAITS, NamedProperty, property_said
 from orienteer.reading.query import Among, Condition, Either, Filled, Joined, NodeSet, Valued
@@ -197,6 +197,8 @@ def asked_where(context: Context) -> bool:
 def around(context: Context, place: int, nodes: NodeSet, objects: Objects) -> Iterator[Parse[NodeSet]]:
     """Read `located`, or nothing: the nodes that the subject lies in."""
     last = context.starts(place, "located", "situated", "found", "based") or place
+    if len(objects.members) > 1 or objects.is_denied:
+        return  # each may be in another
     whole = context.nesting.whole_of(nodes.types, objects.members[0].nodes) if nodes.types else None
     if context.is_over(last) and whole is not None:
         yield Parse(last, nodes.that(*whole.conditions), 0.1)
@@ -280,7 +282,7 @@ def _and_more(context: Context, described: Described) -> Iterator[Described]:
         return  # "ships of a company that is based in X and were built in Y": the ships were
     # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
     far = _FAR if begin is None and nodes.conditions and context.at(last) in WORDS["all prepositions"] else 0.0
-    if begin is None and nodes.conditions and not _is_behind_comma(context, last):
+    if begin is None and nodes.conditions and not context.is_behind_comma(last):
         far = _FAR  # "students enrolled in courses taught by X": the courses are
     if begin is None and context.depth > 1 and context.at(last) in WORDS["finite"]:
         far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
@@ -315,11 +317,7 @@ def _goes_on_denying(context: Context, described: Described, value: NodeSet) -> 
     is_denied = bool(said) and all(isinstance(one, Valued) and one.negated for one in said)
     options = [one for c in new for option in (c.options if isinstance(c, Either) else ((c,),)) for one in option]
     same = {one.property if isinstance(one, Valued) else None for one in (*said, *options)}
-    return is_denied and bool(new) and len(same) == 1 and _is_behind_comma(context, described.parse.last)
-
-
-def _is_behind_comma(context: Context, place: int) -> bool:
-    return place < context.end and context.reading.words[place].after_comma
+    return is_denied and bool(new) and len(same) == 1 and context.is_behind_comma(described.parse.last)
 
 
 def _is_bare_behind_denial(context: Context, place: int, described: Described) -> bool:

@@ -81,10 +81,7 @@ def best_of(context: Context, nodes: NodeSet, superlative: Superlative, first: i
     facts = compared_by(context, adjective, nodes, place)
     if facts is None:
         return None
-    descending = adjective.ascending == is_more
-    if adjective.is_age and facts.kind == "number":
-        descending = not descending
-    return replace(nodes, best=Best(Measure(property=facts.name), descending, first))
+    return replace(nodes, best=Best(Measure(property=facts.name), adjective.ascending == is_more, first))
 
 
 # =============================================================================================================== others
@@ -213,7 +210,7 @@ def adjective(context: Context, place: int) -> Iterator[Parse[tuple[Adjective, b
 
 @part
 def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, float]]]:
-    """Yield how many of something are asked for: `more than 8`, `exactly two`, `3`, `5 or more`."""
+    """Read how many of something are asked for: `more than 8`, `exactly two`, `3`, `5 or more`."""
     for comparison, phrase in ENGLISH.signs.get(context.at(place), ()):
         after = context.starts(place, phrase) if phrase in ENGLISH.phrases["of counts"] else None
         amount = _bare_number(context, after) if after is not None else None

@@ -620,7 +620,7 @@ def _is_behind_in(context: Context, place: int) -> bool:
     if context.at(at) in WORDS["in places"] or context.at(at) == "outside":
         return True
     behind = at + (context.at(at) not in ("and", "or"))
-    is_joined = behind == at or (behind < context.end and context.reading.words[behind].after_comma)
+    is_joined = behind == at or context.is_behind_comma(behind)
     firsts = [first for first, units in context.units.names.items() for unit in units if unit.last == behind]
     return is_joined and any(first < place and _is_behind_in(context, first) for first in firsts)
 

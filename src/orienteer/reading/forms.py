@@ -1,4 +1,4 @@
-"""What is asked of the nodes that a question describes: numbers, totals, values, and which of two things."""
+"""What is asked of the nodes that a question describes: numbers, totals, values, and where it is."""
 
 from __future__ import annotations
 
@@ -323,9 +323,7 @@ def value(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) ->
             return Parse(total, ExactQuery("sum", scope, measure), 0.0)
     if not scope.conditions and not scope.best:
         return None
-    unit = context.skip(place, context.language.words["measured in"])
-    is_own = facts.unit is not None and UNITS.get(context.at(unit)) == UNITS[facts.unit]
-    return Parse(unit + 1 if is_own else place, ExactQuery("value", scope, measure), 0.0)
+    return Parse(in_unit(context, place, facts), ExactQuery("value", scope, measure), 0.0)
 
 
 def _fitting(context: Context, value: ExactQuery, found: Found) -> ExactQuery | None:
@@ -377,7 +375,7 @@ def by_adjective(context: Context, place: int, found: Found, scope: NodeSet) -> 
     at = found["adjective_asked"].last - 1
     meant = ENGLISH.adjectives[context.at(at)]
     facts = compared_by(context, meant, scope, at)
-    return None if facts is None or (meant.is_age and facts.kind != "number") else Parse(place, facts, 0.0)
+    return None if facts is None or meant.is_age else Parse(place, facts, 0.0)
 
 
 @part
@@ -453,7 +451,7 @@ class Grade(NamedTuple):
 
     @property
     def is_descending(self) -> bool:
-        """Return whether the more of the property, the more of what the adjective says is meant."""
+        """Return whether a higher value of the property is more of what is asked."""
         return self.adjective.ascending == self.is_more
 
 
@@ -542,7 +540,7 @@ rules(
     ),
     Rule(
         "when was X planted in Y",
-        "'when' nodes=one -<say nothing> facts=dated_facts event -<prepositions> - named event_with"
+        "'when' nodes=one -<say nothing> facts=dated_facts is_deed event -<prepositions> - named event_with"
         " value(facts, event_with) => value",
     ),
     Rule("what is the highest wage", "'what is' - highest facts scope=all_with over ~handy", _value_of_best),

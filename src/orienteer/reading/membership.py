@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from orienteer.reading.edges import contrary
 from orienteer.reading.nouns import heads_at, names_at
-from orienteer.reading.objects import Object as Object, Objects
+from orienteer.reading.objects import Objects
 from orienteer.reading.query import Among, Condition, Either, Joined, NodeSet
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.vocabulary import WORDS
@@ -36,6 +36,8 @@ def classes(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
         ]
         for row in rows:
             words = set(context.words[place : row.last])
+            if {"and", "or"} <= words:
+                continue  # "comedies and dramas or westerns" may mean either
             conditions = contrary(row.value[:1]) + contrary(row.value[1:]) if is_denied else row.value
             if len(row.value) > 1 and "or" in words and not is_denied:
                 conditions = (Either(tuple((condition,) for condition in row.value)),)

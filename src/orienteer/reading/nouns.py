@@ -1,4 +1,4 @@
-"""Noun phrases: names, kinds of things with the words before them, possessives, and lists of them."""
+"""Noun phrases: names, kinds of things with the words before them, possessives, and kin."""
 
 from __future__ import annotations
 
@@ -349,7 +349,7 @@ def _number(context: Context, place: int) -> tuple[int, int]:
 
 
 # ============================================================================================================== phrases
-# Noun phrases: names, kinds of things with the words before them, possessives, and nouns of relations.
+# Possessives, and nouns of relations.
 
 _VERBS = frozenset(ENGLISH.verb_of.values())
 _LONGEST_CHAIN = 3  # possessives in a row

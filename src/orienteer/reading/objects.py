@@ -154,7 +154,7 @@ def _joined(
     follows_denial = conjunction.is_any and objects.is_denied
     is_denied = conjunction.is_denied or is_neither or follows_denial
     are_all_denied = all(member.negated for member in objects.members)
-    if follows_denial and _is_behind_comma(context, parse.last) and not are_all_denied:
+    if follows_denial and context.is_behind_comma(parse.last) and not are_all_denied:
         return  # "X and not Y, or Z" may mean either
     if conjunction.denies_verb and not (objects.is_denied or is_neither):
         is_denied = False
@@ -166,17 +166,13 @@ def _joined(
 
 def _behind_comma(context: Context, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
     """Yield a list with the name behind its comma."""
-    if not _is_behind_comma(context, parse.last):
+    if not context.is_behind_comma(parse.last):
         return
     for head in context.nodes(parse.last):
         if head.value.named:
             members = (*parse.value.members, Object(head.value, is_neither))
             objects = Objects(members, parse.value.any, commas=True)
             yield Parse(head.last, objects, parse.cost + head.cost + 0.02)
-
-
-def _is_behind_comma(context: Context, place: int) -> bool:
-    return place < context.end and context.reading.words[place].after_comma
 
 
 def _may_follow(conjunction: Conjunction, objects: Objects) -> bool:

@@ -25,7 +25,7 @@ from orienteer.reading.comparisons import (
 from orienteer.reading.edges import all_joined, as_rows, complain_of_many, contrary, denied, joined
 from orienteer.reading.nouns import heads_at, noun_had
 from orienteer.reading.objects import Objects, objects_at
-from orienteer.reading.properties import FORMS, properties_named, property_said
+from orienteer.reading.properties import AVERAGES, properties_named, property_said
 from orienteer.reading.query import Among, Best, Comparison, Condition, Extent, Filled, Joined, NodeSet, Told, Valued
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
@@ -81,7 +81,8 @@ def whose_kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
             complain_of_many(context, nodes, head.value, place)
             continue
         for described in _own_clause(context, head.last, relation.target):
-            if described.value.best is None:
+            is_one = bool(context.relations.types_of(described.value) & context.relations.types_of(relation.target))
+            if described.value.best is None and is_one:
                 cost = head.cost + described.cost
                 yield joined(relation._replace(target=described.value), described.last, cost)
 
@@ -220,7 +221,7 @@ def amount_had(context: Context, place: int, nodes: NodeSet, having_word: bool) 
 
 def _average(context: Context, place: int, nodes: NodeSet, comparison: Comparison) -> Iterator[Parse[NodeSet]]:
     """Yield `[above] average salary`: the average of all of a kind, of which nothing more was said."""
-    for form in FORMS if not nodes.conditions and nodes.best is None else ():
+    for form in AVERAGES if not nodes.conditions and nodes.best is None else ():
         last = context.end_of(place, form)
         for facts, end, cost in properties_named(context, last, nodes) if last is not None else ():
             types = context.relations.types_of(nodes) & facts.types
@@ -254,7 +255,7 @@ def value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -
 
 @part
 def unknown_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
-    """Read `capacity` of `an unknown capacity`, `no known website`."""
+    """Read `capacity` of `an unknown capacity`."""
     for facts, last, cost in properties_named(context, place, nodes):
         yield Parse(last, nodes.that(Filled(facts.name, not having_word)), cost)
 
@@ -404,7 +405,7 @@ _SHARED: Mapping[str, Sameness] = {**_SAME, "one of it": "some"}
 
 @part
 def alone(found: Found) -> bool:
-    """Read nothing where the node that others are compared with was not named before, as of two the second is."""
+    """Read nothing, unless the question is of two nodes, of which the second is what the first is compared with."""
     return "partner" not in found
 
 

@@ -34,7 +34,7 @@ from orienteer.text.units import UNITS
 # ================================================================================================================= told
 # Values that the graph tells and others are compared with: `taller than average`, `before their father was born`.
 
-FORMS: tuple[Literal["average", "median"], ...] = ("average", "median")
+AVERAGES: tuple[Literal["average", "median"], ...] = ("average", "median")
 
 
 def beside_told(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -58,7 +58,7 @@ def than_told(
 def _average(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[Told]]:
     """Yield `the average`, `the median height`, `the average tower`; of which things is to be known."""
     begin = context.skip(place)
-    for form in FORMS:
+    for form in AVERAGES:
         last = context.end_of(begin, form)
         if last is None:
             continue
@@ -269,7 +269,7 @@ def any_value(
                 yield Parse(named.last, nodes.that(*said), cost)
     is_list = context.lexicon.properties[unit.property].is_list
     either, both = (context.end_of(unit.last, key) for key in ("or of values", "and of values"))
-    is_comma = unit.last < context.end and context.reading.words[unit.last].after_comma
+    is_comma = context.is_behind_comma(unit.last)
     goes_on = ((either, False), (both, is_list), (unit.last if is_comma else None, are_all))
     for begin, mode in goes_on if len(values) < _MOST_VALUES else ():
         for other in context.units.values.get(context.skip(begin), ()) if begin is not None else ():
@@ -462,8 +462,6 @@ def beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
         if facts is None or than is None:
             continue
         ascending = meant.ascending == is_more
-        if meant.is_age and facts.kind == "number":
-            ascending = not ascending
         yield from _beyond_all(context, than, nodes, facts, ascending=ascending)
         yield from _beyond_amount(context, than, nodes, facts, ascending=ascending)
         yield from _beyond_another(context, than, nodes, facts, ascending=ascending)
@@ -512,7 +510,7 @@ def as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
         return
     is_denied = context.at(place - 1) in WORDS["denials"]
     is_least = context.at(place) == "at" or (is_denied and context.at(place) == "as")
-    ascending = ENGLISH.adjectives[word].ascending != (ENGLISH.adjectives[word].is_age and facts.kind == "number")
+    ascending = ENGLISH.adjectives[word].ascending
     for other in another(context, than, context.relations.types_of(nodes) & facts.types):
         value = context.lexicon.number(facts, other.value)
         if value is not None:

@@ -41,7 +41,7 @@ def is_listed(context: Context, found: Found, nodes: NodeSet) -> bool:
     """Read nothing where nodes are asked for, and not a single one that is named."""
     start, words = found["listing"].last, context.language.words
     before, at = context.at(start - 1), context.at(start)
-    if _is_deed(context, nodes):
+    if _stand_for_deeds(context, nodes):
         return False  # what somebody planted is a plant, and no planting
     if not nodes.named:
         # who writes "joan pike projects" knows her
@@ -64,6 +64,8 @@ def either_kind(place: int, nodes: NodeSet, second: NodeSet) -> Parse[NodeSet] |
     # "mages and knights born in X" says it of both
     if not is_alike or not nodes.conditions or not 0 < len(second.conditions) <= len(nodes.conditions):
         return None
+    if any(condition.negated for condition in (*nodes.conditions, *second.conditions)):
+        return None  # "except comedies and westerns" leaves out both
     if all(map(is_of_anything, nodes.conditions)):
         return None  # "the head and the supervisor of X": the head of what?
     return Parse(place, NodeSet(nodes.types, (Either((nodes.conditions, second.conditions)),)), 0.0)
@@ -78,7 +80,8 @@ def of_both_kinds(context: Context, place: int, first: NodeSet, second: NodeSet)
         for other in context.described(Parse(place, second, 0.0)):
             types, said = one.value.types | other.value.types, (one.value.conditions, other.value.conditions)
             are_both = one.value.best is None and other.value.best is None and one.value.types and other.value.types
-            if one.last != other.last or not are_both:
+            is_denied = any(condition.negated for option in said for condition in option)  # who is not of a kind is so
+            if one.last != other.last or not are_both or is_denied:
                 continue
             if all(said):
                 yield Parse(one.last, NodeSet(types, (Either(said),)), one.cost + other.cost)
@@ -221,7 +224,7 @@ def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
         for said in context.described(Parse(start, NodeSet(types), 0.1)):
             if people and not types and not _are_doers(context, said.value):
                 continue
-            if _is_deed(context, said.value):
+            if _stand_for_deeds(context, said.value):
                 continue  # what was planted is a plant, and no planting
             if said.value.conditions or said.value.best is not None:
                 is_read = is_read or context.is_over(said.last)
@@ -230,7 +233,7 @@ def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
             return
 
 
-def _is_deed(context: Context, nodes: NodeSet) -> bool:
+def _stand_for_deeds(context: Context, nodes: NodeSet) -> bool:
     """Return whether nodes stand for what a verb of the question says is done, and no word calls them so."""
     said = (unit.types for units in context.units.types.values() for unit in units)
     if not nodes.types or any(types & nodes.types for types in said):

@@ -144,6 +144,10 @@ class Context:
         """Return the places that may follow: with none of these words left out, up to all of them."""
         return range(place, self.skip(place, words) + 1)
 
+    def is_behind_comma(self, place: int) -> bool:
+        """Return whether a comma stands before the word of a place."""
+        return place < self.end and self.reading.words[place].after_comma
+
     def is_over(self, place: int) -> bool:
         """Return whether nothing that says anything follows."""
         rest = tuple(self.words[place:])
@@ -216,7 +220,7 @@ def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
 
 
 # ================================================================================================================ rules
-# The engine of the grammar: a rule is a line of parts, and says what they mean together.
+# A rule is a line of parts, and says what they mean together.
 
 COSTS = {"plain": 0.0, "certain": -0.3, "sure": -0.2, "likely": -0.1, "handy": -0.05, "loose": 0.05, "bare": 0.1}
 """How far-fetched rules are. Less is likelier; words that are read at all cost some .05 to .3."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from orienteer.reading.comparisons import compared, compared_twice, count, openings, superlatives_at
 from orienteer.reading.edges import (
@@ -34,6 +34,7 @@ from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 # ============================================================================================================= rankings
 # What nodes are ranked by: `treats the most diseases`, `with the highest fee`, `do the most packages depend on`.
+
 # ---------------------------------------------------------------------------------------------------- measures
 
 
@@ -368,11 +369,11 @@ VERBS = rules(
     Rule("paintings that were never exhibited", "action done"),
     Rule("compounds that treat the most diseases", "action most_done"),
     Rule("players who scored more than 2 goals", "action count event_noun", _so_many),
-    Rule("players who scored a goal", "action - event_noun", lambda event_noun: joined(event_noun, 0).value),
+    Rule("players who scored a goal", "action - event_noun", lambda event_noun: event_noun.joined),
     Rule(
         "players who scored no goals",
         "action <no> - event_noun",
-        lambda event_noun: joined(event_noun, 0, is_denied=True).value,
+        lambda event_noun: event_noun.nodes.that(condition(event_noun, is_denied=True)),
     ),
     Rule("people who wrote and directed the same film", "-<both> action the_same head both_led_to"),
     Rule("beers brewed by X and Y", "action objects led_to"),
@@ -515,7 +516,6 @@ def verb_joined(
 # ============================================================================================================== extents
 # All of a set, or nothing beside it: `support every paradigm that X supports`, `treat only migraine`.
 
-Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
 
 _EXTENTS: Mapping[str, tuple[Extent, ...]] = {
     "every one": ("every",),
