@@ -93,7 +93,8 @@ def truths_of_namesakes(template: dict[str, Any], slots: dict[str, Any], frames:
 
 def tells_each(answer: str | None, truths: list[Any]) -> bool:
     """Return whether an answer says just these numbers, or yes and no: `12 by the staff:8; 11 by the staff:20`."""
-    wanted = {("yes" if truth else "no") if isinstance(truth, bool) else f"{truth:g}" for truth in truths}
+    told = (truth for truth in truths if truth != [])  # the average of nothing
+    wanted = {("yes" if truth else "no") if isinstance(truth, bool) else f"{truth:.12g}" for truth in told}
     return {part.partition(" by the ")[0] for part in (answer or "").split("; ")} == wanted
 
 

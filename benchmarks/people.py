@@ -7,7 +7,7 @@ Each folder is imported as it stands, with no option, and each question is asked
 the data (`people/questions.jsonl`); `--questions` takes others of the same form, whose folders stand beside that file.
 With `--mapped` a folder is imported by the mapping `FOLDER.mapping.toml` beside the questions, where there is one.
 A question is *right* where the whole answer is the truth: every node of a set by its name and no other, the number, yes
-or no, the value, each group of a table; or where the truth is nothing, and it was refused, or nothing was found. It is
+or no, the value, each group of a table; or where the truth is nothing, and it was refused. It is
 *refused* where nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are
 one of several that the wording allows: what differs from them is not counted as wrong, but as open.
 """
@@ -30,7 +30,6 @@ VERDICTS: tuple[Verdict, ...] = ("right", "refused", "wrong", "open")
 KINDS = {"S": "set", "SN": "set", "N": "number", "B": "yesno", "V": "value", "T": "table", "X": "none", "P": "path"}
 """Short names of kinds of truth in the data, and the names that questions of ours use."""
 MOST = 10_000
-ROUNDED = 0.051
 
 
 def opened(folder: Path, mapping: Path | None = None) -> Graph | None:
@@ -69,15 +68,15 @@ def judged(result: Result, kind: str, truth: Any) -> Verdict:  # Any: the truth 
         if result.answer is not None:
             return "open" if is_open else "wrong"
         return "right" if kind == "none" else "refused"
-    if is_right(result, kind, truth):
+    if kind == "none" and result.answer is None and not any(hit.complete for hit in result.hits):
+        return "open"  # it was read, and nothing was found
+    if kind != "none" and is_right(result, kind, truth):
         return "right"
     return "open" if is_open else "wrong"
 
 
 def is_right(result: Result, kind: str, truth: Any) -> bool:
-    """Return whether the whole answer of a question that was read is the truth; of nothing, that nothing is said."""
-    if kind == "none":
-        return result.answer is None and not any(hit.complete for hit in result.hits)
+    """Return whether the whole answer of a question that was read is the truth."""
     if kind == "set":
         return is_right_set(result, set(map(told, truth)))
     if kind == "yesno":
@@ -93,27 +92,32 @@ def is_right(result: Result, kind: str, truth: Any) -> bool:
     if kind == "number":
         # of a name that is of several types each answer is said: `5 by the track; 21 by the artist`
         parts = result.answer.split("; ") if " by the " in result.answer else [result.answer]
-        if result.answer.endswith("%"):  # truths have one decimal
-            return abs(number(result.answer) - float(values[0])) <= ROUNDED
+        if result.answer.endswith("%"):
+            return round(number(result.answer), decimals(values[0])) == float(values[0])
         return any(is_near(number(part), float(values[0])) for part in parts)
     whole = told(result.answer) == told(", ".join(map(str, values)))
     return whole or {told(part) for part in result.answer.split(", ")} == set(map(told, values))
 
 
+def decimals(truth: object) -> int:
+    """Return how many decimals a truth has."""
+    return len(str(truth).partition(".")[2])
+
+
 def is_near(value: float, wanted: float) -> bool:
     """Return whether two numbers are one but for rounding."""
-    return abs(value - wanted) <= max(0.006, 5e-4 * abs(wanted))
+    return value == wanted if wanted.is_integer() else abs(value - wanted) <= max(0.006, 5e-4 * abs(wanted))
 
 
 def is_right_set(result: Result, wanted: set[str]) -> bool:
     """Return whether the hits are the nodes of these names, or ids."""
-    if result.answer and " by the " in result.answer:  # of a name of several types each answer is said
+    if result.answer and result.reading is not None and result.reading.senses:  # each answer of a name is said
         said = (part.rpartition(" by the ")[0].split(", ") for part in result.answer.split("; "))
         return wanted in [set(map(told, names)) for names in said]
     complete = [hit for hit in result.hits if hit.complete]
-    keys = [hit.id.rpartition(":")[2] for hit in complete]
-    named = {told(f"{hit.type} {key}") for hit, key in zip(complete, keys, strict=True)}  # "match 306", of no name
-    called = ({told(hit.name) for hit in complete}, set(map(told, keys)), named)
+    keys = [hit.id.rpartition(":")[2] for hit in complete if hit.type == complete[0].type]
+    named = {told(f"{hit.type} {hit.id.rpartition(':')[2]}") for hit in complete}  # "match 306", of no name
+    called = ({told(hit.name) for hit in complete}, set(map(told, keys)) if len(keys) == len(complete) else None, named)
     return wanted in called and result.answer_kind in ("entity", "set", "text", None)
 
 

@@ -125,7 +125,8 @@ def _is_right(result: Result, gold: Gold) -> bool:
     if isinstance(gold, YesNo):
         told = (result.answer or "").split("; ")  # of namesakes each answer is said, and the gold is that of any
         answers = {part.partition(" by the ")[0] for part in told}
-        return ("yes" if "yes" in answers else "no" if answers == {"no"} else "") == ("yes" if gold.is_true else "no")
+        wanted = "yes" if gold.is_true else "no"
+        return answers <= {"yes", "no"} and ("yes" if "yes" in answers else "no") == wanted
     if isinstance(gold, Values):
         texts = {text.casefold() for text in gold.texts}
         return result.answer is not None and set(result.answer.casefold().split(", ")) <= texts | set(

@@ -494,7 +494,7 @@ class Result(Record):
         """A note on the number of nodes that meet all of a question, if they are none or too many for an answer."""
         total = self.reading.total if self.reading is not None and self.answer is None else None
         if not total:
-            return None if total is None else "none: nothing in the graph meets all of it"
+            return None if total is None else "none: the graph holds no such thing"
         listed = sum(hit.complete for hit in self.hits)
         which = "all are listed" if listed == total else f"the first {listed} are listed"
         return f"{counted(total, 'node')} {'meets' if total == 1 else 'meet'} all of it: {which}"

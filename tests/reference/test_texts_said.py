@@ -55,7 +55,7 @@ def test_what_holds_a_text_is_found_and_a_word_is_no_part_of_one(films) -> None:
     every = list(asked())
     refused = checked(films, every)
     assert len(every) > 60
-    assert refused <= 0.2 * len(every)
+    assert refused <= 7
 
 
 def checked(graph: Retriever, every: list[tuple[str, set[str] | int]]) -> int:
@@ -66,7 +66,9 @@ def checked(graph: Retriever, every: list[tuple[str, set[str] | int]]) -> int:
         if result.reading is None or not result.reading.complete:
             refused += 1
             continue
-        told = {hit.name for hit in result.hits if hit.complete} if isinstance(wanted, set) else int(result.answer or 0)
+        told = (
+            {hit.name for hit in result.hits if hit.complete} if isinstance(wanted, set) else int(result.answer or -1)
+        )
         assert told == wanted, (question, result.reading.text)
         if not isinstance(wanted, set):
             continue
@@ -124,7 +126,7 @@ def test_what_the_texts_of_nodes_hold_is_found(stadiums) -> None:
     every = list(asked_of_texts())
     refused = checked(stadiums, every)
     assert len(every) > 100
-    assert refused <= 0.2 * len(every)
+    assert refused <= 4
 
 
 @pytest.mark.parametrize(

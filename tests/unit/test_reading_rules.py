@@ -294,6 +294,8 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
 )
 def test_questions_about_films_are_answered_whole(films: Retriever, question: str, names: set[str]) -> None:
     result = films.ask(question)
+    assert result.reading is not None
+    assert result.reading.complete
     assert {hit.name for hit in result.hits if hit.complete} == names, result.reading
 
 
@@ -387,7 +389,9 @@ def test_lines_of_two_edges_that_are_none(films: Retriever, line: str) -> None:
     ],
 )
 def test_values_of_edges_are_told_by_who_is_at_their_end(films: Retriever, question: str, answer: str | None) -> None:
-    assert films.ask(question).answer == answer
+    result = films.ask(question)
+    assert result.reading is not None
+    assert (result.reading.complete, result.answer) == (True, answer)
 
 
 def test_the_average_of_edges_is_that_of_all_that_lead_to_a_set(films: Retriever) -> None:

@@ -122,8 +122,9 @@ class Answerer:
         outcome = executor.run(query)
         line = self._wording.line(query)
         spoken = self._spoken(query, outcome, line, executor)
-        if query.form == "value" and spoken.answer is None and len(outcome.rows) <= _LISTED:
-            outcome = replace(outcome, rows=outcome.rows[:0])  # of whom it is asked has none
+        lacks = query.form == "value" and spoken.answer is None and not self._has_value(query, outcome.rows, executor)
+        lacking = [self._graph.arrays.names[row] for row in outcome.rows[:_EXAMPLES].tolist()] if lacks else []
+        outcome = replace(outcome, rows=outcome.rows[:0]) if lacks else outcome
         found = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
         reading = read.model_copy(update=found)
         notes = (*read.notes, *self._notes(query, outcome, line))
@@ -138,7 +139,9 @@ class Answerer:
             notes = ("no node has a value to answer with",)
         if not len(outcome.rows) and query.form == "path":
             notes = (*notes, "no path of at most 8 edges joins them")
-        if not len(outcome.rows) and query.form in ("list", "value"):
+        if lacking and query.measure is not None:
+            notes = (*notes, f"no {query.measure.property} is known of {', '.join(lacking)}")
+        elif not len(outcome.rows) and query.form in ("list", "value"):
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
         is_ordered = query.nodes.best is not None or query.form == "path"
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
@@ -206,7 +209,7 @@ class Answerer:
     def _what(self, row: int) -> str:
         """Return what a node is: its kind, and what its text says."""
         node = self._graph.node(self._graph.arrays.ids[row])
-        text = node.text or next((str(node.properties[name]) for name in _TEXTS if node.properties.get(name)), "")
+        text = node.text or next((_text(node.properties[name]) for name in _TEXTS if node.properties.get(name)), "")
         what = f"{node.name}: {self._graph.schema.label(node.type)}"
         return f"{what}. {one_line(text, _LONGEST_TEXT)}" if text else what
 
@@ -225,6 +228,15 @@ class Answerer:
         if not names or len(names) > _LISTED:
             return _Spoken()
         return _Spoken(", ".join(names), None, "entity" if len(names) == 1 else "set")
+
+    def _has_value(self, query: ExactQuery, rows: Rows, executor: Executor) -> bool:
+        """Return whether any of some nodes has the value that is asked for."""
+        measure = query.measure
+        assert measure is not None
+        assert measure.property is not None
+        if is_of_edges(measure):
+            return bool(executor.edge_values(rows.astype(np.int64), measure))
+        return any(value is not None for value in self._graph.arrays.properties.values(measure.property, rows))
 
     def _values(self, query: ExactQuery, rows: Rows, executor: Executor) -> _Spoken:
         """Return the values of a property, where they are few enough to be an answer."""

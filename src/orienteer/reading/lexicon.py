@@ -15,10 +15,10 @@ from orienteer.reading.linker import MOST_NAMESAKES, LinkedPhrase, PartialNames,
 from orienteer.reading.quantities import Written, quantity
 from orienteer.reading.query import NAME, TEXT, Executor, Measure
 from orienteer.reading.units import (
-    _LONGEST_VALUE,
-    _YEARS,
     LIGHT_FIT,
+    LONGEST_VALUE,
     SYNONYM,
+    YEARS,
     ColumnUnit,
     EdgeColumns,
     EdgeUnit,
@@ -148,7 +148,7 @@ class Lexicon:
 
     def _timed_units(self, reading: QuestionWords, place: int) -> Iterator[EdgeUnit]:
         """Yield the edge types that `join`, `sign for` or `leave` may say."""
-        words = [word.text for word in reading.words[place : place + _LONGEST_VALUE]]
+        words = [word.text for word in reading.words[place : place + LONGEST_VALUE]]
         for key, edges in self.timed.items():
             for phrase in ENGLISH.by_first[key].get(words[0], ()):
                 if edges and words[: len(phrase)] == list(phrase):
@@ -329,7 +329,9 @@ class Lexicon:
     def _add_ids(self, reading: QuestionWords, units: Units) -> None:
         """Add the nodes that a kind and an id name: `match 306`, `order no. 1007`, `ticket #A-42`."""
         for place, kinds in units.types.items():
-            for kind in (kind for kind in kinds if kind.types and not reading.words[kind.last - 1].text.endswith("s")):
+            for kind in (
+                kind for kind in kinds if kind.types and self._is_single(reading.words[kind.last - 1].text, kind)
+            ):
                 found = _ID.match(reading.text, reading.words[kind.last - 1].end)
                 if found is None or (units.properties.get(kind.last) and found["sign"].strip(" #")):
                     continue  # "player number 10" of a property `number`
@@ -346,13 +348,18 @@ class Lexicon:
                 elif not rows and (found["sign"].strip() or kind.cost == 0):
                     units.unknown_ids.append((place, last))
 
+    def _is_single(self, word: str, kind: TypeUnit) -> bool:
+        """Return whether a word for a kind is no plural: `match`, `bus`."""
+        labels = (label for one in kind.types for label in self.vocabulary.node_labels[one])
+        return not word.endswith("s") or any(label.words[-1] == word for label in labels)
+
     def _may_be_amount(self, units: Units, place: int, types: frozenset[int]) -> bool:
         """Return whether a number has a unit, or may be a year of what has dates."""
         amount = units.quantities.get(place)
         if amount is None or amount.unit is not None:
             return amount is not None
         has_dates = any(facts.kind in ("year", "date") and facts.types & types for facts in self.properties.values())
-        return has_dates and _YEARS[0] <= amount.value <= _YEARS[1]
+        return has_dates and YEARS[0] <= amount.value <= YEARS[1]
 
     def _with_id(self, types: frozenset[int], text: str) -> set[int]:
         """Return the nodes of some types whose id, name, key within the id or property `id` is a text."""

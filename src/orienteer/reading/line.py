@@ -14,6 +14,7 @@ from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.query.store import Store
 from orienteer.reading.query import (
+    MOST_ENDS,
     NAME,
     TEXT,
     Among,
@@ -194,6 +195,8 @@ class _ReadingLine:
         if not self._tokens.peek().text.isdecimal():
             return ExactQuery("list", self._nodes())
         number = int(self._tokens.take().text)
+        if number < 1:
+            self._tokens.fail("write `list 3 of`, or `list`")
         self._of()
         return ExactQuery("list", self._nodes(), first=number)
 
@@ -389,10 +392,17 @@ class _ReadingLine:
 
     def _between(self) -> Between:
         """Return the condition of `is between "X" and "Y"`."""
-        near = self._part()
+        near = self._end()
         if not self._tokens.takes("and"):
             self._tokens.fail("`and` with the other end stands behind the first")
-        return Between(near, self._part())
+        return Between(near, self._end())
+
+    def _end(self) -> NodeSet:
+        """Return the named nodes at an end of paths."""
+        nodes = self._part()
+        if not 0 < len(nodes.named) <= MOST_ENDS:
+            self._tokens.fail(f"a name in quotation marks stands here, of {MOST_ENDS} nodes at most")
+        return nodes
 
     def _either(self, types: frozenset[int]) -> Either:
         """Return what stands in brackets: conditions with `or`, and with `and` between them."""

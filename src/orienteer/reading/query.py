@@ -324,7 +324,7 @@ _TOTALS: Mapping[str, Callable[[NDArray[np.float64]], np.float64]] = {
     "sum": np.sum,
     "median": np.median,
 }
-_MOST_ENDS = 5  # nodes of one name between which a path is looked for
+MOST_ENDS = 5  # nodes of one name between which a path is looked for
 _PAIR = 4  # nodes that a comparison of two names, namesakes among them
 
 
@@ -350,6 +350,7 @@ class Executor:
         self._graph, self._mask = graph, mask
         self._sets = Sets(Store.of(graph), Budget())
         self.conditions: dict[plan.NodeSet, Condition] = {}
+        self._compiled: dict[Condition, plan.NodeSet] = {}
         """The conditions that were compiled, by what they became: a proof is put in words by them."""
 
     def run(self, query: ExactQuery) -> QueryOutcome:
@@ -479,7 +480,7 @@ class Executor:
     def _path(self, query: ExactQuery) -> QueryOutcome:
         """Return the nodes of a shortest path between two sets, in its order; none if all are too long."""
         assert query.other is not None
-        ends = (self._sets.rows(self._set(nodes)).tolist()[:_MOST_ENDS] for nodes in (query.nodes, query.other))
+        ends = (self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (query.nodes, query.other))
         found = (
             path
             for start, end in product(*ends)
@@ -536,7 +537,9 @@ class Executor:
 
     def _condition(self, condition: Condition) -> plan.NodeSet:
         """Return the nodes that meet a condition; of one that is denied, those that are known not to meet it."""
-        nodes = self._denied(condition) if condition.negated else self._met(condition)
+        if condition not in self._compiled:  # a proof asks anew for each hit
+            self._compiled[condition] = self._denied(condition) if condition.negated else self._met(condition)
+        nodes = self._compiled[condition]
         self.conditions[nodes] = condition
         return nodes
 
@@ -591,7 +594,7 @@ class Executor:
 
     def _between(self, condition: Between) -> list[int]:
         """Return the rows on the shortest paths between two sets, those of the sets left out."""
-        ends = (self._sets.rows(self._set(nodes)).tolist()[:_MOST_ENDS] for nodes in (condition.near, condition.far))
+        ends = (self._sets.rows(self._set(nodes)).tolist()[:MOST_ENDS] for nodes in (condition.near, condition.far))
         adjacency, found = self._sets.store.adjacency, dict[int, set[int]]()
         step, most = adjacency.other_ends, LONGEST_PATH
         for start, end in product(*ends):

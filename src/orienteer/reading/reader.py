@@ -167,6 +167,7 @@ class RulesReader:
 
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
+        question = " ".join(question.split())
         read = self._understood(question)
         if read.query is None:
             assert read.refusal is not None
@@ -175,7 +176,7 @@ class RulesReader:
         depth = _AT_ANY_DEPTH.search(question)
         widened = partial(self._nesting.widened, within=read.within, is_far=depth is not None)
         whole, senses = widened(read.query), [(one.label, widened(one.query)) for one in read.senses]
-        if depth is not None and whole.deep != 1 and not whole.names:
+        if depth is not None and (whole.deep > 1 or not (whole.deep or whole.names)):
             return not_understood(depth[0].strip(" ,"))
         inside = dict.fromkeys(name for one in (whole, *(sense for _, sense in senses)) for name in one.names)
         return Reading(
@@ -183,7 +184,7 @@ class RulesReader:
             by=self.name,
             rules=read.rules,
             senses=tuple(Sense(label=label, text=self._wording.line(sense.query)) for label, sense in senses),
-            notes=(*self._between(read.query), *map(_inside, inside), *_respelled(read)),
+            notes=(*self._between(read.query), *map(_inside, inside), *self._direct(read.query), *_respelled(read)),
         )
 
     def _nearest(self, context: Context) -> tuple[str, ...]:
@@ -196,6 +197,15 @@ class RulesReader:
             if len(lines) == _NEAREST:
                 break
         return tuple(lines.values())
+
+    def _direct(self, query: ExactQuery) -> Iterator[str]:
+        """Yield that places with others in them are ranked or grouped by what an edge joins to them."""
+        bests = [nodes.best.measure for nodes in sets_within(query) if nodes.best is not None]
+        counted = [(query.nodes.types, measure) for measure in bests if measure.target is not None]
+        if query.group is not None and query.group.target is not None:
+            counted.append((query.group.target.types, query.group))
+        if any(types & self._nesting.places.keys() for types, _ in counted):
+            yield "of a place, what an edge joins to it is counted, and not what is in its parts"
 
     def _between(self, query: ExactQuery) -> Iterator[str]:
         """Yield over what other kinds nodes were joined that no edge joins."""

@@ -25,7 +25,6 @@ SAME_WORD = 0.65
 """A fit above is of the word itself; below are synonyms, and words that only begin alike."""
 _LONGEST_ENDING = 5  # letters of the ending of a noun for a doer: `direct-ors`
 _MOST_KINDS = 1_024  # of edges, of which is remembered what their labels say
-_FOR = frozenset(["treat", "associate", "use"])
 
 
 class Voice(Enum):

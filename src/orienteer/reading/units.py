@@ -293,12 +293,12 @@ class EdgeWords:
 _EDGES = 20_000  # edges that tell what properties edges have
 _SAMPLE = 200  # values of a property that tell what it holds
 _MOSTLY = 0.8  # share of values that are numbers; a question that leaves out the others says how many
-_YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
+YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
 _YEAR_WORDS = WORDS["ages"] | {"year", "since", "until", "dissolved", "closed", "ended", "died", "lit", "light"}
 _NO_UNITS = frozenset(unit for unit in UNITS if len(unit) < 4) | {"year", "years", "pound", "mile"}
 """Units that are other words, too: a property that is called so alone is not told in them."""
 _LONGEST_ACRONYM = 5  # letters
-_LONGEST_VALUE = 6  # words
+LONGEST_VALUE = 6  # words
 _NO_PROPERTIES = WORDS["no properties"] | ENGLISH.adjectives.keys()
 _LONGER = 3  # letters that one of two stems of one word has more
 _ALIKE = 0.7  # likeness of stems that are one word
@@ -489,7 +489,7 @@ class PropertyWords:
 
     def values(self, reading: QuestionWords, place: int) -> Iterator[ValueUnit]:
         """Yield the words from a place on that are a value which a node has."""
-        for last in range(place + 1, min(len(reading.words), place + _LONGEST_VALUE) + 1):
+        for last in range(place + 1, min(len(reading.words), place + LONGEST_VALUE) + 1):
             if all(word.is_stop for word in reading.words[place:last]):
                 continue
             surface = reading.surface(place, last).strip("\"'")
@@ -530,7 +530,7 @@ def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
         return "boolean"
     numbers = [value for value in sample if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == len(sample):
-        are_years = all(float(value).is_integer() and _YEARS[0] <= value <= _YEARS[1] for value in numbers)
+        are_years = all(float(value).is_integer() and YEARS[0] <= value <= YEARS[1] for value in numbers)
         is_event = len(words) == 1 and words[0].endswith("ed")  # `qualified`, `formed`
         return "year" if are_years and (is_event or not _YEAR_WORDS.isdisjoint(words)) else "number"
     texts = [value for value in sample if isinstance(value, str) and not np.isnan(number_of(value))]
