@@ -463,3 +463,30 @@ def test_each_of_two_subjects_is_asked_for(colleges: Retriever) -> None:
     assert result.answer is None
     mixed = colleges.ask("which films are comedies and dramas or westerns")
     assert {hit.name for hit in mixed.hits if hit.complete} == {"Quiet Mill", "Ash"}  # `and` joins closer than `or`
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    names = ("Ann Lee", "Bo Ray", "Cy Dunn")
+    people = [{"id": f"p{n}", "type": "person", "name": name} for n, name in enumerate(names)]
+    people[0]["properties"] = {"nickname": "Annie"}
+    edges = [{"source": f"p{n + 1}", "type": "reports_to", "target": f"p{n}"} for n in range(2)]
+    return Retriever(Graph.from_records(people, edges, path=tmp_path_factory.mktemp("reports") / "graph"), "anchor")
+
+
+@pytest.mark.parametrize("said", ["directly or indirectly", "directly  or indirectly", "directly or\nindirectly"])
+def test_how_deep_is_read_whatever_stands_between_its_words(reports: Retriever, said: str) -> None:
+    assert reports.ask(f"Who reports to Ann Lee, {said}?").answer == "Bo Ray, Cy Dunn"
+
+
+def test_a_value_that_nobody_has_is_said_to_be_unknown(reports: Retriever) -> None:
+    result = reports.ask("What is the nickname of Cy Dunn?")
+    assert (result.answer, result.meeting) == (None, "none: the graph holds no such thing")
+    assert "no nickname is known of Cy Dunn" in result.notes
+    assert reports.ask("What is the nickname of Ann Lee?").answer == "Annie"
+
+
+@pytest.mark.parametrize("line", ["list 0 of person", "person that is between person and person"])
+def test_lines_that_would_be_cut_off_are_refused(reports: Retriever, line: str) -> None:
+    with pytest.raises(BadOption):
+        reports.ask("x", reading=line)
