@@ -15,6 +15,7 @@ one of several that the wording allows: what differs from them is not counted as
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -126,7 +127,7 @@ def is_right_table(result: Result, wanted: dict[str, str]) -> bool:
     rows = dict[str, str]()
     for part in (result.answer or "").split("; "):
         name, _, value = part.rpartition(": ")
-        rows[told(name)] = value
+        rows[told(re.sub(r" \([\w-]+:[^)]*\)$", "", name))] = value  # a namesake is told with its id
     are_near = all(
         told(rows.get(name, 0)) == told(value) or is_near(number(rows.get(name, "0")), number(value))
         for name, value in wanted.items()

@@ -35,7 +35,7 @@ def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: i
     """Return the property that an adjective compares; None, with a complaint, where none or several are."""
     words = _stems(context, adjective.words)
     own = [facts for facts in properties_of(context, nodes) if facts.kind in ("number", "year", "date")]
-    fitting = [facts for facts in own if words.intersection(facts.stems)]
+    fitting = [facts for facts in own if words.intersection(facts.stems) or facts.unit in adjective.words]
     if adjective.is_age:
         others = _stems(context, WORDS["no ages"])
         fitting = [facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)]

@@ -14,6 +14,7 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
+from orienteer.reading.assembly import assembled
 from orienteer.reading.clauses import all_said, noun_phrases, one_said
 from orienteer.reading.edges import facts_of_edges, rows_within
 from orienteer.reading.lexicon import Lexicon
@@ -279,6 +280,9 @@ class RulesReader:
             parts = self._parts(unit, is_sum=is_sum and query is not None)
             if not 1 < len(parts) + len(values) <= _MOST_SENSES or is_one or not (meant or values):
                 continue
+            able = [label for label, rows in parts.items() if query is None or self._may_have(set(rows), query)]
+            if query is not None and len(able) == 1 < len(parts) and not values:  # a play is a tragedy
+                return [_Sense(able[0], without(query, set(unit.rows).difference(parts[able[0]])))]
             senses = self._by_parts(read, reading, units, ordinals, _Ambiguity(place, parts, values))
             # What says something else of the other things is far-fetched: all senses say the same of each.
             senses = [one for one in senses if _shape(one.query) == _shape(senses[0].query)]
@@ -336,6 +340,18 @@ class RulesReader:
                 senses.append((0, one.cost, _Sense(value.property, one.query)))
         return [sense for _, _, sense in sorted(senses, key=lambda one: one[:2])]
 
+    def _may_have(self, rows: set[int], query: ExactQuery) -> bool:
+        """Return whether nodes are of types that have the values which are asked of them."""
+        types, properties = {int(self.lexicon.graph.arrays.node_types[row]) for row in rows}, self.lexicon.properties
+        said = (
+            condition.property
+            for nodes in sets_within(query)
+            if any(isinstance(one, Among) and rows.intersection(one.rows) for one in nodes.conditions)
+            for condition in nodes.conditions
+            if isinstance(condition, Valued)
+        )
+        return all(types & properties[name].types for name in said if name in properties)
+
     def _are_joined(self, row: int, query: ExactQuery, meant: set[int]) -> bool:
         """Return whether edges lead to the kind of a node from what leads to those that are meant; true of no edge."""
         near = {kind for nodes in _sets_around(query.nodes, meant) for kind in self._relations.types_of(nodes)}
@@ -367,7 +383,9 @@ class RulesReader:
             senses = self._senses(read, reading, units, ordinals)
         except _Ambiguous as error:
             return _Understood(None, refusal=unsupported(str(error)))
-        if senses:
+        if len(senses) == 1 and read.query is not None:
+            read = replace(read, query=senses[0].query)
+        elif senses:
             read = replace(read, query=read.query or senses[0].query, senses=tuple(senses))
         return replace(read, respelled=tuple(respelled)) if read.query is not None else read
 
@@ -382,7 +400,7 @@ class RulesReader:
         context.nodes, context.described = partial(noun_phrases, context), partial(all_said, context)
         context.modifiers = partial(one_said, context)
         try:
-            parses = read_queries(context)
+            parses = read_queries(context) or assembled(context)
         finally:
             context.forget_rules()
         if context.is_too_deep:
