@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from orienteer.reading.clauses import property_valued
 from orienteer.reading.comparisons import adjective
 from orienteer.reading.nouns import names_at
 from orienteer.reading.possession import likeness_of_pair
-from orienteer.reading.query import Among, ExactQuery, Measure, NodeSet
+from orienteer.reading.query import Among, ExactQuery, Form, Measure, NodeSet
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.units import PropertyFacts
 from orienteer.reading.vocabulary import ENGLISH
@@ -107,8 +107,7 @@ def _is_plural(word: str) -> bool:
 def _identical(context: Context, first: NodeSet, second: NodeSet) -> ExactQuery | None:
     """Return whether a named node is the described one."""
     named, other = (first, second) if first.named else (second, first)
-    types, node_types = context.relations.types_of(other), context.lexicon.graph.arrays.node_types
-    rows = tuple(row for row in named.named if int(node_types[row]) in types)
+    rows = context.relations.cut(named, context.relations.types_of(other)).named
     is_described = not other.named and bool(other.conditions) and not other.best
     return _test(other.that(Among(rows))) if rows and is_described else None
 
@@ -161,29 +160,26 @@ def all_of(context: Context, place: int) -> int | None:
     return place + 1 if last is None and context.at(place) in context.language.words["all"] else last
 
 
-def _every(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
-    """Return whether all nodes of a set meet what is said last."""
-    before = len(some.conditions)
-    if some.best or claimed.best or claimed.conditions[:before] != some.conditions or len(claimed.conditions) == before:
-        return None
-    base = replace(some, types=some.types or claimed.types)
-    return ExactQuery("every", base, other=replace(claimed, types=base.types))
+def _of_all(form: Form) -> Callable[[NodeSet, NodeSet], ExactQuery | None]:
+    """Return what asks whether all nodes of a set meet what is said last, or most of them, or how many."""
+
+    def asked(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
+        old, new = claimed.conditions[: len(some.conditions)], claimed.conditions[len(some.conditions) :]
+        if some.best or claimed.best or old != some.conditions or not new:
+            return None
+        base = replace(some, types=some.types or claimed.types)
+        return ExactQuery(form, base, other=replace(claimed, types=base.types))
+
+    return asked
+
+
+_every, _share, _majority = _of_all("every"), _of_all("share"), _of_all("majority")
 
 
 @part
 def who_are(context: Context, place: int) -> int:
     """Read `that are`, `are`, or nothing, between nodes and what is claimed of them."""
     return context.skip(context.skip(place, context.language.words["relative"]), context.language.words["asking"])
-
-
-def _share(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
-    query = _every(some, claimed)
-    return None if query is None else replace(query, form="share")
-
-
-def _majority(some: NodeSet, claimed: NodeSet) -> ExactQuery | None:
-    query = _every(some, claimed)
-    return None if query is None else replace(query, form="majority")
 
 
 rules(

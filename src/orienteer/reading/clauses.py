@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orienteer.reading.comparisons import properties_of
-from orienteer.reading.edges import contrary, denied, edge_said, joined, value_said
+from orienteer.reading.edges import any_of, contrary, denied, edge_said, joined, value_said
 from orienteer.reading.membership import EXCEPTIONS, MEMBERS
 from orienteer.reading.neighbours import LINKED, LINKS
 from orienteer.reading.nouns import (
@@ -28,7 +28,7 @@ from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
 from orienteer.reading.texts import text_said
 from orienteer.reading.units import EdgeUnit, PropertyFacts, name_words
-from orienteer.reading.verbs import PLACES, VERBS, Verbs, fitting, is_particle, verb_joined, verbs_at
+from orienteer.reading.verbs import PLACES, VERBS, Verbs, edges_named, fitting, is_particle, so_or_denied, verb_joined
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 from orienteer.text.english import IRREGULAR
 from orienteer.text.tokenizer import singulars
@@ -45,12 +45,6 @@ def being(context: Context, place: int, found: Found) -> bool | int:
 
 
 @part
-def edges_named(context: Context, place: int) -> Iterator[Parse[Verbs]]:
-    """Read the verbs or nouns for edges here, several where `or` joins them."""
-    return (Parse(one.last, one, 0.0) for one in verbs_at(context, place))
-
-
-@part
 def noun_led_to(
     context: Context, place: int, nodes: NodeSet, edges_named: Verbs, objects: Objects
 ) -> Iterator[Parse[NodeSet]]:
@@ -64,20 +58,20 @@ def does(context: Context, found: Found, place: int, nodes: NodeSet) -> Iterator
     objects, first = found["objects"], found["0"].last
     verb = _verb_behind(context, place, is_passive=context.at(first - 1) in WORDS["be"])
     begin = context.skip(context.skip(verb, WORDS["denials"]), WORDS["auxiliaries"])
-    for several in verbs_at(context, begin):
+    for _, several, _ in edges_named(context, begin):
         apt = fitting(context, several, context.at(several.last))
         if apt is None:
             continue
         end = apt.last + is_particle(context, apt.last, apt)
-        is_done = context.at(apt.last) == "by" or (end == apt.last and _is_passive(context, first, apt))
-        is_done = is_done or context.at(first - 2) == "by"  # "by which X is suggested"
+        # "by which X was Y influenced", and not "has Y influenced"
+        participle = context.at(apt.last - 1).endswith(("ed", "en", "t", "wn", "ung", "de"))
+        is_passive = end == apt.last and participle and context.at(first - 1) in WORDS["be"]
+        is_done = is_passive or "by" in (context.at(apt.last), context.at(first - 2))  # "by which X is suggested"
         frame = Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT
         is_strict = end == apt.last and frame is Voice.OBJECT
-        for related in _related(context, nodes, apt, frame, objects._replace(cost=0.0), end, is_strict=is_strict):
-            is_denied = context.at(verb) in WORDS["denials"]
-            value = denied(related.value, nodes) if is_denied else related.value
-            if value is not None:
-                yield Parse(max(end, related.last), value, related.cost + 0.02)
+        all_related = _related(context, nodes, apt, frame, objects._replace(cost=0.0), end, is_strict=is_strict)
+        for related in so_or_denied(all_related, nodes, is_denied=context.at(verb) in WORDS["denials"]):
+            yield Parse(max(end, related.last), related.value, related.cost + 0.02)
 
 
 def _related(
@@ -103,12 +97,6 @@ def _related(
             others = objects.value._replace(members=(objects.value.members[0]._replace(nodes=said.value),))
             described = Parse(said.last, others, objects.cost + said.cost)
             yield from verb_joined(context, nodes, verbs, frame, described, is_strict=is_strict)
-
-
-def _is_passive(context: Context, place: int, verbs: Verbs) -> bool:
-    """Return whether something is done to a subject: `[by which X] was Y influenced`, not `has Y influenced`."""
-    participle = context.at(verbs.last - 1).endswith(("ed", "en", "t", "wn", "ung", "de"))
-    return participle and context.at(place - 1) in WORDS["be"]
 
 
 def _verb_behind(context: Context, place: int, *, is_passive: bool) -> int:
@@ -244,13 +232,6 @@ class Described(NamedTuple):
     """Where its noun ends."""
 
 
-class Core(NamedTuple):
-    """Where the words of a clause begin that say something, and whether they are denied."""
-
-    place: int
-    is_denied: bool
-
-
 # ------------------------------------------------------------------------------------------------- all that is said
 def all_said(context: Context, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
     """Return a set with nothing, some or all that is said of it behind its noun."""
@@ -280,12 +261,11 @@ def _and_more(context: Context, described: Described) -> Iterator[Described]:
         return  # "neither games nor fonts and libs" may mean either
     if begin is not None and not _agrees(context, described.noun, begin):
         return  # "ships of a company that is based in X and were built in Y": the ships were
-    # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
-    far = _FAR if begin is None and nodes.conditions and context.at(last) in WORDS["all prepositions"] else 0.0
-    if begin is None and nodes.conditions and not context.is_behind_comma(last):
-        far = _FAR  # "students enrolled in courses taught by X": the courses are
-    if begin is None and context.depth > 1 and context.at(last) in WORDS["finite"]:
-        far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
+    far = 0.0
+    if begin is None:  # without a word between them, what is nearest is spoken of: "operators of observatories in X"
+        is_next = context.at(last) in WORDS["all prepositions"] or not context.is_behind_comma(last)
+        is_theirs = context.depth > 1 and context.at(last) in WORDS["finite"]  # "parts of cars are parts of bicycles"
+        far = _FAR if (nodes.conditions and is_next) or is_theirs else 0.0
     is_far = begin is None and _has_said(described) and _leads_to_kind(nodes)
     is_far = is_far and context.at(last) in WORDS["of the nearest"]
     for modified in _further(context, last if begin is None else begin, nodes, nodes):
@@ -380,18 +360,6 @@ def begun_then(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
         yield from property_valued(context, begun[0], place, replace(nodes, types=nodes.types & begun[0].types))
 
 
-def had_by_name(context: Context, owner: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield the nodes of a set that a named one has."""
-    for relation in context.relations.unnamed(nodes, "of", owner.value, Voice.NOUN_OF):
-        yield Parse(owner.last, relation.joined, relation.cost)
-
-
-def had_by(context: Context, owners: Parse[Objects], nodes: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
-    """Yield the nodes of a set that things have."""
-    for parse in things_had(context, owners, nodes.value):
-        yield parse._replace(cost=parse.cost + nodes.cost)
-
-
 # ------------------------------------------------------------------------------------------------------ one clause
 def one_said(context: Context, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
     """Return a set with one thing said of it that begins here."""
@@ -415,11 +383,8 @@ def _all_modifiers(context: Context, place: int, nodes: NodeSet) -> Iterator[Par
         return
     yield from edge_said(context, place, nodes)
     yield from text_said(context, place, nodes)
-    for core in dict.fromkeys(_cores(context, begin)):
-        for parse in CLAUSES.of(context, core.place, nodes):
-            value = denied(parse.value, nodes) if core.is_denied else parse.value
-            if value is not None:
-                yield parse._replace(value=value)
+    for core, is_denied in dict.fromkeys(_cores(context, begin)):
+        yield from so_or_denied(CLAUSES.of(context, core, nodes), nodes, is_denied=is_denied)
 
 
 CLAUSES = rules(
@@ -462,37 +427,43 @@ NEITHER = rules(
         "-<relative> -<auxiliaries> 'neither' first=said 'nor' second=said",
         _both_denied,
     ),
-    Rule("ships neither lent by nor sold to X", "-<relative> -<auxiliaries> 'neither' neither_verb"),
+    Rule(
+        "ships neither lent by nor sold to X",
+        "-<relative> -<auxiliaries> 'neither' first=action 'nor' second=action objects neither_verb",
+    ),
 )
 
 
-def _cores(context: Context, place: int) -> Iterator[Core]:
-    """Yield what may be left out: auxiliaries with a denial, phrases between them and a verb, an article."""
+def _cores(context: Context, place: int) -> Iterator[tuple[int, bool]]:
+    """Yield where the words of a clause begin that say something, and whether they are denied.
+
+    Auxiliaries with a denial may be left out, phrases between them and a verb, and an article.
+    """
     begin, is_denied = place, False
-    having: list[Core] = []
+    having: list[tuple[int, bool]] = []
     while context.at(begin) in WORDS["auxiliaries"] | WORDS["denials"]:
         if context.at(begin) in WORDS["having"] or context.at(begin) == "without":
-            having.append(Core(begin, is_denied))
+            having.append((begin, is_denied))
             if context.at(begin) not in WORDS["auxiliaries"]:
                 break
         if context.at(begin) in WORDS["denials"]:
             is_denied = not is_denied
         begin += 1
     if context.at(begin - 1) not in ("have", "has", "had") or not context.at(begin).endswith("s"):
-        yield Core(begin, is_denied)  # who "has mentors" mentors nobody
+        yield begin, is_denied  # who "has mentors" mentors nobody
     yield from having
     finding = context.end_of(place, "finding")
     if finding is not None:
-        yield Core(finding, False)
+        yield finding, False
     if context.at(begin) == "there" and context.at(begin - 1) in WORDS["be"]:  # "which beers are there in X"
-        yield Core(begin + 1, is_denied)
+        yield begin + 1, is_denied
     adverb = _adverb(context, place, begin)
     if adverb is not None:
-        yield Core(adverb, is_denied)
+        yield adverb, is_denied
     article = context.end_of(begin, "articles of nouns")
     nouns = context.units.edges.get(article, ()) if article is not None else ()
     if article is not None and any(context.at(noun.last) in WORDS["all prepositions"] for noun in nouns):
-        yield Core(article, is_denied)  # "the owner of X"; "the home port of X" is a port
+        yield article, is_denied  # "the owner of X"; "the home port of X" is a port
 
 
 def _adverb(context: Context, place: int, begin: int) -> int | None:
@@ -529,11 +500,10 @@ def _says_where(modified: NodeSet, nodes: NodeSet) -> bool:
 def _are_of_one_kind(conditions: Sequence[Condition]) -> bool:
     """Return whether all conditions are of one relation, or of one property."""
     kinds = {
-        condition.kinds if isinstance(condition, Joined) else condition.property
-        for condition in conditions
-        if isinstance(condition, Joined | Valued | Filled)
+        one.kinds if isinstance(one, Joined) else one.property if isinstance(one, Valued | Filled) else None
+        for one in conditions
     }
-    return len(kinds) == 1 and all(isinstance(condition, Joined | Valued | Filled) for condition in conditions)
+    return len(kinds) == 1 and None not in kinds
 
 
 def _likeliest(described: Sequence[Described]) -> list[Described]:
@@ -578,16 +548,10 @@ def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
         return
     for named in names_at(context, place):
         yield from _with_name(context, place, named)
-    for head in heads_at(context, place):
-        yield from all_said(context, head)
-        for owned in owned_by(context, head):
-            yield from all_said(context, owned)
-    for related in relational_nouns(context, place):
-        yield from all_said(context, related)
-    for kin in kin_at(context, place):
-        yield from all_said(context, kin)
-    for valued in value_said(context, place, NodeSet()):
-        yield from all_said(context, valued)
+    heads = [one for head in heads_at(context, place) for one in (head, *owned_by(context, head))]
+    kinds = (*relational_nouns(context, place), *kin_at(context, place), *value_said(context, place, NodeSet()))
+    for noun in (*heads, *kinds):
+        yield from all_said(context, noun)
     yield from _nouns_of_many(context, place)
     yield from _common(context, place)
 
@@ -598,11 +562,8 @@ def _with_name(context: Context, place: int, named: Parse[NodeSet]) -> Iterator[
     if not named.value.named or _are_namesakes(context, named.value):
         yield from all_said(context, named)
     asks_what_it_does = context.at(place - 1) in WORDS["do"]  # "who did X mentor"
-    for noun in noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ():
-        yield from all_said(context, noun)
-    for kin in kin_of(context, named):
-        yield from all_said(context, kin)
-    for owned in owned_by(context, named):
+    nouns = noun_of_owner(context, named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ()
+    for owned in (*nouns, *kin_of(context, named), *owned_by(context, named)):
         yield from all_said(context, owned)
 
 
@@ -618,11 +579,10 @@ def _nouns_of_many(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     for begin in context.skips(place):
         for unit in context.units.edges.get(begin, ()):
             of = context.starts(unit.last, "of", "both of", "of both", "of either")
-            for objects in objects_at(context, of) if of is not None else ():
-                if len(objects.value.members) > 1:
-                    yield from _noun_of_many(context, unit, objects)
-            for owners in sharing_owners(context, context.starts(unit.last, "that", "which") or unit.last):
-                yield from _noun_of_many(context, unit, owners)
+            lists = [one for one in objects_at(context, of) if len(one.value.members) > 1] if of is not None else []
+            owners = sharing_owners(context, context.starts(unit.last, "that", "which") or unit.last)
+            for objects in (*lists, *owners):
+                yield from _noun_of_many(context, unit, objects)
 
 
 def _common(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
@@ -631,12 +591,15 @@ def _common(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     if context.at(begin) not in WORDS["common"]:
         return
     for nodes in noun_phrases(context, begin + 1):
-        if len({condition for condition in nodes.value.conditions if _is_of_name(condition)}) > 1:
+        said = {one for one in nodes.value.conditions if isinstance(one, Joined) and not one.negated}
+        if sum(bool(one.target.named) for one in said) > 1:
             yield nodes
         between = context.starts(nodes.last, "between", "among")
         for objects in objects_at(context, between) if between is not None else ():
             if len(objects.value.members) > 1 and not objects.value.any and not nodes.value.conditions:
-                yield from had_by(context, objects._replace(value=objects.value._replace(both=True)), nodes)
+                both = objects._replace(value=objects.value._replace(both=True))
+                for parse in things_had(context, both, nodes.value):
+                    yield parse._replace(cost=parse.cost + nodes.cost)
 
 
 def _noun_of_many(context: Context, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[NodeSet]]:
@@ -649,10 +612,5 @@ def _noun_of_many(context: Context, unit: EdgeUnit, objects: Parse[Objects]) -> 
         nodes = replace(nodes, types=relation.nodes.types)
         conditions.append(Joined(relation.kinds, relation.target, member.negated))
     if objects.value.any:
-        conditions = [Either(tuple((condition,) for condition in conditions))]
+        conditions = [any_of(conditions)]
     yield Parse(objects.last, nodes.that(*conditions), objects.cost)
-
-
-def _is_of_name(condition: Condition) -> bool:
-    """Return whether a condition is that an edge leads to a named node."""
-    return isinstance(condition, Joined) and bool(condition.target.named) and not condition.negated

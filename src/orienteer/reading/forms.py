@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from orienteer.reading.clauses import all_said, had_by_name
+from orienteer.reading.clauses import all_said
 from orienteer.reading.comparisons import adjective, compared_by, properties_of, stated_by, superlatives_at
 from orienteer.reading.edges import EVENTS_COUNTED, EVENTS_PER
 from orienteer.reading.nouns import heads_at
 from orienteer.reading.properties import properties_named
 from orienteer.reading.query import Best, ExactQuery, Executor, Measure, NodeSet, Valued, joined_of
-from orienteer.reading.relations import Voice
+from orienteer.reading.relations import Voice, turned
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, KindVerb, PropertyFacts
 from orienteer.reading.verbs import measures_at
@@ -102,10 +102,10 @@ def counting(context: Context, place: int) -> Iterator[Parse[None]]:
 
 
 @part
-def had(context: Context, place: int, found: Found, kind: frozenset[int]) -> Iterator[Parse[NodeSet]]:
+def had(context: Context, place: int, name: NodeSet, kind: frozenset[int]) -> Iterator[Parse[NodeSet]]:
     """Read nothing: the things of a kind that the named node has."""
-    for parse in had_by_name(context, found["name"], NodeSet(kind)):
-        yield parse._replace(last=place)
+    for relation in context.relations.unnamed(NodeSet(kind), "of", name, Voice.NOUN_OF):
+        yield Parse(place, relation.joined, relation.cost)
 
 
 rules(
@@ -125,26 +125,20 @@ rules(
 @part
 def total(context: Context, place: int) -> Iterator[Parse[_Total]]:
     """Read `average`, `the total`."""
-    for form in _TOTALS:
-        for last in sorted(set(context.ends_of(place, form))):
-            yield Parse(last, form, 0.0)
+    return (Parse(last, form, 0.0) for form in _TOTALS for last in sorted(set(context.ends_of(place, form))))
 
 
 @part
 def having(context: Context, place: int) -> Parse[frozenset[int]]:
     """Read nothing: the types of what has any property that is called as the words here."""
-    units = context.units.properties.get(place, ())
-    return Parse(
-        place, frozenset(kind for unit in units for kind in context.lexicon.properties[unit.property].types), 0.0
-    )
+    types = frozenset(kind for own in facts(context, place) for kind in own.value.types)
+    return Parse(place, types, 0.0)
 
 
 @part
-def its_things(
-    context: Context, place: int, numeric: PropertyFacts, having: frozenset[int]
-) -> Iterator[Parse[NodeSet]]:
+def its_things(context: Context, place: int, facts: PropertyFacts, having: frozenset[int]) -> Iterator[Parse[NodeSet]]:
     """Read what is said of the things that have a property: `[salary] in Engineering`."""
-    for scope in all_said(context, Parse(place, NodeSet(numeric.types), 0.15)):
+    for scope in all_said(context, Parse(place, NodeSet(facts.types), 0.15)):
         # the "total gold of" two guilds is theirs, and not their members'
         if not any(context.relations.types_of(of.target) & having for of in joined_of(scope.value)):
             yield scope
@@ -170,10 +164,6 @@ def may_have(context: Context, facts: PropertyFacts, scope: NodeSet) -> bool:
     return bool(facts.types & context.relations.types_of(scope))
 
 
-def _total_of(total: _Total, scope: NodeSet, facts: PropertyFacts) -> ExactQuery:
-    return ExactQuery(total, scope, Measure(property=facts.name))
-
-
 def _total_measured(total: _Total, nodes: NodeSet, measured: Measure) -> ExactQuery:
     return ExactQuery(total, nodes, measured)
 
@@ -191,10 +181,14 @@ rules(
     Rule("the average captain salary", "['what is'] total -<of the> nodes=head measured", _total_measured),
     Rule(
         "the average salary in Engineering",
-        "['what is'] total -<of the> having numeric facts=same(numeric) scope=its_things in_unit",
-        _total_of,
+        "['what is'] total -<of the> having facts=numeric nodes=its_things in_unit measured=measure_of",
+        _total_measured,
     ),
-    Rule("the total height of the towers of X", "['what is'] total -<of the> facts scope may_have in_unit", _total_of),
+    Rule(
+        "the total height of the towers of X",
+        "['what is'] total -<of the> facts scope may_have in_unit nodes=same(scope) measured=measure_of",
+        _total_measured,
+    ),
     Rule("X's total mass", "['what is'] nodes [possessive] total measured", _total_measured),
     Rule(
         "the total quantity of X",
@@ -215,14 +209,10 @@ rules(
 @part
 def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[Measure, frozenset[int]]]]:
     """Read what a number is told for each of: a property of the nodes, or a kind that one edge joins them to."""
-    for relation, last, cost in (
-        (relation, head.last, head.cost)
-        for head in heads_at(context, place)
-        if not head.value.named and not head.value.conditions
-        for relation in context.relations.unnamed(nodes, "", head.value)
-    ):
-        if not relation.target.is_between:
-            yield Parse(last, (Measure(kinds=relation.kinds, target=relation.target), relation.nodes.types), cost)
+    kinds = (head for head in heads_at(context, place) if not head.value.named and not head.value.conditions)
+    for head in kinds:
+        for relation in context.relations.direct(nodes, "", head.value):
+            yield Parse(head.last, (relation.measure, relation.nodes.types), head.cost)
     for own, last, cost in properties_named(context, place, nodes):
         yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
 
@@ -308,7 +298,7 @@ def value_start(context: Context, place: int) -> list[Parse[None]]:
 def value(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) -> Parse[ExactQuery] | None:
     """Read nothing or `on average`, `in minutes`: the value of a property of nodes, or whether it is so."""
     name, measure = facts.name, Measure(property=facts.name)
-    if not facts.types & context.relations.types_of(scope):
+    if not may_have(context, facts, scope):
         return None
     if any(isinstance(condition, Valued) and condition.property == name for condition in scope.conditions):
         return None  # nobody asks what they have said
@@ -338,9 +328,9 @@ def _fitting(context: Context, value: ExactQuery, found: Found) -> ExactQuery | 
 @part
 def what_has_it(context: Context, place: int, facts: PropertyFacts, scope: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read nothing: the only thing with a property that each node of a scope leads to: the type of an aircraft."""
-    if scope.named and not facts.types & context.relations.types_of(scope):
+    if scope.named and not may_have(context, facts, scope):
         for relation in context.relations.unnamed(NodeSet(facts.types), "", scope):
-            if context.relations.is_single(tuple(kind ^ 1 for kind in relation.kinds)):
+            if context.relations.is_single(turned(relation.kinds)):
                 yield Parse(place, relation.joined, relation.cost + 0.1)
 
 
@@ -397,11 +387,10 @@ def beginning(context: Context, place: int, nodes: NodeSet) -> Parse[PropertyFac
     dated, verb, stem = _dated(context, nodes), context.at(place), context.lexicon.vocabulary.stem
     if len(dated) != 1 or verb not in context.language.words["begin"]:
         return None
+    alike = {stem(word) for group in ENGLISH.groups["properties"] if verb in group for word in group} | {stem(verb)}
+    may_tell = not alike.isdisjoint(dated[0].stems)
     if set(dated[0].stems) <= {stem(word) for word in ("year", "date")}:  # `year` is that of anything
         may_tell = verb not in ("opened", "closed", "ended")
-    else:
-        alike = {stem(word) for group in ENGLISH.groups["properties"] if verb in group for word in group}
-        may_tell = not ({stem(verb)} | alike).isdisjoint(dated[0].stems)
     return Parse(place + 1, dated[0], 0.2) if may_tell else None
 
 
@@ -415,10 +404,7 @@ def date_named(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[P
 @part
 def event(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read nothing: the things with a date that an edge joins to nodes: the plantings of a rose."""
-    if not facts.types & context.relations.types_of(nodes):
-        for relation in context.relations.unnamed(NodeSet(facts.types), "", nodes):
-            if not relation.target.is_between:
-                yield Parse(place, relation.joined, relation.cost)
+    return iter(()) if may_have(context, facts, nodes) else event_with(context, place, NodeSet(facts.types), nodes)
 
 
 @part
@@ -437,9 +423,8 @@ def dated_facts(context: Context, place: int) -> Iterator[Parse[PropertyFacts]]:
 @part
 def event_with(context: Context, place: int, event: NodeSet, named: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read nothing: those of the things that an edge joins to another name as well."""
-    for relation in context.relations.unnamed(event, "", named):
-        if not relation.target.is_between:
-            yield Parse(place, relation.joined, relation.cost)
+    for relation in context.relations.direct(event, "", named):
+        yield Parse(place, relation.joined, relation.cost)
 
 
 class Grade(NamedTuple):
@@ -458,15 +443,13 @@ class Grade(NamedTuple):
 @part
 def grade(context: Context, place: int) -> Iterator[Parse[Grade]]:
     """Read `taller`, `more expensive`, `less dear`."""
-    for parse in adjective(context, place):
-        yield Parse(parse.last, Grade(*parse.value, place), 0.0)
+    return (Parse(parse.last, Grade(*parse.value, place), 0.0) for parse in adjective(context, place))
 
 
 @part
 def superlative(context: Context, place: int) -> Iterator[Parse[Grade]]:
     """Read `tallest`, `most expensive`."""
-    for parse in superlatives_at(context, place):
-        yield Parse(parse.last, Grade(*parse.value, place), 0.0)
+    return (Parse(parse.last, Grade(*parse.value, place), 0.0) for parse in superlatives_at(context, place))
 
 
 @part
@@ -490,14 +473,9 @@ def highest(context: Context, place: int) -> Iterator[Parse[bool]]:
 
 def _value_of_best(context: Context, facts: PropertyFacts, highest: bool, scope: NodeSet) -> ExactQuery | None:
     """Return the most of a property's values."""
-    if (
-        not facts.is_measured
-        or scope.best is not None
-        or scope.named
-        or not facts.types & context.relations.types_of(scope)
-    ):
+    measure, is_open = Measure(property=facts.name), scope.best is None and not scope.named
+    if not facts.is_measured or not is_open or not may_have(context, facts, scope):
         return None
-    measure = Measure(property=facts.name)
     return ExactQuery("value", replace(scope, best=Best(measure, highest)), measure)
 
 
@@ -551,7 +529,7 @@ rules(
     ),
     Rule(
         "lowest attendance at X",
-        "value_start - highest having numeric facts=same(numeric) scope=its_things is_cut over ~handy",
+        "value_start - highest having facts=numeric scope=its_things is_cut over ~handy",
         _value_of_best,
     ),
     Rule("when was X born", "'when' nodes -<say nothing> facts=date_named value(facts, nodes) => value"),
@@ -577,9 +555,8 @@ def place_of(context: Context, place: int, named: NodeSet) -> Iterator[Parse[Exa
         yield Parse(last, ExactQuery("list", whole), 0.2)
         return
     places, kinds = {vocabulary.stem(word) for word in WORDS["places"]}, context.lexicon.places
-    relations = context.relations.unnamed(NodeSet(kinds), "", named) if kinds else ()
-    around = (one for one in relations if not one.target.is_between and not context.nesting.are_in(one.kinds))
-    queries = [ExactQuery("list", relation.joined) for relation in around]
+    relations = context.relations.direct(NodeSet(kinds), "", named) if kinds else ()
+    queries = [ExactQuery("list", one.joined) for one in relations if not context.nesting.are_in(one.kinds)]
     for facts in properties_of(context, named):
         if facts.kind == "text" and places.intersection(facts.stems):
             queries.append(ExactQuery("value", named, Measure(property=facts.name)))
@@ -595,15 +572,11 @@ def place_where(context: Context, place: int, named: NodeSet) -> Iterator[Parse[
         if unit.fit > LIGHT_FIT and unit.last == place + 1:
             relations = context.relations.named(NodeSet(context.lexicon.places), unit.edges, Voice.OBJECT, named)
             queries += [ExactQuery("list", relation.joined) for relation in relations]
-    stems = {
-        context.lexicon.vocabulary.stem(other)
-        for group in ENGLISH.groups["relations"]
-        if word in group
-        for other in group
-    }
+    alike = {other for group in ENGLISH.groups["relations"] if word in group for other in group}
+    stems = tuple(map(context.lexicon.vocabulary.stem, alike))
     for facts in properties_of(context, named):
         is_place = any(part in WORDS["places"] or part in ("in", "at") for part in facts.name.casefold().split("_"))
-        is_said = any(own.startswith(tuple(stems)) for own in facts.stems) if stems else False
+        is_said = any(own.startswith(stems) for own in facts.stems)
         if facts.kind == "text" and is_said and (is_place or facts.name.casefold().endswith("place")):
             queries.append(ExactQuery("value", named, Measure(property=facts.name)))
     if len(queries) == 1:

@@ -109,14 +109,22 @@ MEMBERS = rules(
 @part
 def but_named(context: Context, place: int, nodes: NodeSet, objects: Objects, found: Found) -> Iterator[Parse[NodeSet]]:
     """Read nothing: the nodes without named ones, or without those that the relation said last leads to."""
-    if all(member.nodes.named for member in objects.members):
-        first, begin = found["0"].last, found["'except'"].last
-        are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
-        if not are_those:  # "except X" leaves out X itself, where it can
-            yield from _but_these(context, place, objects, nodes)
-        far = 0.0 if are_those or context.at(first) == "but" else 0.1
-        for others in _not_joined(context, place, objects, nodes):
-            yield others._replace(cost=others.cost + far)
+    members, own = [member.nodes for member in objects.members], context.relations.types_of(nodes)
+    if not all(member.named for member in members):
+        return
+    first, begin = found["0"].last, found["'except'"].last
+    are_those = context.skip(begin, ("for", "the")) != context.skip(begin, WORDS["other members"])
+    if not are_those and all(context.relations.types_of(member) & own for member in members):
+        # "except X" leaves out X itself, where it can
+        rows = tuple(row for member in members for row in member.named)
+        yield Parse(place, nodes.that(Among(rows, negated=True)), 0.05)
+    last = nodes.conditions[-1] if nodes.conditions else None
+    if not isinstance(last, Joined) or last.comparison is not None:
+        return
+    targets = context.relations.types_of(last.target)
+    if all(context.relations.types_of(member) & targets for member in members):  # "for migraine but not epilepsy"
+        others = (Joined(last.kinds, member, negated=not last.negated) for member in members)
+        yield Parse(place, nodes.that(*others), 0.0 if are_those or context.at(first) == "but" else 0.1)
 
 
 @part
@@ -163,26 +171,6 @@ def but_those(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
         if conditions and modified.value.best is None:
             last = context.skip(modified.last, ("ones",))
             yield Parse(last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
-
-
-def _but_these(context: Context, last: int, objects: Objects, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[languages] other than X and Y`."""
-    rows = tuple(row for member in objects.members for row in member.nodes.named)
-    types = context.relations.types_of(nodes)
-    if all(context.relations.types_of(member.nodes) & types for member in objects.members):
-        yield Parse(last, nodes.that(Among(rows, negated=True)), 0.05)
-
-
-def _not_joined(context: Context, end: int, objects: Objects, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
-    last = nodes.conditions[-1] if nodes.conditions else None
-    if not isinstance(last, Joined) or last.comparison is not None:
-        return
-    targets = context.relations.types_of(last.target)
-    members = [member.nodes for member in objects.members]
-    if all(context.relations.types_of(member) & targets for member in members):
-        conditions = (Joined(last.kinds, member, negated=not last.negated) for member in members)
-        yield Parse(end, nodes.that(*conditions), 0.0)
 
 
 EXCEPTIONS = rules(

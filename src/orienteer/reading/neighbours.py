@@ -8,7 +8,7 @@ from dataclasses import replace
 from orienteer.reading.edges import condition, joined_together
 from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import Objects
-from orienteer.reading.query import Best, Between, Joined, Measure, NodeSet
+from orienteer.reading.query import Best, Between, ExactQuery, Joined, Measure, NodeSet
 from orienteer.reading.relations import Relation
 from orienteer.reading.rules import Context, Parse, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT
@@ -65,15 +65,19 @@ def shared_links(context: Context, place: int, objects: Objects) -> Parse[NodeSe
 
 
 @part
-def through(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
-    """Read `through whom`, `over what`, `through which clubs`."""
-    for last in context.ends_of(place, "through whom"):
-        yield Parse(last, NodeSet(people_of(context)), 0.0)
-    for last in context.ends_of(place, "through what"):
-        yield Parse(last, NodeSet(), 0.0)
-        yield from (head for head in heads_at(context, last) if head.value.types and not head.value.named)
+def people(context: Context, place: int) -> Parse[NodeSet]:
+    """Read nothing: all people."""
+    return Parse(place, NodeSet(people_of(context)), 0.0)
 
 
+@part
+def things(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
+    """Read nothing, or a kind: all things, or those of the kind."""
+    yield Parse(place, NodeSet(), 0.0)
+    yield from (head for head in heads_at(context, place) if head.value.types and not head.value.named)
+
+
+rules("through", Rule("", "'through whom'* people"), Rule("", "'through what'* things"))
 LINKS = rules(
     "links",
     Rule("clubs linked to X", "linked objects linked_with"),
@@ -89,8 +93,15 @@ COMMON = rules(
         "through whom are X and Y connected",
         "through -<is> first=named 'and only' second=named 'connected' over between => list between",
     ),
-    Rule("who connects X and Y", "through=who_connects first=named 'and to' second=named over between => list between"),
-    Rule("the most connected club", "listing - most no_own 'linked' head ranked_by_links over => list ranked_by_links"),
+    Rule(
+        "who connects X and Y",
+        "'who connects' through=people first=named 'and to' second=named over between => list between",
+    ),
+    Rule(
+        "the most connected club",
+        "listing - most no_own 'linked' nodes=head over most_linked",
+        lambda nodes, most_linked: ExactQuery("list", most_linked) if nodes.types else None,
+    ),
 )
 
 
@@ -98,19 +109,3 @@ COMMON = rules(
 def between(place: int, through: NodeSet, first: NodeSet, second: NodeSet) -> Parse[NodeSet]:
     """Read nothing: the nodes on the shortest paths between two named ones."""
     return Parse(place, through.that(Between(first, second)), 0.0)
-
-
-@part
-def who_connects(context: Context, place: int) -> Parse[NodeSet] | None:
-    """Read `who connects`."""
-    last = context.end_of(place, "who connects")
-    return None if last is None else Parse(last, NodeSet(people_of(context)), 0.0)
-
-
-@part
-def ranked_by_links(context: Context, place: int, head: NodeSet, most: bool) -> Parse[NodeSet] | None:
-    """Read nothing: the nodes of a kind with the most neighbours."""
-    if not head.types or head.best is not None:
-        return None
-    best = Best(Measure(kinds=context.relations.any_kinds, target=NodeSet()), most)
-    return Parse(place, replace(head, best=best), 0.0)

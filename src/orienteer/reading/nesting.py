@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.query import Among, Condition, Either, ExactQuery, Executor, Joined, NodeSet
-from orienteer.reading.relations import SchemaRelations
+from orienteer.reading.relations import SchemaRelations, turned
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
@@ -69,10 +69,18 @@ class Nesting:
             kinds = {kind for _, kind in found}
         return tuple(sorted(kinds))
 
+    def _outward(self, types: Iterable[int]) -> tuple[int, ...]:
+        """Return the kinds of edges by which places of some types lead to those around them."""
+        return tuple(sorted({kind for one in types for kind in self.places.get(one, ())}))
+
+    def _number(self, condition: Condition) -> int:
+        """Return how many nodes meet a condition."""
+        return len(Executor(self._graph).run(ExactQuery("list", NodeSet(conditions=(condition,)))).rows)
+
     def whole_of(self, types: Collection[int], named: NodeSet) -> NodeSet | None:
         """Return the places of some types that named ones are part of; None where none may be."""
         own = frozenset(types) & self._relations.types_of(named)
-        kinds = tuple(sorted({kind ^ 1 for one in own for kind in self.places.get(one, ())}))
+        kinds = turned(self._outward(own))
         return NodeSet(own, (Joined(kinds, named),)) if kinds else None
 
     def are_in(self, kinds: Iterable[int]) -> bool:
@@ -97,17 +105,14 @@ class Nesting:
         """Return a relation to places that leads to what is in them as well; itself if nothing is."""
         target = condition.target
         types = self._relations.types_of(target)
-        kinds = tuple(sorted({kind for one in types for kind in self.places.get(one, ())}))
+        kinds = self._outward(types)
         if not kinds or condition.is_far or any(kind ^ 1 in kinds for kind in condition.kinds):
             return condition
         inner = Joined(kinds, NodeSet(conditions=(Among(target.named),)), is_far=True)
         own = set(condition.kinds) <= set(kinds)
         if own and not is_plain:
             return condition
-        executor = Executor(self._graph)
-        deep = len(executor.run(ExactQuery("list", NodeSet(conditions=(inner,)))).rows)
-        near = len(executor.run(ExactQuery("list", NodeSet(conditions=(replace(inner, is_far=False),)))).rows)
-        if deep == (near if own else 0):
+        if self._number(inner) == (self._number(replace(inner, is_far=False)) if own else 0):
             return condition
         found |= dict.fromkeys(self._graph.arrays.names[row] for row in target.named)
         if own:
@@ -119,12 +124,12 @@ class Nesting:
         """Return the condition that nodes are in a place, or in what is in it: a district in a district of the city."""
         named = [one for one in nodes.conditions if isinstance(one, Among) and not one.negated]
         types = self._relations.types_of(replace(nodes, conditions=tuple(named[:1])))
-        kinds = tuple(sorted({kind for one in types for kind in self.places.get(one, ())}))
+        kinds = self._outward(types)
         if not kinds or not self.are_in(condition.kinds) or condition.is_far or not types <= self.places.keys():
             return condition
         plain = replace(condition, negated=False)
         inner = Joined(kinds, NodeSet(types, (plain,)), is_far=True)
-        if not len(Executor(self._graph).run(ExactQuery("list", NodeSet(conditions=(inner,)))).rows):
+        if not self._number(inner):
             return condition
         found |= dict.fromkeys(self._graph.arrays.names[row] for row in condition.target.named)
         return Either(((plain,), (inner,)), negated=condition.negated)

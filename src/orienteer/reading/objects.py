@@ -41,15 +41,12 @@ class Objects(NamedTuple):
         """Return whether the last of them is denied."""
         return self.members[-1].negated
 
-    def may_be_any(self) -> bool:
-        """Return whether `or` may follow: not behind `and`."""
-        return len(self.members) == 1 or self.any or self.commas or self.is_denied
-
 
 class Conjunction(NamedTuple):
     """Words that join a thing to those before it."""
 
-    words: str
+    key: str
+    """The key of its phrases."""
     is_any: bool = False
     is_denied: bool = False
     denies_verb: bool = False
@@ -57,15 +54,11 @@ class Conjunction(NamedTuple):
 
 
 _CONJUNCTIONS = (
-    *(Conjunction(phrase, is_denied=True) for phrase in ENGLISH.phrases["but not"]),
-    *(Conjunction(phrase, is_denied=True, denies_verb=True) for phrase in ENGLISH.phrases["nor of things"]),
-    *(Conjunction(phrase, is_any=True) for phrase in ENGLISH.phrases["or of things"]),
-    *(Conjunction(phrase) for phrase in ENGLISH.phrases["and of things"]),
+    Conjunction("but not", is_denied=True),
+    Conjunction("nor of things", is_denied=True, denies_verb=True),
+    Conjunction("or of things", is_any=True),
+    Conjunction("and of things"),
 )
-_BY_FIRST: dict[str, list[Conjunction]] = {}
-"""The conjunctions by their first words, in the order above."""
-for _conjunction in _CONJUNCTIONS:
-    _BY_FIRST.setdefault(_conjunction.words.split()[0], []).append(_conjunction)
 
 
 @part
@@ -93,13 +86,8 @@ def _counted(context: Context, place: int) -> Iterator[Parse[Objects]]:
 
 def _listed(context: Context, place: int) -> Iterator[Parse[Objects]]:
     """Yield lists of every length, with what is said before them of all: `both`, `neither`, `any of`."""
-    starts = context.starts
-    neither, both, either = (
-        starts(place, "neither"),
-        starts(place, *ENGLISH.phrases["both of"]),
-        starts(place, *ENGLISH.phrases["one of them"]),
-    )
-    none = starts(place, *ENGLISH.phrases["none of"])
+    keys = ("neither", "both of", "one of them", "none of")
+    neither, both, either, none = (context.end_of(place, key) for key in keys)
     begin = next((start for start in (neither, both, either, none) if start is not None), place)
     if begin > place:  # "neither in X nor in Y"
         begin = context.skip(begin, WORDS["all prepositions"] - {"between"})
@@ -137,8 +125,8 @@ def _with_one_more(context: Context, parse: Parse[Objects], *, is_neither: bool)
         if len(parse.value.members) > 1:
             yield Parse(any_of_them, parse.value._replace(any=True), parse.cost - 0.05)
         return
-    for conjunction in _BY_FIRST.get(context.at(parse.last), ()):
-        begin = context.starts(parse.last, conjunction.words)
+    for conjunction in _CONJUNCTIONS:
+        begin = context.end_of(parse.last, conjunction.key)
         if begin is not None and _may_follow(conjunction, parse.value):
             yield from _joined(context, parse, conjunction, begin, is_neither=is_neither)
             return
@@ -176,9 +164,9 @@ def _behind_comma(context: Context, parse: Parse[Objects], *, is_neither: bool) 
 
 
 def _may_follow(conjunction: Conjunction, objects: Objects) -> bool:
-    """Return whether a list may go on so: `X or Y and Z` is no list."""
+    """Return whether a list may go on so: `X or Y and Z` is no list, nor is `X and Y or Z`."""
     if conjunction.is_any:
-        return objects.may_be_any()
+        return len(objects.members) == 1 or objects.any or objects.commas or objects.is_denied
     return conjunction.is_denied or not objects.any
 
 
@@ -201,14 +189,8 @@ def _with_another(context: Context, first: Parse[Objects]) -> Iterator[Parse[Obj
     verb = context.end_of(first.last, "alone shares")
     if verb is None or len(first.value.members) > 1:
         return
-    begin = context.starts(
-        verb,
-        *(
-            ENGLISH.phrases["shared things with"]
-            if "shar" in context.at(verb - 1)
-            else ENGLISH.phrases["shared things with"][:1]
-        ),
-    )
+    withs = ENGLISH.phrases["shared things with"]
+    begin = context.starts(verb, *(withs if "shar" in context.at(verb - 1) else withs[:1]))
     for second in objects_at(context, begin) if begin is not None else ():
         members = (*first.value.members, *second.value.members)
         joined = first.value._replace(members=members, both=True)
@@ -264,12 +246,10 @@ def head(context: Context, place: int) -> list[Parse[NodeSet]]:
 @part
 def kind(context: Context, place: int) -> Iterator[Parse[frozenset[int]]]:
     """Read a word for a kind of things."""
-    for unit in context.units.types.get(place, ()):
-        yield Parse(unit.last, unit.types, unit.cost)
+    return (Parse(unit.last, unit.types, unit.cost) for unit in context.units.types.get(place, ()))
 
 
 @part
 def verb(context: Context, place: int) -> Iterator[Parse[EdgeUnit]]:
     """Read words for edges."""
-    for unit in context.units.edges.get(place, ()):
-        yield Parse(unit.last, unit, 0.0)
+    return (Parse(unit.last, unit, 0.0) for unit in context.units.edges.get(place, ()))

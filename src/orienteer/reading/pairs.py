@@ -116,8 +116,7 @@ def either(context: Context, place: int) -> list[Parse[None]]:
 def _both(context: Context, first: NodeSet, second: NodeSet) -> NodeSet | None:
     """Return the nodes of two names, of the types that both have."""
     types = context.relations.types_of(first) & context.relations.types_of(second)
-    node_types = context.lexicon.graph.arrays.node_types
-    rows = tuple(sorted({row for row in (*first.named, *second.named) if int(node_types[row]) in types}))
+    rows = tuple(sorted({row for one in (first, second) for row in context.relations.cut(one, types).named}))
     return NodeSet(conditions=(Among(rows),)) if rows else None
 
 

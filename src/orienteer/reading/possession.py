@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
 
 from orienteer.reading.comparisons import (
     Opening,
@@ -22,15 +21,15 @@ from orienteer.reading.comparisons import (
     sign,
     valued_as,
 )
-from orienteer.reading.edges import all_joined, as_rows, complain_of_many, contrary, denied, joined
+from orienteer.reading.edges import all_joined, as_rows, complain_of_many, contrary, joined
 from orienteer.reading.nouns import heads_at, noun_had
 from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.properties import AVERAGES, properties_named, property_said
-from orienteer.reading.query import Among, Best, Comparison, Condition, Extent, Filled, Joined, NodeSet, Told, Valued
-from orienteer.reading.relations import Relation, Voice
+from orienteer.reading.query import Among, Best, Comparison, Filled, Joined, Measure, NodeSet, Told, Valued
+from orienteer.reading.relations import Relation, Voice, turned
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, EdgeUnit
-from orienteer.reading.verbs import Action, Verbs, measures_at, most_had, verb_joined
+from orienteer.reading.verbs import Action, Extents, Relate, Verbs, measures_at, most_had, so_or_denied, verb_joined
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 # ================================================================================================================ whose
@@ -38,16 +37,17 @@ from orienteer.reading.vocabulary import ENGLISH, WORDS
 
 
 @part
-def lacked(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read the name of a property: the nodes that have none."""
-    for named in properties_named(context, place, nodes):
-        yield Parse(named.last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
+def unknown(context: Context, place: int, nodes: NodeSet, found: Found) -> Iterator[Parse[NodeSet]]:
+    """Read the name of a property: the nodes that have none, or that have one `without an unknown` one."""
+    is_lacked = "having_word" not in found or not found["having_word"].value
+    for facts, last, cost in properties_named(context, place, nodes):
+        yield Parse(last, nodes.that(Filled(facts.name, is_lacked)), cost)
 
 
 WHOSE = rules(
     "whose it is",
-    Rule("harbours for which we have no depth", "-<auxiliaries> 'we lack' ['figures'] lacked"),
-    Rule("for which harbours is the depth missing", "<was missing> lacked 'missing' => lacked"),
+    Rule("harbours for which we have no depth", "-<auxiliaries> 'we lack' ['figures'] unknown"),
+    Rule("for which harbours is the depth missing", "<was missing> unknown 'missing' => unknown"),
     Rule("pathways whose number of genes is 5", "'whose value' measure_told"),
     Rule("towers whose height is over 5 m", "'whose value' own_property"),
     Rule("beers whose brewery is in X", "'whose value' whose_kind"),
@@ -91,18 +91,13 @@ def whose_kind(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
 def whose_noun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `[whose] supervisor is X`: a noun that names edges."""
     for unit in context.units.edges.get(place, ()):
-        relation = next(noun_had(context, nodes, unit, NodeSet()), None)
-        if relation is None:
-            continue
-        for described in _own_clause(context, unit.last, relation.target):
-            cut = next(noun_had(context, nodes, unit, described.value), None)
-            if cut is not None:
-                yield joined(cut, described.last, described.cost)
-        denied = context.starts(unit.last, "is not", "are not", "was not", "were not")
-        for other in context.nodes(denied) if denied is not None else ():
-            cut = next(noun_had(context, nodes, unit, other.value), None)
-            if cut is not None and other.value.named:
-                yield joined(cut, other.last, other.cost, is_denied=True)
+        for relation in noun_had(context, nodes, unit, NodeSet()):
+            is_not = context.starts(unit.last, "is not", "are not", "was not", "were not")
+            others = [other for other in context.nodes(is_not) if other.value.named] if is_not is not None else []
+            said = [(parse, False) for parse in _own_clause(context, unit.last, relation.target)]
+            for target, is_denied in (*said, *((other, True) for other in others)):
+                for cut in noun_had(context, nodes, unit, target.value):
+                    yield joined(cut, target.last, target.cost, is_denied=is_denied)
 
 
 def _own_clause(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -166,7 +161,7 @@ HAVING = rules(
     Rule("harbours with no ship calling there", "having_word head -<auxiliaries> -<relative> verb things_doing"),
     Rule("harbours with 3 ships calling there", "having_word count head -<auxiliaries> -<relative> verb things_doing"),
     Rule("ships with an aluminium hull", "having_word value_had"),
-    Rule("ships with an unknown capacity", "having_word 'an unknown' unknown_had"),
+    Rule("ships with an unknown capacity", "having_word 'an unknown' unknown"),
     Rule("films with a rating over 90", "having_word edge_value_had"),
 )
 
@@ -253,13 +248,6 @@ def value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -
                 yield Parse(last, nodes.that(valued), cost + unit.cost)
 
 
-@part
-def unknown_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
-    """Read `capacity` of `an unknown capacity`."""
-    for facts, last, cost in properties_named(context, place, nodes):
-        yield Parse(last, nodes.that(Filled(facts.name, not having_word)), cost)
-
-
 # ------------------------------------------------------------------------------------------------------ things
 def things_had(
     context: Context, objects: Parse[Objects], nodes: NodeSet, *, is_denied: bool = False
@@ -283,30 +271,26 @@ def had_as(
     context: Context, place: int, nodes: NodeSet, having_word: bool, verb: EdgeUnit, objects: Objects
 ) -> Iterator[Parse[NodeSet]]:
     """Read nothing: the nodes of which things are what a noun says."""
-    for related in verb_joined(context, nodes, Verbs((verb,), place), Voice.HAS_NOUN, Parse(place, objects, 0.0)):
-        value = denied(related.value, nodes) if having_word else related.value
-        if value is not None:
-            yield related._replace(value=value)
+    had = verb_joined(context, nodes, Verbs((verb,), place), Voice.HAS_NOUN, Parse(place, objects, 0.0))
+    return so_or_denied(had, nodes, is_denied=having_word)
 
 
 @part
 def counted_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `[directors] more than 2 films`, `[films no] award`: words for a search, without a verb."""
     is_behind_no = context.at(place - 1) == "no"  # which the clause denies as a whole
-    if not nodes.types or (nodes.conditions and not is_behind_no and not _is_of_role(context, nodes)):
+    is_of_role = all(isinstance(one, Joined) and not one.target.conditions for one in nodes.conditions)
+    if not nodes.types or not (is_behind_no or is_of_role):
         return
-    if is_behind_no:
-        for parse in _nouns_had(context, place, nodes):
+    counts = [(amount.last, amount.value) for amount in count(context, place)]
+    for begin, amount in (*counts, (context.skip(place), None)) if is_behind_no else ():
+        for parse in edge_noun_had(context, begin, nodes, amount):
             yield parse._replace(cost=parse.cost + 0.2)
     for objects in objects_at(context, place):
         is_counted = objects.value.amount is not None and context.is_over(objects.last)
         if is_counted or (is_behind_no and not objects.value.members[0].nodes.named):
             for parse in things_had(context, objects, nodes):
                 yield parse._replace(cost=parse.cost + 0.25)
-
-
-def _is_of_role(context: Context, nodes: NodeSet) -> bool:
-    return all(isinstance(condition, Joined) and not condition.target.conditions for condition in nodes.conditions)
 
 
 @part
@@ -323,13 +307,6 @@ def role_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
                     frame = Voice.PASSIVE if is_doer else Voice.HAS_NOUN
                     for parse in verb_joined(context, nodes, verbs, frame, objects):
                         yield parse._replace(cost=parse.cost + 0.1)
-
-
-def _nouns_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Yield `more than 3 dependencies`, `a supervisor`."""
-    for amount in count(context, place):
-        yield from edge_noun_had(context, amount.last, nodes, amount.value)
-    yield from edge_noun_had(context, context.skip(place), nodes)
 
 
 @part
@@ -351,17 +328,15 @@ def edge_noun_had(
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
     for unit in context.units.edges.get(place, ()):
-        relation = next(noun_had(context, nodes, unit, NodeSet()), None)
-        if relation is not None:
+        for relation in noun_had(context, nodes, unit, NodeSet()):
             had = joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
             yield as_rows(context, had) if amount is not None else had
             for target in context.described(Parse(unit.last, relation.target, 0.1)):
-                cut = next(noun_had(context, nodes, unit, target.value), None)
-                if cut is not None and target.last > unit.last and not _is_of_many(context, place, target):
-                    yield joined(cut, target.last, target.cost, is_denied=is_denied, amount=amount)
+                if target.last > unit.last and not _is_of_many(context, place, target):
+                    for cut in noun_had(context, nodes, unit, target.value):
+                        yield joined(cut, target.last, target.cost, is_denied=is_denied, amount=amount)
         for target in context.nodes(context.skip(unit.last, WORDS["all prepositions"] | {"is", "are"})):
-            relation = next(noun_had(context, nodes, unit, target.value), None)
-            if relation is not None:
+            for relation in noun_had(context, nodes, unit, target.value):
                 yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
 
 
@@ -389,18 +364,14 @@ def things_doing(
 # =========================================================================================================== likenesses
 # What nodes have as another one has it: `the same brewery as Duvel`, `more beers than X`, `shares a style with X`.
 
-Sameness: TypeAlias = Literal["plain", "whole", "every", "some"]
-"""How much is the same: all of it and nothing else where it is `whole`; `plain` is told by singular and plural."""
-_Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
-
-_SAME: Mapping[str, Sameness] = {
-    "same whole": "whole",
-    "same every": "every",
-    "same some": "some",
-    "same plain": "plain",
+_SAME: Mapping[str, Extents] = {
+    "same whole": ("every", "only"),
+    "same every": ("every",),
+    "same some": ("some",),
+    "same plain": (),
 }
-"""By keys of phrases, how much is the same."""
-_SHARED: Mapping[str, Sameness] = {**_SAME, "one of it": "some"}
+"""By keys of phrases, how much is the same: all of it and nothing else, or some; nothing says it of `plain` ones."""
+_SHARED: Mapping[str, Extents] = {**_SAME, "one of it": ("some",)}
 
 
 @part
@@ -429,44 +400,16 @@ def _is_shared(found: Found) -> bool:
 
 
 @part
-def sameness(context: Context, place: int, found: Found) -> Parse[Sameness] | None:
+def sameness(context: Context, place: int, found: Found) -> Parse[Extents] | None:
     """Read `the same`, `exactly the same`; of those that begin alike, the longest."""
     sames = _SHARED if _is_shared(found) else _SAME
-    ends = [(end, sameness) for key, sameness in sames.items() for end in context.ends_of(place, key)]
+    ends = [(end, extents) for key, extents in sames.items() for end in context.ends_of(place, key)]
     if ends:
         return Parse(*max(ends, key=lambda item: item[0]), 0.0)
-    return Parse(place, "some", 0.0) if _is_shared(found) else None
+    return Parse(place, ("some",), 0.0) if _is_shared(found) else None
 
 
-@part
-def opening(context: Context, place: int) -> Iterator[Parse[Opening]]:
-    """Read `more`, `as many`, before what another has more of."""
-    return openings(context, place)
-
-
-@part
-def by_verb(context: Context, place: int, nodes: NodeSet, action: Action) -> Parse[_Relate] | None:
-    """Read nothing: what finds the relation of a set to others that a verb says."""
-    if action.lone is None:
-        return None
-    edges = action.lone.edges
-    related = partial(context.relations.named, nodes, edges, action.frame, is_strict=action.is_strict)
-    return Parse(place, related, 0.0)
-
-
-@part
-def by_having(context: Context, place: int, nodes: NodeSet) -> Parse[_Relate]:
-    """Read nothing: what finds the relation of a set to what it has."""
-    return Parse(place, partial(context.relations.unnamed, nodes, "with"), 0.0)
-
-
-@part
-def by_place(context: Context, place: int, nodes: NodeSet) -> Parse[_Relate] | None:
-    """Read a preposition: what finds the relation that it says."""
-    word = context.at(place)
-    if word not in WORDS["all prepositions"] or word in WORDS["having"] or word in WORDS["sharing"]:
-        return None
-    return Parse(place + 1, partial(context.relations.unnamed, nodes, word), 0.0)
+part(openings)  # `more`, `as many`, before what another has more of
 
 
 @part
@@ -476,40 +419,33 @@ def owner_shared(context: Context, place: int, nodes: NodeSet, alike_word: bool)
         if context.possessive(other.last) is None and context.at(other.last - 1) != "s":
             continue
         for named in properties_named(context, other.last, nodes):
-            conditions = valued_as(context, named.facts, other.value)
-            if conditions:
+            if conditions := valued_as(context, named.facts, other.value):
                 yield Parse(named.last, nodes.that(*conditions), named.cost + other.cost + 0.1)
-        for unit in context.units.edges.get(other.last, ()):
-            for relation in noun_had(context, nodes, unit, NodeSet()):
-                conditions = _as_another(relation, other.value, "some")
-                yield Parse(unit.last, relation.nodes.that(*conditions), other.cost + relation.cost)
-        for head in heads_at(context, other.last):
-            for relation in context.relations.unnamed(nodes, "with", head.value) if not head.value.named else ():
-                conditions = _as_another(relation, other.value, "some")
-                yield Parse(head.last, relation.nodes.that(*conditions), other.cost + relation.cost + head.cost)
+        for thing in _things_had(context, other.last, nodes):
+            alike = _as_another(thing.value, other, ("some",))
+            yield Parse(thing.last, alike.value, alike.cost + thing.cost)
 
 
 @part
 def likeness_whose(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `[whose] brewery is the same as that of X`, `[whose] universities are those of X`."""
-    heads = [
-        (head.last, relation)
-        for head in heads_at(context, place)
-        for relation in context.relations.unnamed(nodes, "with", head.value, Voice.HAS_NOUN)
-    ]
-    heads += [
-        (unit.last, relation)
-        for unit in context.units.edges.get(place, ())
-        for relation in noun_had(context, nodes, unit, NodeSet())
-    ]
-    for last, relation in heads:
+    for last, relation, _ in _things_had(context, place, nodes, Voice.HAS_NOUN):
         begin = context.skip(last, WORDS["be"])
         same = context.end_of(begin, "equal") if begin > last else None
-        if same is not None:
-            sameness: Sameness = "whole" if _is_plural(context, last - 1) else "some"
-            for other in another(context, same, context.relations.types_of(relation.nodes)):
-                conditions = _as_another(relation, other.value, sameness)
-                yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
+        for other in another(context, same, context.relations.types_of(relation.nodes)) if same is not None else ():
+            yield _as_another(relation, other, _by_number(context, last))
+
+
+def _things_had(
+    context: Context, place: int, nodes: NodeSet, frame: Voice = Voice.SUBJECT
+) -> Iterator[Parse[Relation]]:
+    """Yield the relations of nodes to what they have: things of a kind, `brewery`, or of a noun for edges."""
+    for unit in context.units.edges.get(place, ()):
+        for relation in noun_had(context, nodes, unit, NodeSet()):
+            yield Parse(unit.last, relation, 0.0)
+    for head in heads_at(context, place):
+        for relation in context.relations.unnamed(nodes, "with", head.value, frame) if not head.value.named else ():
+            yield Parse(head.last, relation, head.cost)
 
 
 @part
@@ -525,7 +461,7 @@ def same_year(context: Context, place: int, nodes: NodeSet, partner: int) -> Ite
 # -------------------------------------------------------------------------------------------------- the same things
 @part
 def same_things(
-    context: Context, place: int, found: Found, sameness: Sameness, relate: _Relate
+    context: Context, place: int, found: Found, sameness: Extents, relate: Relate
 ) -> Iterator[Parse[NodeSet]]:
     """Read `brewery as X`, `paradigms as X`: a kind of things."""
     heads = list(heads_at(context, place)) if place < context.end else []
@@ -538,7 +474,7 @@ def same_things(
 
 @part
 def same_noun(
-    context: Context, place: int, nodes: NodeSet, found: Found, sameness: Sameness
+    context: Context, place: int, nodes: NodeSet, found: Found, sameness: Extents
 ) -> Iterator[Parse[NodeSet]]:
     """Read `supervisor as X`: a noun that names edges."""
     for unit in context.units.edges.get(place, ()):
@@ -547,14 +483,11 @@ def same_noun(
 
 
 def _alike(
-    context: Context, last: int, relation: Relation, sameness: Sameness, found: Found
+    context: Context, last: int, relation: Relation, sameness: Extents, found: Found
 ) -> Iterator[Parse[NodeSet]]:
     """Yield the nodes of a relation with those things that another one has, behind the word for the things."""
-    if sameness == "plain":
-        sameness = "whole" if _is_plural(context, last - 1) else "some"
     for other in _others(context, last, relation.nodes, found):
-        conditions = _as_another(relation, other.value, sameness)
-        yield Parse(other.last, relation.nodes.that(*conditions), other.cost + relation.cost)
+        yield _as_another(relation, other, sameness or _by_number(context, last))
 
 
 @part
@@ -562,8 +495,7 @@ def same_value(context: Context, place: int, nodes: NodeSet, found: Found) -> It
     """Read `colour as X`: the value of a property."""
     for named in properties_named(context, place, nodes):
         for other in _others(context, named.last, nodes, found):
-            conditions = valued_as(context, named.facts, other.value)
-            if conditions:
+            if conditions := valued_as(context, named.facts, other.value):
                 yield Parse(other.last, nodes.that(*conditions), named.cost + other.cost)
 
 
@@ -576,13 +508,15 @@ def _others(context: Context, last: int, nodes: NodeSet, found: Found) -> Iterat
         yield from another(context, begin, context.relations.types_of(nodes))
 
 
-def _is_plural(context: Context, place: int) -> bool:
-    word = context.at(place)
-    return word in WORDS["plurals"] or (word.endswith("s") and not word.endswith(("ss", "us", "is")))
+def _by_number(context: Context, last: int) -> Extents:
+    """Return how much is the same of what words that end here call: all of a plural, and some of a singular."""
+    word = context.at(last - 1)
+    is_plural = word in WORDS["plurals"] or (word.endswith("s") and not word.endswith(("ss", "us", "is")))
+    return ("every", "only") if is_plural else ("some",)
 
 
 @part
-def where_another(context: Context, action: Action, relate: _Relate) -> Iterator[Parse[NodeSet]]:
+def where_another(context: Context, action: Action, relate: Relate) -> Iterator[Parse[NodeSet]]:
     """Read `[studied] where X studied`, and `[studied] where X studied and nowhere else`."""
     edges = set(action.lone.edges) if action.lone is not None else set[int]()
     only = context.starts(action.begin, "only")
@@ -596,52 +530,49 @@ def where_another(context: Context, action: Action, relate: _Relate) -> Iterator
                     continue
                 last = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
                 closed = context.starts(last, "and nowhere else", "but nowhere else", "only")
-                extents: tuple[Extent, ...] = ("only",) if only is not None else ("some",)
-                whole = ("every", "only") if closed is not None else extents
-                conditions = _joined_as(relation, other.value, whole)
-                yield Parse(closed or last, relation.nodes.that(*conditions), other.cost)
+                extents: Extents = ("only",) if only is not None else ("some",)
+                alike = _as_another(relation, other, extents if closed is None else ("every", "only"))
+                yield Parse(closed or last, alike.value, other.cost)
 
 
 # ------------------------------------------------------------------------------------------------- as many, or more
 @part
-def more_things(context: Context, place: int, relate: _Relate, opening: Opening) -> Iterator[Parse[NodeSet]]:
-    """Read `beers than X` of `[brews] more beers than X`, `[brews] as many beers as X`."""
-    for head in heads_at(context, place):
-        begin = context.starts(head.last, opening.joint)
-        if begin is None or head.value.named:
-            continue
-        for relation in relate(head.value):
-            for other in another(context, begin, context.relations.types_of(relation.nodes)):
-                conditions = measured_as(context, relation.measure, opening, other.value)
-                if conditions:
-                    yield Parse(other.last, relation.nodes.that(*conditions), head.cost + other.cost)
+def more_things(
+    context: Context, place: int, relate: Relate, opening: Opening, head: NodeSet
+) -> Iterator[Parse[NodeSet]]:
+    """Read `than X` of `[brews] more beers than X`, `[brews] as many beers as X`."""
+    for relation in relate(head) if not head.named else ():
+        yield from _than_another(context, place, opening, relation.measure, relation.nodes)
 
 
 @part
 def more_had(
-    context: Context, place: int, nodes: NodeSet, alike_word: bool, opening: Opening
+    context: Context, place: int, nodes: NodeSet, alike_word: bool, opening: Opening, ranked: Measure
 ) -> Iterator[Parse[NodeSet]]:
-    """Read `beers than X`, `salary than X`, `number of beers as X`."""
-    for measure in measures_at(context, place, nodes) if not alike_word else ():
-        begin = context.starts(measure.last, opening.joint)
-        able = context.relations.able(nodes, measure.value)
-        if begin is None:
-            continue
-        for other in another(context, begin, context.relations.types_of(able)):
-            conditions = measured_as(context, measure.value, opening, other.value)
-            if conditions:
-                yield Parse(other.last, able.that(*conditions), measure.cost + other.cost)
+    """Read `than X` of `beers than X`, `salary than X`, `number of beers as X`."""
+    if not alike_word:
+        yield from _than_another(context, place, opening, ranked, context.relations.able(nodes, ranked))
+
+
+def _than_another(
+    context: Context, place: int, opening: Opening, measure: Measure, nodes: NodeSet
+) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes of which a measure compares with that of another."""
+    begin = context.starts(place, opening.joint)
+    for other in another(context, begin, context.relations.types_of(nodes)) if begin is not None else ():
+        if conditions := measured_as(context, measure, opening, other.value):
+            yield Parse(other.last, nodes.that(*conditions), other.cost)
 
 
 LIKENESSES = rules(
     "likenesses",
     Rule("beers brewed by the same brewery as X", "action relate=by_verb sameness same_things"),
-    Rule("companies that brew more beers than X", "alone action relate=by_verb opening more_things"),
+    Rule("companies that brew more beers than X", "alone action relate=by_verb opening=openings head more_things"),
     Rule("people who studied where X studied", "alone action relate=by_verb where_another"),
     Rule("beers with the same brewery as X", "alike_word relate=by_having sameness same_things"),
     Rule("people with the same supervisor as X", "alike_word sameness same_noun"),
     Rule("beers with the same colour as X", "alike_word sameness same_value"),
-    Rule("companies with more beers than X", "alone alike_word opening more_had"),
+    Rule("companies with more beers than X", "alone alike_word opening=openings ranked more_had"),
     Rule("people who share X's home town", "alone alike_word owner_shared"),
     Rule("beers in the same country as X", "relate=by_place sameness same_things"),
     Rule("beers of the same colour as X", "by_place sameness same_value"),
@@ -661,9 +592,7 @@ def likeness_of_pair(
     context: Context, place: int, first: Parse[NodeSet], second: Parse[NodeSet]
 ) -> Iterator[Parse[NodeSet]]:
     """Yield what two have alike: `[do X and Y] share a brewery`, `[are X and Y] in the same country`."""
-    node_types = context.lexicon.graph.arrays.node_types
-    kinds = {int(node_types[row]) for row in first.value.named}
-    rows = [row for row in second.value.named if int(node_types[row]) in kinds]
+    rows = context.relations.cut(second.value, context.relations.types_of(first.value)).named
     if len(rows) == 1:
         begin = context.skip(place, WORDS["both or all"])
         for start in range(begin, min(begin + 2, context.end)):
@@ -672,15 +601,9 @@ def likeness_of_pair(
                 yield from IN_COMMON(context, start, found)
 
 
-def _as_another(relation: Relation, row: int, sameness: Sameness) -> tuple[Condition, ...]:
-    """Return what it means that a relation leads to what it leads to from a node: to all of it, or to some."""
-    if sameness == "whole":
-        return _joined_as(relation, row, ("every", "only"))
-    return _joined_as(relation, row, ("every",) if sameness == "every" else ("some",))
-
-
-def _joined_as(relation: Relation, row: int, extents: tuple[Extent, ...]) -> tuple[Condition, ...]:
-    back = tuple(sorted(kind ^ 1 for kind in relation.kinds))
-    target = relation.target.that(Joined(back, NodeSet(conditions=(Among((row,)),))))
-    joined = (Joined(relation.kinds, target, extent=extent) for extent in extents)
-    return (*joined, but_not(row))
+def _as_another(relation: Relation, other: Parse[int], extents: Extents) -> Parse[NodeSet]:
+    """Return the nodes that a relation leads from to what it leads to from another: to all of it, or to some."""
+    target = relation.target.that(Joined(turned(relation.kinds), NodeSet(conditions=(Among((other.value,)),))))
+    conditions = (Joined(relation.kinds, target, extent=extent) for extent in extents)
+    nodes = relation.nodes.that(*conditions, but_not(other.value))
+    return Parse(other.last, nodes, other.cost + relation.cost)

@@ -6,15 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet, linking_kinds
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, ConverseEdges, EdgeUnit, KindVerb
-from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaHop, SchemaWords
+from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaWords
 from orienteer.remembered import cached_method
 from orienteer.text import english
 
@@ -24,7 +23,7 @@ from orienteer.text import english
 SAME_WORD = 0.65
 """A fit above is of the word itself; below are synonyms, and words that only begin alike."""
 _LONGEST_ENDING = 5  # letters of the ending of a noun for a doer: `direct-ors`
-_MOST_KINDS = 1_024  # of edges, of which is remembered what their labels say
+_MOST_KINDS = 1_024  # of edges, of which is remembered what their labels say, and how they join nodes
 
 
 class Voice(Enum):
@@ -56,12 +55,8 @@ class EdgeLabels:
 
     def of(self, kinds: Iterable[int]) -> set[str]:
         """Return what the edges of some kinds are called."""
-        return self.called({kind >> 1 for kind in kinds})
-
-    def called(self, edges: Iterable[int]) -> set[str]:
-        """Return what edge types are called."""
         types, schema = self._lexicon.graph.arrays.types, self._lexicon.graph.schema
-        return {schema.label(types.edges[edge]) for edge in edges}
+        return {schema.label(types.edges[edge]) for edge in {kind >> 1 for kind in kinds}}
 
     def is_called_as(self, edge: int, types: Iterable[int]) -> bool:
         """Return whether an edge type is called as one of these node types is: `department`."""
@@ -113,19 +108,11 @@ class EdgeLabels:
     @cached_method(_MOST_KINDS)
     def is_role(self, edge: int) -> bool:
         """Return whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
-        for label in self._vocabulary.edge_labels[edge]:
-            word = label.words[-1] if label.words else ""
-            if word in WORDS["roles"] or (
-                word.endswith(ENGLISH.phrases["endings of roles"])
-                and not word.endswith("ment")
-                and word not in WORDS["no roles"]
-            ):
-                return True
-        return False
-
-    def is_of_kinds(self, edge: int) -> bool:
-        """Return whether edges lead from a kind to the wider one that it is of: `is_a`."""
-        return is_of_kinds(self._vocabulary, edge)
+        words = {label.words[-1] for label in self._vocabulary.edge_labels[edge] if label.words}
+        others = {word for word in words if word.endswith("ment")} | WORDS["no roles"]
+        return not words.isdisjoint(WORDS["roles"]) or any(
+            word.endswith(ENGLISH.phrases["endings of roles"]) for word in words - others
+        )
 
     def says_of(self, edge: int) -> bool:
         """Tell whether edges lead from what is the NOUN of something: `pupil_of`, `assistant_to`, not `next_of_kin`."""
@@ -135,7 +122,7 @@ class EdgeLabels:
                 return True
             if "of" in label.words and first in ("member", "part", "kind", "type", "instance"):
                 return True
-        return self.is_of_kinds(edge)
+        return is_of_kinds(self._vocabulary, edge)
 
     def names_role(self, unit: EdgeUnit, word: str) -> bool:
         """Return whether words are what edge types are called by, and these by the part that their targets play."""
@@ -184,18 +171,20 @@ class EdgeLabels:
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 
-    def is_passive(self, hop: SchemaHop) -> bool:
-        """Return whether a label has a preposition: telescopes observe what is `observed_with` them."""
-        return not english.STOP.isdisjoint(self.words([hop.kind >> 1]))
+    def may_turn(self, edge: int, *, is_synonym: bool) -> bool:
+        """Return whether edges may be said from either end: telescopes observe what is `observed_with` them.
 
-    def is_done_by(self, hop: SchemaHop) -> bool:
-        """Return whether a label says by whom something is done: heroes are `wounded_by` dragons, and wound none."""
-        return "by" in self.words([hop.kind >> 1])
+        Heroes are `wounded_by` dragons, and wound none. A synonym may turn edges, but no part that somebody plays: who
+        employs is worked for.
+        """
+        words = self.words([edge])
+        is_passive = not english.STOP.isdisjoint(words)
+        return (is_passive or not self.is_role(edge)) if is_synonym else (is_passive and "by" not in words)
 
-    def is_symmetric(self, hop: SchemaHop) -> bool:
+    def is_symmetric(self, kind: int) -> bool:
         """Return whether edges say the same both ways: by the schema, or by their verb, `resembles`."""
-        stems = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}
-        return self._vocabulary.is_symmetric(hop.kind) or bool(stems & self._symmetric)
+        stems = {stem for label in self._vocabulary.edge_labels[kind >> 1] for stem in label.stems}
+        return self._vocabulary.is_symmetric(kind) or bool(stems & self._symmetric)
 
     def is_against(self, edge: int, frame: Voice) -> bool:
         """Return whether the nodes that are described are the targets of these edges."""
@@ -225,7 +214,6 @@ _SAMPLED = 20  # nodes of a type that tell whether it has names
 _MOST_BETWEEN = 2  # kinds between two
 _MOST_WAYS = 2_000
 _ROLE = 0.15  # cost of a kind that is told by what its things do
-_MOST_KINDS_OF_EDGES = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
 _OPEN = frozenset(["", "of", "with", "by"])
 """Prepositions that may say any edge; a picture that depicts a city is not *in* it, nor is one *for* it."""
 
@@ -260,6 +248,32 @@ class Relation(NamedTuple):
         return Measure(kinds=self.kinds, target=self.target)
 
 
+class _Step(NamedTuple):
+    """A hop of the schema, with the type that it leads from."""
+
+    source: int
+    kind: int
+    target: int
+
+    @property
+    def edge(self) -> int:
+        """Return the edge type."""
+        return self.kind >> 1
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the types of both ends."""
+        return self.source, self.target
+
+
+def turned(kinds: Iterable[int]) -> tuple[int, ...]:
+    """Return the kinds of the same edges from their other ends."""
+    return tuple(sorted(kind ^ 1 for kind in kinds))
+
+
+_Steps: TypeAlias = Sequence[_Step]
+
+
 class SchemaRelations:
     """Finds the edges that words mean, between sets of nodes."""
 
@@ -268,7 +282,9 @@ class SchemaRelations:
         self._node_types = lexicon.graph.arrays.node_types
         self.labels = EdgeLabels(lexicon)
         """What the edge types say."""
-        self._all = frozenset(range(len(self._vocabulary.hops)))
+        self._steps = [[_Step(source, *hop) for hop in hops] for source, hops in enumerate(self._vocabulary.hops)]
+        """By type of nodes, the steps that lead from them."""
+        self._all = frozenset(range(len(self._steps)))
         self.any_kinds = linking_kinds(lexicon.graph)
         """The kinds of all edges, from either end, that lead to things and not to mere values."""
 
@@ -280,136 +296,102 @@ class SchemaRelations:
             return own & nodes.types if nodes.types else own
         return nodes.types or self._all
 
-    def is_single(self, kinds: tuple[int, ...]) -> bool:
+    def is_single(self, kinds: Iterable[int]) -> bool:
         """Return whether no node has two neighbours by edges of these kinds: nothing is in two of such."""
-        return all(map(self._is_single, kinds))
+        return not any(self._repeats(kind)[0] for kind in kinds)
 
-    @cached_method(_MOST_KINDS_OF_EDGES)
-    def _is_single(self, kind: int) -> bool:
-        is_same, is_parallel = self._repeated(kind)
-        return not (is_same & ~is_parallel).any()
+    def are_rows(self, kinds: tuple[int, ...], noun: str) -> bool:
+        """Return whether a noun counts edges, of which several join two nodes: goals are, and members are people."""
+        return self.labels.are_events(kinds, noun) and any(self._repeats(kind)[1] for kind in kinds)
 
-    def _repeated(self, kind: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Mark the edges that are of the node before, and those that lead to the same one as well: (edges - 1,) each.
+    @cached_method(_MOST_KINDS)
+    def _repeats(self, kind: int) -> tuple[bool, bool]:
+        """Return whether edges of a kind join some node to two others, and whether two join it to the same one.
 
         A node's edges stand together: where it has two neighbours, two of them stand side by side.
         """
         owner, neighbor = self._lexicon.graph.arrays.adjacency.of_kind(kind)
-        is_same = owner[1:] == owner[:-1]
-        return is_same, is_same & (neighbor[1:] == neighbor[:-1])
-
-    def are_rows(self, kinds: tuple[int, ...], noun: str) -> bool:
-        """Return whether a noun counts edges, of which several join two nodes: goals are, and members are people."""
-        return self.labels.are_events(kinds, noun) and any(map(self._are_rows, kinds))
-
-    @cached_method(_MOST_KINDS_OF_EDGES)
-    def _are_rows(self, kind: int) -> bool:
-        return bool(self._repeated(kind)[1].any())
+        is_same, is_parallel = owner[1:] == owner[:-1], neighbor[1:] == neighbor[:-1]
+        return bool((is_same & ~is_parallel).any()), bool((is_same & is_parallel).any())
 
     def able(self, nodes: NodeSet, measure: Measure) -> NodeSet:
         """Return those named nodes of which a measure can be taken."""
         if measure.property is not None:
-            return self._cut(nodes, self._lexicon.properties[measure.property].types)
-        kinds = set(measure.kinds)
-        types = frozenset(
-            source for source, hops in enumerate(self._vocabulary.hops) if any(hop.kind in kinds for hop in hops)
+            return self.cut(nodes, self._lexicon.properties[measure.property].types)
+        return self.cut(
+            nodes, frozenset(step.source for steps in self._steps for step in steps if step.kind in measure.kinds)
         )
-        return self._cut(nodes, types)
 
     def named(
         self, nodes: NodeSet, edges: Mapping[int, float], frame: Voice, target: NodeSet, *, is_strict: bool = False
     ) -> Iterator[Relation]:
         """Yield the relation that is named by edge types; where it `is_strict`, only as who does it to whom."""
-        hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
-        if not hops:
+        steps = [step for step in self._between(nodes, target) if step.edge in edges]
+        if not steps:
             yield from self._over_others(nodes, target, edges)
-        if hops and isinstance(edges, KindVerb):  # of what stands for a verb no other edge says so, but for its doer
+            return
+        if isinstance(edges, KindVerb):  # of what stands for a verb no other edge says so, but for its doer
             is_deed = self.types_of(target) <= edges.deeds  # "who was transferred in transfer 512"
             if is_deed or (frame is Voice.OBJECT and self.types_of(target) <= edges.types - edges.deeds):
-                yield from self._any(nodes, hops, frame, target)
+                yield from self._any(nodes, steps, frame, target)
             return
-        if not hops:
+        frame = _meant(edges, frame)
+        if max(edges[step.edge] for step in steps) <= LIGHT_FIT:
+            yield from self._any(nodes, steps, frame, target)
             return
-        yield from self._of_hops(nodes, hops, edges, frame, target, is_strict=is_strict)
-
-    def _of_hops(
-        self,
-        nodes: NodeSet,
-        hops: list[tuple[int, SchemaHop]],
-        edges: Mapping[int, float],
-        frame: Voice,
-        target: NodeSet,
-        *,
-        is_strict: bool,
-    ) -> Iterator[Relation]:
-        """Yield the relation that some hops are, of all those that edge types name."""
-        if isinstance(edges, ConverseEdges):
-            frame = _CONVERSE[frame]
-        top = max(edges[hop.kind >> 1] for _, hop in hops)
-        if top <= LIGHT_FIT:
-            yield from self._any(nodes, hops, frame, target)
-            return
-        hops = [(source, hop) for source, hop in hops if not self._is_givers(hop, edges, frame)]
-        if not hops:
-            return
-        top = max(edges[hop.kind >> 1] for _, hop in hops)
-        chosen = [(source, hop) for source, hop in hops if edges[hop.kind >> 1] >= top - _NEAR]
-        if top < _SURE and len(self.labels.called({hop.kind >> 1 for _, hop in chosen})) > 1:
+        steps = [step for step in steps if not self._is_givers(step, edges, frame)]
+        top = max((edges[step.edge] for step in steps), default=0.0)
+        steps = [step for step in steps if edges[step.edge] >= top - _NEAR]
+        if top < _SURE and not self._are_called_alike(steps):
             return  # a word of two labels names neither: `parts`, of part meronym and part holonym
         if isinstance(edges, ConverseEdges):
-            chosen = [(source, hop) for source, hop in chosen if self._is_so_directed(hop, frame)]
-        elif is_strict:  # a synonym may turn it, but no part that somebody plays: who employs is worked for
-            chosen = [
-                (source, hop)
-                for source, hop in chosen
-                if (self.labels.is_passive(hop) and not (top > SAME_WORD and self.labels.is_done_by(hop)))
-                or (top <= SAME_WORD and not self.labels.is_role(hop.kind >> 1))
-                or self._is_so_directed(hop, frame)
+            steps = [step for step in steps if self._is_so_directed(step.kind, frame)]
+        elif is_strict:
+            steps = [
+                step
+                for step in steps
+                if self.labels.may_turn(step.edge, is_synonym=top <= SAME_WORD)
+                or self._is_so_directed(step.kind, frame)
             ]
-        if chosen:
-            yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
+        if steps:
+            yield self._relation(nodes, self._directed(steps, frame), target, 0.4 * (1 - top))
 
-    def _any(
-        self, nodes: NodeSet, hops: Collection[tuple[int, SchemaHop]], frame: Voice, target: NodeSet
-    ) -> Iterator[Relation]:
+    def _any(self, nodes: NodeSet, steps: _Steps, frame: Voice, target: NodeSet) -> Iterator[Relation]:
         """Yield the only relation between two kinds of things, of which a verb says nothing more, nor its label.
 
         Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
         """
-        others = [(source, hop) for source, hop in hops if hop.target != source]
-        if len(nodes.types) != 1 and any(hop.target == source for source, hop in self._between(nodes, target)):
+        if len(nodes.types) != 1 and any(step.target == step.source for step in self._between(nodes, target)):
             return  # who works for an employee may be an employee, too
-        hops = self._plain(others)
-        if self.labels.are_makers([hop.kind for _, hop in hops]):
+        steps, labels = self._plain([step for step in steps if step.target != step.source]), self.labels
+        if labels.are_makers(step.kind for step in steps):
             return
-        labels = self.labels
-        is_told = len({source for source, _ in hops}) == 1 and all(
-            labels.is_neutral(hop.kind >> 1)
-            and (not labels.is_role(hop.kind >> 1) or labels.is_called_as(hop.kind >> 1, (source, hop.target)))
-            for source, hop in hops
+        is_told = len({step.source for step in steps}) == 1 and all(
+            labels.is_neutral(step.edge)
+            and (not labels.is_role(step.edge) or labels.is_called_as(step.edge, step.ends))
+            for step in steps
         )
-        if is_told and len(self.labels.called({hop.kind >> 1 for _, hop in hops})) == 1:
-            yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+        if is_told and self._are_called_alike(steps):
+            yield self._relation(nodes, self._directed(steps, frame), target, _UNNAMED)
 
-    def _plain(self, hops: Collection[tuple[int, SchemaHop]]) -> Collection[tuple[int, SchemaHop]]:
-        """Return the hops by edges that are called as the things at an end are; else those that tell of no role.
+    def _plain(self, steps: _Steps) -> _Steps:
+        """Return the steps by edges that are called as the things at an end are; else those that tell of no role.
 
         The players of a club are in it by `club`, and need not be its `captain`; its head is in a department, too. The
         papers of an author are those that the author `wrote`, and not what the author `reviewed`.
         """
-        own = [(source, hop) for source, hop in hops if self.labels.is_called_as(hop.kind >> 1, (source, hop.target))]
-        made = [(source, hop) for source, hop in hops if self.labels.is_making(hop.kind >> 1, (source, hop.target))]
-        plain = [(source, hop) for source, hop in hops if not self.labels.is_role(hop.kind >> 1)]
-        return own or made or plain or hops
+        own = [step for step in steps if self.labels.is_called_as(step.edge, step.ends)]
+        made = [step for step in steps if self.labels.is_making(step.edge, step.ends)]
+        plain = [step for step in steps if not self.labels.is_role(step.edge)]
+        return own or made or plain or steps
 
-    def _is_givers(self, hop: SchemaHop, edges: Mapping[int, float], frame: Voice) -> bool:
+    def _is_givers(self, step: _Step, edges: Mapping[int, float], frame: Voice) -> bool:
         """Return whether edges lead to whom something goes, where whoever gives it is asked for: "who sold X"."""
-        labels = self._vocabulary.edge_labels[hop.kind >> 1]
-        if edges[hop.kind >> 1] <= SAME_WORD or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
+        labels = self._vocabulary.edge_labels[step.edge]
+        if edges[step.edge] <= SAME_WORD or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
             return False
         is_done = any(x.words[0].endswith("ed") or x.words[0] in ENGLISH.verb_of for x in labels)
-        is_receiver = (frame is Voice.SUBJECT and hop.kind & 1) or (frame is Voice.OBJECT and not hop.kind & 1)
-        return is_done and bool(is_receiver)
+        return is_done and frame is (Voice.SUBJECT if step.kind & 1 else Voice.OBJECT)
 
     def of_noun(self, unit: EdgeUnit, word: str, owner: NodeSet) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
@@ -419,17 +401,13 @@ class SchemaRelations:
         if word in label_words and label_words & WORDS["verbal"]:
             return  # "reports" of somebody are not whom they report to
         if isinstance(unit.edges, ConverseEdges):
-            own = [edge for edge in unit.edges if self._joins_alike(edge, owner)]
+            alike = {step.edge for step in self._between(NodeSet(), owner) if step.target == step.source}
+            own = [edge for edge in unit.edges if edge in alike]
             unit = unit.cut(own or unit.edges)  # reports of somebody are no wards, though a ward has a head
-        if not self.labels.is_of_doers(unit, word):
+        if self.labels.is_of_doers(unit, word):
+            yield from self._of_doers(NodeSet(), unit, Voice.SUBJECT, owner)
+        else:
             yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
-            return
-        yield from self._of_doers(NodeSet(), unit, Voice.SUBJECT, owner)
-
-    def _joins_alike(self, edge: int, owner: NodeSet) -> bool:
-        """Return whether edges of a type join nodes of the types of an owner to one another."""
-        hops = self._between(NodeSet(), owner)
-        return any(hop.kind >> 1 == edge and hop.target == source for source, hop in hops)
 
     def having(self, nodes: NodeSet, unit: EdgeUnit, word: str, target: NodeSet) -> Iterator[Relation]:
         """Yield the relation of those who have a NOUN: who has a `manager` has it, and who has a mentor is mentored."""
@@ -445,12 +423,12 @@ class SchemaRelations:
         if not edges:
             return  # nobody is the author of what is `built_from` something
         doing = [edge for edge in edges if self.labels.words([edge]).isdisjoint(WORDS["scenes"])]
-        meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
+        meant = _meant(unit.edges, frame)
         for kept in (doing, edges):
             relations = [
                 relation
                 for relation in self.named(nodes, unit.cut(kept).edges, frame, target)
-                if all(bool(kind & 1) == self.labels.is_against(kind >> 1, meant) for kind in relation.kinds)
+                if all(self._is_so_said(kind, meant) for kind in relation.kinds)
             ]
             yield from relations
             if relations:
@@ -461,36 +439,38 @@ class SchemaRelations:
     ) -> Iterator[Relation]:
         """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
         # of two things of one kind nobody tells what joins them, unless a word does
-        hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
-        if not hops:
+        steps: _Steps = [step for step in self._between(nodes, target) if step.target != step.source]
+        is_within = preposition in WORDS["within"]
+        if not steps:
             is_made = preposition == "by" and self.labels.are_called_makers(self.types_of(target))
-            if preposition in ("", "of", "with") or preposition in WORDS["within"] or is_made:
-                yield from self._over_others(nodes, target, is_within=preposition in WORDS["within"])
+            if preposition in ("", "of", "with") or is_within or is_made:
+                yield from self._over_others(nodes, target, is_within=is_within)
             return
-        if preposition in WORDS["within"]:  # where things were made, they need not be
-            hops = [one for one in hops if self.labels.words([one[1].kind >> 1]).isdisjoint(WORDS["ages"])]
-        edges = {hop.kind >> 1 for _, hop in hops}
+        if is_within:  # where things were made, they need not be
+            steps = [step for step in steps if self.labels.words([step.edge]).isdisjoint(WORDS["ages"])]
+        edges = {step.edge for step in steps}
         hinted = {edge for edge in edges if self.labels.is_hinted(edge, preposition)}
         if preposition == "by" and not hinted:
-            hinted = {h.kind >> 1 for source, h in hops if self.labels.is_making(h.kind >> 1, (source, h.target))}
+            hinted = {step.edge for step in steps if self.labels.is_making(step.edge, step.ends)}
         if not hinted and self._says_another(nodes, preposition):
             return  # drugs "for epilepsy" do not cause it
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
-            hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
-        plain = self._plain(hops)
+            steps = [step for step in steps if step.edge in hinted]
+        plain = self._plain(steps)
         if preposition not in _OPEN:
-            hops = [(source, hop) for source, hop in hops if self._may_be_said(hop, preposition, hinted, frame)]
+            steps = [step for step in steps if self._may_be_said(step, preposition, hinted, frame)]
         # who is "in" a club need not be its `captain`, where another edge leads there
-        hops = [one for one in hops if one in plain or one[1].kind >> 1 in hinted] if len(edges) > 1 else hops
-        hops = list(self._plain(hops))
-        edges = {hop.kind >> 1 for _, hop in hops}
+        steps = self._plain([step for step in steps if len(edges) == 1 or step in plain or step.edge in hinted])
         own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
         # "directors with more than two films": those that they directed; the author "of" a hill has written none
-        if len(self.labels.called(edges)) > 1 or (own and preposition == "of"):
-            hops = [(source, hop) for source, hop in hops if hop.kind in own]
-            edges = {hop.kind >> 1 for _, hop in hops}
-        if len(self.labels.called(edges)) == 1:
-            yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+        if not self._are_called_alike(steps) or (own and preposition == "of"):
+            steps = [step for step in steps if step.kind in own]
+        if steps and self._are_called_alike(steps):
+            yield self._relation(nodes, self._directed(steps, frame), target, _UNNAMED)
+
+    def direct(self, nodes: NodeSet, preposition: str, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation that no word names, if an edge is it and no way over other kinds."""
+        return (one for one in self.unnamed(nodes, preposition, target) if not one.target.is_between)
 
     def _over_others(
         self, nodes: NodeSet, target: NodeSet, edges: Mapping[int, float] | None = None, *, is_within: bool = False
@@ -505,62 +485,54 @@ class SchemaRelations:
         """
         if not nodes.types or nodes.types == self._all or nodes.named or nodes.types & self.types_of(target):
             return
-        if not isinstance(edges, KindVerb) and any(
-            hop.target != source for source, hop in self._between(nodes, target)
-        ):
+        is_kind = isinstance(edges, KindVerb)
+        if not is_kind and any(step.target != step.source for step in self._between(nodes, target)):
             return  # what an edge joins no other kind joins
         ways = self._ways(nodes.types, self.types_of(target))
         if len(ways) != 1:
             return
-        ups = [self._is_up(steps) for steps in ways[0]]
+        (way,) = ways
+        ups = [self._is_up(steps) for steps in way]
         if isinstance(edges, KindVerb):
-            is_said = any(edges.types & {source, hop.target} for steps in ways[0] for source, hop in steps)
+            is_said = any(edges.types.intersection(step.ends) for steps in way for step in steps)
         else:  # a verb that says something says it of the first step
             said = {edge for edge, fit in (edges or {}).items() if fit > LIGHT_FIT}
-            is_said = None not in ups and (not said or all(hop.kind >> 1 in said for _, hop in ways[0][0]))
-        if not is_said or (is_within and not all(ups) and not self._is_over_rows(ways[0])):
+            is_said = None not in ups and (not said or all(step.edge in said for step in way[0]))
+        # the rows of a table may have no name: plants in a bed, over plantings
+        is_over_rows = len(way) == 2 and all(self.is_nameless(step.target) for step in way[0])
+        if not is_said or (is_within and not all(ups) and not is_over_rows):
             return
-        for hops in reversed(ways[0][1:]):
-            relation = self._relation(NodeSet(frozenset(source for source, _ in hops)), hops, target, 0.0)
+        for steps in reversed(way[1:]):
+            relation = self._relation(NodeSet(frozenset(step.source for step in steps)), steps, target, 0.0)
             target = replace(relation.joined, is_between=True)
-        first = ways[0][0]
-        yield self._relation(nodes, first, target, _UNNAMED + _OVER_OTHERS * (len(ways[0]) - 1))
+        yield self._relation(nodes, way[0], target, _UNNAMED + _OVER_OTHERS * (len(way) - 1))
 
-    def _ways(self, sources: frozenset[int], targets: frozenset[int]) -> list[tuple[list[tuple[int, SchemaHop]], ...]]:
-        """Return the shortest ways over other kinds, each as the hops of its steps."""
+    def _ways(self, sources: frozenset[int], targets: frozenset[int]) -> list[tuple[_Steps, ...]]:
+        """Return the shortest ways over other kinds, each as what its steps may be."""
         fronts: list[tuple[int, ...]] = [(source,) for source in sources]
         for _ in range(_MOST_BETWEEN + 1):
             fronts = [
                 (*way, target)
                 for way in fronts
-                for target in {hop.target for hop in self._vocabulary.hops[way[-1]]}
+                for target in {step.target for step in self._steps[way[-1]]}
                 if target not in way
             ]
             if len(fronts) > _MOST_WAYS:
                 return []
-            found = [
-                steps
-                for way in fronts
-                if way[-1] in targets and len(way) > 2 and (steps := self._steps(way)) is not None
-            ]
-            if found:
+            ways = [self._along(way) for way in fronts if way[-1] in targets and len(way) > 2]
+            if found := [way for way in ways if way is not None]:
                 return found
         return []
 
-    @cached_method(_MOST_KINDS_OF_EDGES)
+    @cached_method(_MOST_KINDS)
     def lead(self, source: int, target: int) -> bool:
         """Return whether an edge joins nodes of two types, or a way of what each thing has one of."""
-        if any(hop.target == target for hop in self._vocabulary.hops[source]):
+        if any(step.target == target for step in self._steps[source]):
             return True
         ways = self._ways(frozenset([source]), frozenset([target]))
-        return any(all(self._is_up(step) is not None for step in way) for way in ways)
+        return any(all(self._is_up(steps) is not None for steps in way) for way in ways)
 
-    def _is_over_rows(self, way: Sequence[Collection[tuple[int, SchemaHop]]]) -> bool:
-        """Return whether a way leads over the rows of one table that have no name: plants in a bed, over plantings."""
-        between = {hop.target for _, hop in way[0]}
-        return len(way) == 2 and all(map(self.is_nameless, between))
-
-    @cached_method(_MOST_KINDS_OF_EDGES)
+    @cached_method(_MOST_KINDS)
     def is_nameless(self, kind: int) -> bool:
         """Return whether nodes of a type are called by their ids alone, which have figures in them."""
         rows = np.flatnonzero(self._node_types == kind)[:_SAMPLED].tolist()
@@ -568,89 +540,93 @@ class SchemaRelations:
         names = [arrays.names[row] for row in rows if arrays.ids[row].endswith(arrays.names[row])]
         return len(names) == len(rows) and all(any(map(str.isdigit, name)) for name in names)
 
-    def _is_up(self, steps: Collection[tuple[int, SchemaHop]]) -> bool | None:
+    def _is_up(self, steps: _Steps) -> bool | None:
         """Return whether a step leads to what a thing has one of; False if it leads back, None if neither."""
-        kinds = tuple(sorted({hop.kind for _, hop in steps}))
+        kinds = {step.kind for step in steps}
         if self.is_single(kinds):
             return True
-        return False if self.is_single(tuple(kind ^ 1 for kind in kinds)) else None
+        return False if self.is_single(turned(kinds)) else None
 
-    def _steps(self, way: tuple[int, ...]) -> tuple[list[tuple[int, SchemaHop]], ...] | None:
-        """Return the hops between kinds one after the other; None where several edges may be meant, or it turns."""
-        steps, is_up = [], False
+    def _along(self, way: tuple[int, ...]) -> tuple[_Steps, ...] | None:
+        """Return the steps from kind to kind along a way; None where several edges may be meant, or it turns."""
+        along: list[_Steps] = []
+        is_up = False
         for source, target in pairwise(way):
-            hops = list(self._plain([(source, hop) for hop in self._vocabulary.hops[source] if hop.target == target]))
-            kinds = tuple(sorted({hop.kind for _, hop in hops}))
-            back = tuple(kind ^ 1 for kind in kinds)
-            if len(self.labels.of(kinds)) != 1 or (is_up and (not self.is_single(kinds) or self.is_single(back))):
+            steps = self._plain([step for step in self._steps[source] if step.target == target])
+            kinds = {step.kind for step in steps}
+            may_turn = is_up and (not self.is_single(kinds) or self.is_single(turned(kinds)))
+            if may_turn or not self._are_called_alike(steps):
                 return None
             is_up = self.is_single(kinds)
-            steps.append(hops)
-        return tuple(steps)
+            along.append(steps)
+        return tuple(along)
 
     def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
-        is_noun = self.labels.is_agent(unit, word) or self.labels.names_role(unit, word)
-        every = range(len(self._vocabulary.node_labels))
-        if unit.fit <= LIGHT_FIT or not is_noun or any(self.labels.is_called_as(edge, every) for edge in unit.edges):
+        is_role = self.labels.names_role(unit, word)
+        if unit.fit <= LIGHT_FIT or not (is_role or self.labels.is_agent(unit, word)):
+            return
+        if any(self.labels.is_called_as(edge, self._all) for edge in unit.edges):
             return  # of a `track` nobody is a tracker
         if not self.labels.is_own_noun(unit, word):
             return
-        frame = Voice.NOUN_OF if self.labels.names_role(unit, word) else Voice.SUBJECT
-        meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
+        frame = Voice.NOUN_OF if is_role else Voice.SUBJECT
+        meant = _meant(unit.edges, frame)
         for relation in self.named(NodeSet(), unit.edges, frame, NodeSet()):
-            kinds = tuple(kind for kind in relation.kinds if bool(kind & 1) == self.labels.is_against(kind >> 1, meant))
-            hops = [
-                (source, hop) for source, own in enumerate(self._vocabulary.hops) for hop in own if hop.kind in kinds
-            ]
-            if hops and len(self.labels.called({hop.kind >> 1 for _, hop in hops})) == 1:
-                yield self._relation(NodeSet(), hops, NodeSet(), relation.cost + _ROLE)
+            kinds = [kind for kind in relation.kinds if self._is_so_said(kind, meant)]
+            steps = [step for own in self._steps for step in own if step.kind in kinds]
+            if steps and self._are_called_alike(steps):
+                yield self._relation(NodeSet(), steps, NodeSet(), relation.cost + _ROLE)
 
     def ambiguous(self, nodes: NodeSet, target: NodeSet) -> list[str]:
         """Return the labels of the edge types that join two sets, where there are several."""
-        labels = self.labels.called({hop.kind >> 1 for _, hop in self._between(nodes, target)})
+        labels = self.labels.of(step.kind for step in self._between(nodes, target))
         return sorted(labels) if len(labels) > 1 else []
 
-    def _may_be_said(self, hop: SchemaHop, preposition: str, hinted: Collection[int], frame: Voice) -> bool:
+    def _may_be_said(self, step: _Step, preposition: str, hinted: Collection[int], frame: Voice) -> bool:
         """Tell whether a preposition alone may say an edge; where things are it says of the thing, not of the place."""
-        words = self.labels.words([hop.kind >> 1])
+        words = self.labels.words([step.edge])
         if preposition in WORDS["placing"] and not words.isdisjoint(WORDS["saying places"]):
             is_of_place = frame is Voice.OBJECT  # "in which region is X" describes the place
-            return bool(hop.kind & 1) == (words.isdisjoint(WORDS["holding"]) == is_of_place)
-        return hop.kind >> 1 in hinted or self.labels.is_neutral(hop.kind >> 1)
+            return bool(step.kind & 1) == (words.isdisjoint(WORDS["holding"]) == is_of_place)
+        return step.edge in hinted or self.labels.is_neutral(step.edge)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Return whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
         if preposition not in WORDS["choosing"] or not nodes.types or nodes.types == self._all:
             return False
-        hops = (hop for source in nodes.types for hop in self._vocabulary.hops[source])
-        return any(self.labels.is_hinted(hop.kind >> 1, preposition) for hop in hops)
+        return any(
+            self.labels.is_hinted(step.edge, preposition) for source in nodes.types for step in self._steps[source]
+        )
 
-    def _between(self, nodes: NodeSet, target: NodeSet) -> Iterator[tuple[int, SchemaHop]]:
+    def _between(self, nodes: NodeSet, target: NodeSet) -> Iterator[_Step]:
         targets = self.types_of(target)
-        for source in self.types_of(nodes):
-            for hop in self._vocabulary.hops[source]:
-                if hop.target in targets:
-                    yield source, hop
+        return (step for source in self.types_of(nodes) for step in self._steps[source] if step.target in targets)
 
-    def _directed(self, hops: Collection[tuple[int, SchemaHop]], frame: Voice) -> list[tuple[int, SchemaHop]]:
-        """Return the hops whose direction is the one that is said, where both directions join the types."""
-        kinds = {hop.kind for _, hop in hops}
-        return [(source, hop) for source, hop in hops if hop.kind ^ 1 not in kinds or self._is_so_directed(hop, frame)]
+    def _are_called_alike(self, steps: _Steps) -> bool:
+        """Return whether no two of these edges are called differently."""
+        return len(self.labels.of(step.kind for step in steps)) <= 1
 
-    def _is_so_directed(self, hop: SchemaHop, frame: Voice) -> bool:
+    def _directed(self, steps: _Steps, frame: Voice) -> _Steps:
+        """Return the steps whose direction is the one that is said, where both directions join the types."""
+        kinds = {step.kind for step in steps}
+        return [step for step in steps if step.kind ^ 1 not in kinds or self._is_so_directed(step.kind, frame)]
+
+    def _is_so_directed(self, kind: int, frame: Voice) -> bool:
         """Return whether edges lead as it is said, or say the same both ways."""
-        return self.labels.is_symmetric(hop) or bool(hop.kind & 1) == self.labels.is_against(hop.kind >> 1, frame)
+        return self.labels.is_symmetric(kind) or self._is_so_said(kind, frame)
 
-    def _relation(
-        self, nodes: NodeSet, hops: Collection[tuple[int, SchemaHop]], target: NodeSet, cost: float
-    ) -> Relation:
-        sources = frozenset(source for source, _ in hops)
-        targets = frozenset(hop.target for _, hop in hops)
-        kinds = tuple(sorted({hop.kind for _, hop in hops}))
-        return Relation(self._cut(nodes, sources), kinds, self._cut(target, targets), cost)
+    def _is_so_said(self, kind: int, frame: Voice) -> bool:
+        """Return whether edges lead as it is said."""
+        return bool(kind & 1) == self.labels.is_against(kind >> 1, frame)
 
-    def _cut(self, nodes: NodeSet, types: frozenset[int]) -> NodeSet:
+    def _relation(self, nodes: NodeSet, steps: _Steps, target: NodeSet, cost: float) -> Relation:
+        """Return the relation that some steps are."""
+        sources, targets = frozenset(step.source for step in steps), frozenset(step.target for step in steps)
+        kinds = tuple(sorted({step.kind for step in steps}))
+        return Relation(self.cut(nodes, sources), kinds, self.cut(target, targets), cost)
+
+    def cut(self, nodes: NodeSet, types: frozenset[int]) -> NodeSet:
         """Return a set without the types that a relation cannot join."""
         rows = nodes.named
         if rows:
@@ -659,6 +635,11 @@ class SchemaRelations:
         if nodes.types:
             return replace(nodes, types=nodes.types & types)
         return nodes if types == self._all else replace(nodes, types=types)
+
+
+def _meant(edges: Mapping[int, float], frame: Voice) -> Voice:
+    """Return how edges are said where words say them in a voice."""
+    return _CONVERSE[frame] if isinstance(edges, ConverseEdges) else frame
 
 
 def _role_of(condition: Condition) -> tuple[int, ...]:

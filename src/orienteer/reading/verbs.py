@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from orienteer.reading.comparisons import compared, compared_twice, count, openings, superlatives_at
 from orienteer.reading.edges import (
@@ -28,7 +28,7 @@ from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.properties import any_value, dated_property, kind_behind, properties_named, values_at
 from orienteer.reading.query import Best, Comparison, Condition, Extent, Joined, Measure, NodeSet
 from orienteer.reading.relations import Relation, Voice
-from orienteer.reading.rules import Context, Parse, Rule, part, rules
+from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, EdgeUnit, KindVerb, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS
 
@@ -47,16 +47,13 @@ def measures_at(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
     begin = context.starts(begin, "number of", "count of", "how many") or begin
     yield from _related_kinds(context, begin, nodes)
     for head in heads_at(context, begin):
-        yield from _things_had(context, head, nodes)
+        for counted in context.described(head):  # "genes", "genes that cause X", "genes they have"
+            last = context.starts(counted.last, "count", "they have", "it has") or counted.last
+            for relation in context.relations.direct(nodes, "with", counted.value):
+                yield measured(relation, last, counted.cost)
         yield from _things_done(context, head, nodes)
-    for unit in context.units.edges.get(begin, ()):
-        for relation in noun_had(context, nodes, unit, NodeSet()):
-            yield measured(
-                relation,
-                unit.last,
-                0.1,
-                are_edges=context.relations.are_rows(relation.kinds, context.at(unit.last - 1)),
-            )
+    for relation, last, are_edges in _nouns_counted(context, begin, nodes):
+        yield measured(relation, last, 0.1, are_edges=are_edges)
 
 
 def _related_kinds(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
@@ -67,17 +64,11 @@ def _related_kinds(context: Context, place: int, nodes: NodeSet) -> Iterator[Par
                 yield measured(relation, head.last, head.cost)
 
 
-def _things_had(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
-    """Yield `genes`, `genes that cause X`, `genes they have`."""
-    for counted in context.described(head):
-        for relation in _counting(context, nodes, counted.value):
-            last = context.starts(counted.last, "count", "they have", "it has") or counted.last
-            yield measured(relation, last, counted.cost)
-
-
-def _counting(context: Context, nodes: NodeSet, counted: NodeSet) -> Iterator[Relation]:
-    """Yield the relation of nodes to what they have so many of: an edge joins them."""
-    return (one for one in context.relations.unnamed(nodes, "with", counted) if not one.target.is_between)
+def _nouns_counted(context: Context, place: int, nodes: NodeSet) -> Iterator[tuple[Relation, int, bool]]:
+    """Yield the relations that nouns for edges name, where the noun ends, and whether it counts the edges: `goals`."""
+    for unit in context.units.edges.get(place, ()):
+        for relation in noun_had(context, nodes, unit, NodeSet()):
+            yield relation, unit.last, context.relations.are_rows(relation.kinds, context.at(unit.last - 1))
 
 
 def _things_done(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
@@ -97,14 +88,10 @@ def _things_done(context: Context, head: Parse[NodeSet], nodes: NodeSet) -> Iter
 def most_done(context: Context, place: int, nodes: NodeSet, action: Action) -> Iterator[Parse[NodeSet]]:
     """Read `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
     verb, frame, begin = action.lone, action.frame, context.skip(place)
-    word = context.at(begin)
-    is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
-    if verb is None or is_more is None or nodes.best is not None:
+    is_most, counts = context.at(begin) in ENGLISH.most, _most_counted(context, begin)
+    if verb is None or counts is None or nodes.best is not None:
         return
-    number = context.starts(begin + 1, "number of", "count of")
-    if number is None and word not in WORDS["counting things"]:
-        return  # "the largest ship" is one, and no number of ships
-    begin = number or begin + 1
+    is_more, begin = counts
     for noun in rows_done(context, begin, nodes, verb, frame):
         yield most(noun.value, noun.last, noun.cost, descending=is_more, are_edges=True)
     heads = heads_at(context, begin)
@@ -112,38 +99,44 @@ def most_done(context: Context, place: int, nodes: NodeSet, action: Action) -> I
     if not heads and not any(unit.fit > LIGHT_FIT for unit in context.units.edges.get(begin, ())):
         counted = [Parse(begin, NodeSet(), 0.2)]  # "acted in the most reviewed films" counts those, or none
     for head in counted:
-        last = head.last if word in ENGLISH.most else _than_others(context, head.last)
-        relation = next(context.relations.named(nodes, verb.edges, frame, head.value), None)
-        if relation is not None and last is not None:
-            yield most(relation, last, head.cost, descending=is_more)
+        last = head.last if is_most else _than_others(context, head.last)
+        if last is not None:
+            for relation in context.relations.named(nodes, verb.edges, frame, head.value):
+                yield most(relation, last, head.cost, descending=is_more)
+
+
+def _most_counted(context: Context, place: int, *numbers: str) -> tuple[bool, int] | None:
+    """Return whether `most`, `fewer`, `the highest number of` asks for more, and where what it counts begins.
+
+    None where nothing is counted: "the largest ship" is one, and no number of ships.
+    """
+    word = context.at(place)
+    number = context.starts(place + 1, "number of", "count of", *numbers)
+    is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
+    return (
+        None if is_more is None or not (number or word in WORDS["counting things"]) else (is_more, number or place + 1)
+    )
 
 
 def _than_others(context: Context, place: int) -> int | None:
     """Return where `than any other company` ends; None where nothing is compared with all others."""
-    than = context.starts(place, "than")
-    others = (
-        context.starts(than, *ENGLISH.phrases["all others"], *ENGLISH.phrases["anyone else"])
-        if than is not None
-        else None
-    )
-    last = kind_behind(context, others) if others is not None else None
-    return None if last is None else context.skip(last, ("does", "has", "did", "do", "is"))
+    others = [f"than {other}" for key in ("all others", "anyone else") for other in ENGLISH.phrases[key]]
+    last = context.starts(place, *others)
+    return None if last is None else context.skip(kind_behind(context, last), ("does", "has", "did", "do", "is"))
 
 
 @part
 def most_doers(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `[do] the most packages depend on`, `[do] most genes that X binds participate in`."""
     begin = context.skip(place)
-    is_more = ENGLISH.most.get(context.at(begin))
-    number = context.starts(begin + 1, "number of", "count of")
-    if is_more is None or (number is None and context.at(begin) not in WORDS["counting things"]):
+    counts = _most_counted(context, begin)
+    if counts is None or context.at(begin) not in ENGLISH.most or nodes.best is not None:
         return
-    heads = heads_at(context, number or begin + 1)
-    for counted in [further for head in heads for further in context.described(head)]:
+    is_more, begin = counts
+    for counted in [further for head in heads_at(context, begin) for further in context.described(head)]:
         for unit in context.units.edges.get(context.skip(counted.last, WORDS["auxiliaries"]), ()):
             last = unit.last + (context.at(unit.last) in WORDS["all prepositions"])
-            relation = next(context.relations.named(nodes, unit.edges, Voice.OBJECT, counted.value), None)
-            if relation is not None and nodes.best is None:
+            for relation in context.relations.named(nodes, unit.edges, Voice.OBJECT, counted.value):
                 yield most(relation, last, counted.cost, descending=is_more)
 
 
@@ -151,30 +144,32 @@ def most_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Nod
     """Yield `[with] the most X`, `[has] the highest PROPERTY`, `[with] the largest number of X`."""
     begin = context.skip(place)
     word = context.at(begin)
-    is_more = ENGLISH.most.get(word, ENGLISH.more.get(word))
     if nodes.best is not None:
         return
     yield from _property_had(context, begin, nodes)
-    if is_more is None:
+    if word in ENGLISH.more and word not in ENGLISH.most:  # "more ships than any other company"
+        for measure in measures_at(context, begin + 1, nodes):
+            last = _than_others(context, measure.last)
+            if last is not None:
+                yield _ranked(context, nodes, measure._replace(last=last), descending=ENGLISH.more[word])
         return
-    if word not in ENGLISH.most:
-        yield from _more_had(context, begin + 1, nodes, descending=is_more)
+    counts = _most_counted(context, begin, "amount of")
+    if counts is None:
         return
-    number = context.starts(begin + 1, "number of", "count of", "amount of")
-    if number is None and word not in WORDS["counting things"]:
-        return
-    begin = number or begin + 1
+    is_more, begin = counts
     for measure in _related_kinds(context, begin, nodes):
-        ranked = replace(context.relations.able(nodes, measure.value), best=Best(measure.value, is_more))
-        yield Parse(measure.last, ranked, measure.cost)
+        yield _ranked(context, nodes, measure, descending=is_more)
     for head in heads_at(context, begin):
         yield from _most_things_had(context, head, nodes, descending=is_more)
         yield from _most_things_behind(context, head, nodes, descending=is_more)
-    for unit in context.units.edges.get(begin, ()):
-        relation = next(noun_had(context, nodes, unit, NodeSet()), None)
-        if relation is not None:
-            are_edges = context.relations.are_rows(relation.kinds, context.at(unit.last - 1))
-            yield most(relation, unit.last, 0.1, descending=is_more, are_edges=are_edges)
+    for relation, last, are_edges in _nouns_counted(context, begin, nodes):
+        yield most(relation, last, 0.1, descending=is_more, are_edges=are_edges)
+
+
+def _ranked(context: Context, nodes: NodeSet, measure: Parse[Measure], *, descending: bool) -> Parse[NodeSet]:
+    """Return the nodes with the most of a measure, of those that may have it."""
+    able = context.relations.able(nodes, measure.value)
+    return Parse(measure.last, replace(able, best=Best(measure.value, descending)), measure.cost)
 
 
 @part
@@ -197,25 +192,15 @@ def most_bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
                 yield parse._replace(cost=parse.cost + 0.2)
 
 
-def _more_had(context: Context, place: int, nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `[has] more ships than any other company`."""
-    for measure in measures_at(context, place, nodes):
-        last = _than_others(context, measure.last)
-        if last is not None:
-            ranked = replace(context.relations.able(nodes, measure.value), best=Best(measure.value, descending))
-            yield Parse(last, ranked, measure.cost)
-
-
 def _property_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
     is_more = ENGLISH.most.get(context.at(place))
     if is_more is None:
-        adjective = next((parse.value[0] for parse in superlatives_at(context, place)), None)
-        if adjective is None:
-            return
-        is_more = adjective.ascending
-    numbers = context.starts(place + 1, "number of", "count of", "amount of", "total of")
-    for facts, last, cost in properties_named(context, place + 1 if numbers is None else numbers, nodes):
+        is_more = next((parse.value[0].ascending for parse in superlatives_at(context, place)), None)
+    if is_more is None:
+        return
+    begin = context.starts(place + 1, "number of", "count of", "amount of", "total of") or place + 1
+    for facts, last, cost in properties_named(context, begin, nodes):
         if facts.is_measured:  # "the biggest stadium" is no text
             yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
 
@@ -225,7 +210,7 @@ def _most_things_had(
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `the most genes`, `the most genes that cause X`."""
     for counted in context.described(head):
-        relation = next(_counting(context, nodes, counted.value), None)
+        relation = next(context.relations.direct(nodes, "with", counted.value), None)
         if relation is not None:
             yield most(relation, counted.last, counted.cost - 0.1, descending=descending)
         else:
@@ -240,8 +225,7 @@ def _most_things_behind(
     for unit in context.units.edges.get(begin, ()):
         last = context.skip(context.skip(unit.last, WORDS["all prepositions"]), WORDS["them"])
         frame = Voice.PASSIVE_OBJECT if context.at(unit.last) == "by" else Voice.OBJECT
-        relation = next(context.relations.named(nodes, unit.edges, frame, head.value), None)
-        if relation is not None:
+        for relation in context.relations.named(nodes, unit.edges, frame, head.value):
             yield most(relation, last, head.cost, descending=descending)
 
 
@@ -274,18 +258,20 @@ class Action(NamedTuple):
         return self.verbs.units[0] if len(self.verbs.units) == 1 else None
 
 
-def verbs_at(context: Context, place: int) -> Iterator[Verbs]:
-    """Yield the edge types that are named here: `treat`, `treat or palliate`."""
+@part
+def edges_named(context: Context, place: int) -> Iterator[Parse[Verbs]]:
+    """Read verbs or nouns for edges: `treat`, `treat or palliate`."""
     for unit in context.units.edges.get(place, ()):
         is_said_of = context.at(place - 1) in WORDS["be"] | {"a", "an", "the", "be", "been", "as"}
         if not is_said_of and context.relations.labels.is_agent(unit, context.at(unit.last - 1)):
             continue
-        yield Verbs((unit,), unit.last)
+        yield Parse(unit.last, Verbs((unit,), unit.last), 0.0)
         begin = context.skip(unit.last, WORDS["all prepositions"])
         second = context.starts(begin, "or", "and")
         if second is not None:
             for other in context.units.edges.get(context.skip(second, WORDS["auxiliaries"]), ()):
-                yield Verbs((unit, other), other.last, context.at(other.first - 1) == "or")
+                both = Verbs((unit, other), other.last, context.at(other.first - 1) == "or")
+                yield Parse(other.last, both, 0.0)
 
 
 @part
@@ -296,8 +282,8 @@ def deed(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet
             continue
         last = context.end_of(unit.last, "anything")
         nothing = context.end_of(unit.last, "nothing")
-        for relation in context.relations.unnamed(nodes, "with", NodeSet(unit.edges.deeds)):
-            if not relation.target.is_between and (nothing or last or context.is_over(unit.last)):
+        for relation in context.relations.direct(nodes, "with", NodeSet(unit.edges.deeds)):
+            if nothing or last or context.is_over(unit.last):
                 yield joined(relation, nothing or last or unit.last, 0.1, is_denied=nothing is not None)
 
 
@@ -340,20 +326,18 @@ def both_led_to(
     context: Context, place: int, nodes: NodeSet, action: Action, head: NodeSet
 ) -> Iterator[Parse[NodeSet]]:
     """Read what is said of one thing that two verbs lead to: `wrote and directed the same film [released in 1990]`."""
-    units, size = action.verbs.units, len(action.verbs.units)
-    if size != 2 or action.verbs.are_any or head.named or not head.types:
+    if len(action.verbs.units) != 2 or action.verbs.are_any or head.named or not head.types:
         return
     for target in context.described(Parse(place, head, 0.0)):
-        relations = [
+        one, other = (
             next(context.relations.named(nodes, unit.edges, action.frame, target.value, is_strict=True), None)
-            for unit in units
-        ]
-        one, other = relations[0], relations[1]
+            for unit in action.verbs.units
+        )
         if any(isinstance(said, Joined) and said.where for said in target.value.conditions):
             continue  # "reviewed and directed the same film with a rating over 90": who rated it?
-        if one is None or other is None or set(one.kinds) & set(other.kinds) or one.nodes.types != other.nodes.types:
+        if one is None or other is None or one.target.is_between or other.target.is_between:
             continue
-        if one.target.is_between or other.target.is_between:
+        if set(one.kinds) & set(other.kinds) or one.nodes.types != other.nodes.types:
             continue
         said = Joined(other.kinds, other.target, also=one.kinds)
         yield Parse(target.last, other.nodes.that(said), target.cost + one.cost + other.cost)
@@ -381,58 +365,44 @@ VERBS = rules(
 
 
 @part
-def neither_verb(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `[neither] lent by nor sold to X`: two verbs of the same things, both denied."""
-    for first in actions_at(context, place):
-        nor = context.starts(first.begin, "nor")
-        for second in actions_at(context, nor) if nor is not None else ():
-            for objects in objects_at(context, second.begin):
-                for one in verb_joined(context, nodes, first.verbs, _frame_of_both(context, first, second), objects):
-                    for both in verb_joined(context, one.value, second.verbs, second.frame, objects):
-                        new = both.value.conditions[len(nodes.conditions) :]
-                        denials = [one_denied for said in new for one_denied in contrary((said,))]
-                        yield Parse(both.last, nodes.that(*denials), one.cost + both.cost)
-
-
-def _frame_of_both(context: Context, first: Action, second: Action) -> Voice:
-    """Return how a verb is said that shares its preposition with the next: `neither treated nor healed by X`."""
-    return second.frame if first.begin == first.verbs.last else first.frame
+def neither_verb(
+    context: Context, place: int, nodes: NodeSet, first: Action, second: Action, found: Found
+) -> Iterator[Parse[NodeSet]]:
+    """Read nothing: the nodes that two verbs join to none of the same things: `neither lent by nor sold to X`."""
+    objects = found["objects"]
+    # "neither treated nor healed by X" share their preposition
+    frame = second.frame if first.begin == first.verbs.last else first.frame
+    for one in verb_joined(context, nodes, first.verbs, frame, objects._replace(cost=0.0)):
+        for both in verb_joined(context, one.value, second.verbs, second.frame, objects):
+            new = both.value.conditions[len(nodes.conditions) :]
+            denials = [one_denied for said in new for one_denied in contrary((said,))]
+            yield Parse(place, nodes.that(*denials), one.cost + both.cost)
 
 
 @part
 def action(context: Context, place: int) -> list[Parse[Action]]:
     """Read verbs with their prepositions."""
-    parses = (Parse(one.begin, one, 0.0) for one in _actions(context, place))
-    return context.once(("action", place), lambda: list(parses))
-
-
-def actions_at(context: Context, place: int) -> Iterator[Action]:
-    """Yield the verbs that begin here with their prepositions."""
-    return (parse.value for parse in action(context, place))
+    return context.once(("action", place), lambda: [Parse(one.begin, one, 0.0) for one in _actions(context, place)])
 
 
 def _actions(context: Context, place: int) -> Iterator[Action]:
-    for all_verbs in verbs_at(context, place):
+    for _, all_verbs, _ in edges_named(context, place):
         begin = all_verbs.last
-        while is_particle(context, begin, all_verbs) and not _is_amount(context, begin):
-            begin += 1
+        while is_particle(context, begin, all_verbs) and not any((*count(context, begin), *openings(context, begin))):
+            begin += 1  # "over 5", "as many as X" are no prepositions
         preposition = context.at(all_verbs.last) if begin > all_verbs.last else _behind_both(context, begin)
         verbs = fitting(context, all_verbs, preposition)
         if verbs is not None:
             frame = _FRAMES.get(preposition, Voice.SUBJECT)
-            if preposition == "of" and _are_doers(context, verbs):
-                frame = Voice.SUBJECT
+            labels = context.relations.labels
+            if preposition == "of" and all(labels.is_agent(one, context.at(one.last - 1)) for one in verbs.units):
+                frame = Voice.SUBJECT  # "a pupil of X" studies under X
             if preposition == "for" and context.at(all_verbs.last - 1) in ("required", "needed", "necessary"):
                 frame = Voice.PASSIVE  # what is required for X is what X requires
             is_passive = preposition == "" and context.at(place - 1) in WORDS["be"]  # "are brewed there"
             if is_passive or (begin > all_verbs.last and context.at(begin - 1) == "by"):  # "depended on by"
                 frame = Voice.PASSIVE
             yield Action(verbs, begin, frame, is_strict=preposition in ("", "by"))
-
-
-def _are_doers(context: Context, verbs: Verbs) -> bool:
-    """Return whether the words are a noun for whoever does it: "a pupil of X" studies under X."""
-    return all(context.relations.labels.is_agent(unit, context.at(unit.last - 1)) for unit in verbs.units)
 
 
 def is_particle(context: Context, place: int, verbs: Verbs) -> bool:
@@ -444,11 +414,6 @@ def is_particle(context: Context, place: int, verbs: Verbs) -> bool:
     return word in WORDS["particles"] and any(
         word in label.words for unit in verbs.units for edge in unit.edges for label in labels[edge]
     )
-
-
-def _is_amount(context: Context, place: int) -> bool:
-    """Return whether a preposition begins a number of things: `over 5`, `as many as X`."""
-    return any(count(context, place)) or any(openings(context, place))
 
 
 def _behind_both(context: Context, place: int) -> str:
@@ -513,11 +478,21 @@ def verb_joined(
     yield Parse(objects.last, nodes.that(*together), objects.cost + cost)
 
 
+def so_or_denied(parses: Iterable[Parse[NodeSet]], before: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
+    """Yield sets; where `is_denied`, with the contrary of what was said last, if it can be denied."""
+    for parse in parses:
+        value = denied(parse.value, before) if is_denied else parse.value
+        if value is not None:
+            yield parse._replace(value=value)
+
+
 # ============================================================================================================== extents
 # All of a set, or nothing beside it: `support every paradigm that X supports`, `treat only migraine`.
 
 
-_EXTENTS: Mapping[str, tuple[Extent, ...]] = {
+Relate: TypeAlias = Callable[[NodeSet], Iterable[Relation]]
+Extents: TypeAlias = tuple[Extent, ...]
+_EXTENTS: Mapping[str, Extents] = {
     "every one": ("every",),
     "only those": ("only",),
     "exactly those": ("every", "only"),
@@ -526,49 +501,65 @@ _EXTENTS: Mapping[str, tuple[Extent, ...]] = {
 
 
 @part
-def extent_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-    """Read `support every paradigm that X supports`, `treat only migraine`, `has exactly Java's paradigms`."""
-    for action in actions_at(context, place):
-        verb, frame = action.lone, action.frame
-        if verb is None:
-            continue
-        for extents, begin in _openings(context, action.begin):
-            for target in context.nodes(context.skip(begin, WORDS["all prepositions"])):
-                relations = context.relations.named(nodes, verb.edges, frame, target.value, is_strict=action.is_strict)
-                yield from _covering(context, relations, target, extents)
+def by_verb(context: Context, place: int, nodes: NodeSet, action: Action) -> Parse[Relate] | None:
+    """Read nothing: what finds the relation of a set to others that a verb says."""
+    if action.lone is None:
+        return None
+    edges = action.lone.edges
+    related = partial(context.relations.named, nodes, edges, action.frame, is_strict=action.is_strict)
+    return Parse(place, related, 0.0)
+
+
+@part
+def by_having(context: Context, place: int, nodes: NodeSet) -> Parse[Relate]:
+    """Read nothing: what finds the relation of a set to what it has."""
+    return Parse(place, partial(context.relations.unnamed, nodes, "with"), 0.0)
+
+
+@part
+def by_place(context: Context, place: int, nodes: NodeSet) -> Parse[Relate] | None:
+    """Read a preposition: what finds the relation that it says."""
     word = context.at(place)
-    if word in WORDS["having"] or word in WORDS["all prepositions"]:
-        for extents, begin in _openings(context, place + 1):
-            for target in context.nodes(begin):
-                relations = context.relations.unnamed(nodes, "with" if word in WORDS["having"] else word, target.value)
-                yield from _covering(context, relations, target, extents)
+    if word not in WORDS["all prepositions"] or word in WORDS["having"] or word in WORDS["sharing"]:
+        return None
+    return Parse(place + 1, partial(context.relations.unnamed, nodes, word), 0.0)
 
 
-def _openings(context: Context, place: int) -> Iterator[tuple[tuple[Extent, ...], int]]:
-    """Yield where words end that say how much of a set is meant."""
+@part
+def extent(context: Context, place: int) -> Iterator[Parse[Extents]]:
+    """Read `every`, `only`, `exactly the`: how much of a set is meant."""
     for key, extents in _EXTENTS.items():
         begin = context.end_of(place, key)
         if begin is not None and begin not in context.units.quantities:
-            yield extents, begin
+            yield Parse(begin, extents, 0.0)
 
 
-def _covering(
-    context: Context, relations: Iterable[Relation], target: Parse[NodeSet], extents: tuple[Extent, ...]
+@part
+def covering(
+    context: Context, place: int, relate: Relate, extent: Extents, target: NodeSet
 ) -> Iterator[Parse[NodeSet]]:
-    """Yield the nodes that a relation leads from to all of a set, or to nothing else.
+    """Read nothing: the nodes that a relation leads from to all of a set, or to nothing else.
 
     Nothing where no node has two such neighbours: nothing is in every one of several.
     """
-    is_described = not target.value.named and target.value.best is None
-    for relation in relations:
+    is_described = not target.named and target.best is None
+    for relation in relate(target):
         if relation.target.is_between:
             continue  # all of what?
-        if "every" in extents and (not is_described or context.relations.is_single(relation.kinds)):
+        if "every" in extent and (not is_described or context.relations.is_single(relation.kinds)):
             continue
-        if extents == ("every", "only") and not target.value.conditions:
+        if extent == ("every", "only") and not target.conditions:
             continue
-        conditions = (Joined(relation.kinds, relation.target, extent=extent) for extent in extents)
-        yield Parse(target.last, relation.nodes.that(*conditions), target.cost + relation.cost + 0.05)
+        conditions = (Joined(relation.kinds, relation.target, extent=one) for one in extent)
+        yield Parse(place, relation.nodes.that(*conditions), relation.cost + 0.05)
+
+
+rules(
+    "extent_said",
+    Rule("", "action relate=by_verb extent -<all prepositions> target=nodes covering"),
+    Rule("", "<having> relate=by_having extent target=nodes covering"),
+    Rule("", "relate=by_place extent target=nodes covering"),
+)
 
 
 # =============================================================================================================== places
@@ -579,8 +570,23 @@ def _covering(
 def lying(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `lies in Ardony`, `outside Ardony`: of a property or by edges."""
     begin = context.skip(place, WORDS["lying"])
-    if context.at(begin) in ("outside", "in", "within"):
-        yield from _valued_place(context, begin, nodes, is_denied=context.at(begin) == "outside")
+    word, begin = context.at(begin), context.skip(begin + 1, ("of", "the"))
+    is_denied = word == "outside"
+    for unit, owners in values_at(context, begin, nodes) if word in ("outside", "in", "within") else ():
+        if _is_past(unit) and not is_denied:
+            continue  # where things are is no edge, and not where they began
+        yield from so_or_denied(any_value(context, unit, owners, unit.cost + 0.1), owners, is_denied=is_denied)
+    for objects in objects_at(context, begin) if is_denied else ():
+        others = all_joined(context, nodes, objects, _related_by(context, "in"), is_denied=True)
+        if others is not None and objects.value.amount is None:
+            yield others
+
+
+def _related_by(
+    context: Context, preposition: str, frame: Voice = Voice.SUBJECT
+) -> Callable[[NodeSet, NodeSet], Relation | None]:
+    """Return what finds the relation of a set to another that a preposition says."""
+    return lambda nodes, target: next(context.relations.unnamed(nodes, preposition, target, frame), None)
 
 
 @part
@@ -598,14 +604,10 @@ def at_things(
     context: Context, place: int, nodes: NodeSet, preposition: str, objects: Objects
 ) -> Parse[NodeSet] | None:
     """Read nothing: the nodes that a preposition joins to things."""
-    frame = Voice.PASSIVE if preposition == "by" else Voice.SUBJECT
-
-    def related(nodes: NodeSet, target: NodeSet) -> Relation | None:
-        return next(context.relations.unnamed(nodes, preposition, target, frame), None)
-
     if objects.amount is not None and preposition not in WORDS["before counted"]:
         return None
-    return all_joined(context, nodes, Parse(place, objects, 0.0), related)
+    frame = Voice.PASSIVE if preposition == "by" else Voice.SUBJECT
+    return all_joined(context, nodes, Parse(place, objects, 0.0), _related_by(context, preposition, frame))
 
 
 @part
@@ -643,26 +645,6 @@ def _is_past(unit: ValueUnit) -> bool:
     return not WORDS["ages"].isdisjoint(unit.property.casefold().split("_"))
 
 
-def _valued_place(context: Context, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-    """Yield `[lies in] Ardony`, `outside Ardony`, of a property: where things are is no edge."""
-    begin = context.skip(place + 1, ("of", "the"))
-    for unit, owners in values_at(context, begin, nodes):
-        if _is_past(unit) and not is_denied:
-            continue
-        for parse in any_value(context, unit, owners, unit.cost + 0.1):
-            value = denied(parse.value, owners) if is_denied else parse.value
-            if value is not None:
-                yield parse._replace(value=value)
-    for objects in objects_at(context, begin) if is_denied else ():
-        others = all_joined(context, nodes, objects, partial(_related_in, context), is_denied=True)
-        if others is not None and objects.value.amount is None:
-            yield others
-
-
-def _related_in(context: Context, nodes: NodeSet, target: NodeSet) -> Relation | None:
-    return next(context.relations.unnamed(nodes, "in", target), None)
-
-
 @part
 def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
@@ -678,6 +660,5 @@ def name_beside(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
         if before in WORDS["do"] and context.end_of(named.last, "have or make") is None:
             continue  # "matches did X score in": the verb says by which
         if not context.relations.types_of(named.value) & nodes.types:
-            for relation in context.relations.unnamed(nodes, "", named.value):
-                if not relation.target.is_between:  # nor is it one of whatever stands between them
-                    yield joined(relation, named.last, named.cost + 0.1, is_denied=is_denied)
+            for relation in context.relations.direct(nodes, "", named.value):
+                yield joined(relation, named.last, named.cost + 0.1, is_denied=is_denied)
