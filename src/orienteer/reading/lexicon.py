@@ -105,22 +105,19 @@ class Lexicon:
     @cached_property
     def people(self) -> frozenset[int]:
         """Return the node types of people, by what they and their properties are called: what was born is one."""
-        stem, labels = self.vocabulary.stem, self.vocabulary.node_labels
-        stems, telling = set(map(stem, WORDS["people"])), set(map(stem, WORDS["properties of people"]))
-        called = {
-            number
-            for number, own in enumerate(labels)
-            for label in own
-            if stems & set(label.stems) or (label.words[-1].endswith("er") and label.words[-1] not in WORDS["no roles"])
-        }
+        stems, telling = (set(map(self.vocabulary.stem, WORDS[key])) for key in ("people", "properties of people"))
         known = (facts.types for facts in self.properties.values() if telling.intersection(facts.stems))
-        return frozenset(called).union(*known)
+
+        def is_role(label: Label) -> bool:
+            word = label.words[-1]
+            return not stems.isdisjoint(label.stems) or (word.endswith("er") and word not in WORDS["no roles"])
+
+        return self.vocabulary.kinds_called(is_role).union(*known)
 
     @cached_property
     def places(self) -> frozenset[int]:
         """Return the node types that are called as places are."""
-        labels = enumerate(self.vocabulary.node_labels)
-        return frozenset(kind for kind, own in labels if any(label.words[-1] in WORDS["places"] for label in own))
+        return self.vocabulary.kinds_called(lambda label: label.words[-1] in WORDS["places"])
 
     @cached_property
     def timed(self) -> dict[str, TimedEdges]:
@@ -291,12 +288,9 @@ class Lexicon:
 
     def is_name_or_value(self, reading: QuestionWords, place: int) -> bool:
         """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
-        word = reading.words[place].text
-        arrays = self.graph.arrays
-        return any(
-            arrays.name_index.called(form) or arrays.properties.names_with_value(form)
-            for form in {word, word.removesuffix("s")}
-        )
+        word, arrays = reading.words[place].text, self.graph.arrays
+        forms = {word, word.removesuffix("s")}
+        return any(map(arrays.name_index.called, forms)) or any(map(arrays.properties.names_with_value, forms))
 
     def _add_ids(self, reading: QuestionWords, units: Units) -> None:
         """Add the nodes that a kind and an id name: `match 306`, `order no. 1007`, `ticket #A-42`."""
@@ -350,12 +344,8 @@ class Lexicon:
             rows = tuple(row for row in name.rows if self._has_sign(row, sign))
             word = reading.words[name.first].text
             # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
-            is_origin = (
-                name.last == name.first + 1
-                and word.endswith(ENGLISH.phrases["endings of origins"])
-                and bool(units.types.get(name.last))
-            )
-            if not rows or is_origin or whole:
+            is_origin = word.endswith(ENGLISH.phrases["endings of origins"]) and bool(units.types.get(name.last))
+            if not rows or whole or (is_origin and name.last == name.first + 1):
                 continue
             units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))
             own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))

@@ -452,17 +452,12 @@ def kin_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
 def _is_kin(context: Context, place: int) -> bool:
     """Return whether a word is such a noun, and no edge of the graph is called so."""
     word = context.at(place)
-    called = context.lexicon.vocabulary.edge_labels
     is_link = word in ENGLISH.kin and ENGLISH.kin[word].steps == ("link",)
     if is_link and context.units.types.get(place):
         return False
-    is_edge = any(
-        is_link or {word, word.removesuffix("s")} & set(label.words)
-        for unit in context.units.edges.get(place, ())
-        if unit.fit > LIGHT_FIT
-        for edge in unit.edges
-        for label in called[edge]
-    )
+    edges = {edge for unit in context.units.edges.get(place, ()) if unit.fit > LIGHT_FIT for edge in unit.edges}
+    labels = [set(label.words) for edge in edges for label in context.lexicon.vocabulary.edge_labels[edge]]
+    is_edge = any(is_link or {word, word.removesuffix("s")} & words for words in labels)
     return word in ENGLISH.kin and not is_edge
 
 
@@ -519,10 +514,7 @@ def _of_noun(context: Context, noun: str, nodes: NodeSet) -> Iterator[Relation]:
 
 def _shared(context: Context, place: int, words: frozenset[str], nodes: NodeSet) -> Relation | None:
     """Return how nodes are joined to what colleagues have in common; None, with a complaint, if it may be several."""
-    vocabulary = context.lexicon.vocabulary
-    kinds = frozenset(
-        kind for kind, labels in enumerate(vocabulary.node_labels) for label in labels if label.words[-1] in words
-    )
+    kinds = context.lexicon.vocabulary.kinds_called(lambda label: label.words[-1] in words)
     relations = [
         relation
         for kind in sorted(kinds)
@@ -539,13 +531,8 @@ def _of_sex(context: Context, nodes: NodeSet, sex: str, *, is_up: bool) -> NodeS
     """Return the men or the women of a set: by the edge to a father, or by a property; None where neither tells."""
     joined = nodes.conditions[-1]
     assert isinstance(joined, Joined), "kin are joined by edges"
-    labels = context.lexicon.vocabulary.edge_labels
-    own = tuple(
-        kind
-        for kind in joined.kinds
-        for label in labels[kind >> 1]
-        if not WORDS[f"{sex} parents"].isdisjoint(label.words)
-    )
+    labels, parents = context.lexicon.vocabulary.edge_labels, WORDS[f"{sex} parents"]
+    own = tuple(k for k in joined.kinds for label in labels[k >> 1] if not parents.isdisjoint(label.words))
     if is_up and own:
         return replace(nodes, conditions=(replace(joined, kinds=own),))
     for facts in context.lexicon.properties.values():

@@ -396,19 +396,13 @@ def _from_to(
     context: Context, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `1890 to 1899`, where no word says that it is a range."""
-    low, high = (next(compared(context, begin, facts), None) for begin in (place, middle))
-    if low is None or high is None:
-        return
-    limits = []
-    ends: tuple[tuple[Comparison, Parse[tuple[Condition, ...]]], ...] = ((">=", low), ("<=", high))
-    for comparison, parse in ends:
-        valued = parse.value[0]
-        if not isinstance(valued, Valued):
-            return
-        limits.append(Valued(facts.name, comparison, valued.value))
-    last = context.units.quantities[middle].last
-    context.bare_dates |= dict.fromkeys(limits, place)
-    yield Parse(last, nodes.that(*limits), 0.25)
+    said = [next(compared(context, begin, facts), None) for begin in (place, middle)]
+    ends = [parse.value[0] for parse in said if parse is not None]
+    values = [end.value for end in ends if isinstance(end, Valued)]
+    if len(values) == 2:
+        limits = (Valued(facts.name, ">=", values[0]), Valued(facts.name, "<=", values[1]))
+        context.bare_dates |= dict.fromkeys(limits, place)
+        yield Parse(context.units.quantities[middle].last, nodes.that(*limits), 0.25)
 
 
 # =============================================================================================================== traits

@@ -412,11 +412,8 @@ class Executor:
     def _is_untold(self, nodes: NodeSet) -> bool:
         """Return whether named nodes have no value for a property that they are asked about."""
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
-        return named is not None and any(
-            isinstance(condition, Valued)
-            and not np.isin(named.rows, self._sets.rows(plan.Has(condition.property))).any()
-            for condition in nodes.conditions
-        )
+        having = (self._sets.rows(plan.Has(one.property)) for one in nodes.conditions if isinstance(one, Valued))
+        return named is not None and not all(np.isin(named.rows, rows).any() for rows in having)
 
     def _grouped(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
         """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""

@@ -248,10 +248,9 @@ def _stand_for_deeds(context: Context, nodes: NodeSet) -> bool:
     if not nodes.types or any(types & nodes.types for types in said):
         return False
     verbs = (unit.edges for units in context.units.edges.values() for unit in units)
-    stems, labels = {word.stem for word in context.reading.words}, context.lexicon.vocabulary.node_labels
-    deeds = {kind for kind in nodes.types if any(label.stems[-1] in stems for label in labels[kind])}
-    deeds.update(*(edges.deeds for edges in verbs if isinstance(edges, KindVerb)))
-    return nodes.types <= deeds
+    stems, vocabulary = {word.stem for word in context.reading.words}, context.lexicon.vocabulary
+    deeds = vocabulary.kinds_called(lambda label: label.stems[-1] in stems)
+    return nodes.types <= deeds.union(*(edges.deeds for edges in verbs if isinstance(edges, KindVerb)))
 
 
 @part

@@ -211,12 +211,8 @@ class EdgeWords:
         nouns = {stem}.union(*(group for group in self._deeds if stem in group))
 
         def called(nouns: set[str]) -> frozenset[int]:
-            return frozenset(
-                kind
-                for kind, labels in enumerate(self._vocabulary.node_labels)
-                for label in labels
-                if label.stems[-1] in nouns and (word.text != label.words[-1] or is_asked)
-            )
+            but = "" if is_asked else word.text
+            return self._vocabulary.kinds_called(lambda label: label.stems[-1] in nouns and label.words[-1] != but)
 
         types = called(nouns.union(*(group for group in self._groups if stem in group)))
         return KindVerb(self._any, types, called(nouns)) if types else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
@@ -208,6 +208,10 @@ class SchemaWords:
         own = [word for word in content if self.stem(word) not in but] or content or list(words)
         left_out = set(content) - set(own)
         return Label(tuple(word for word in words if word not in left_out), tuple(map(self.stem, own)))
+
+    def kinds_called(self, is_so: Callable[[Label], object]) -> frozenset[int]:
+        """Return the node types of which some label is so."""
+        return frozenset(kind for kind, labels in enumerate(self.node_labels) if any(map(is_so, labels)))
 
     def split(self, label: str) -> list[Phrase]:
         """Return the words of each way to say a type or a property of this name."""

@@ -73,7 +73,8 @@ class QueryWording:
         parts = [self._best(nodes.best)] if nodes.best is not None else []
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
         if nodes.types:
-            parts.append("|".join(self.type_name(number) for number in sorted(nodes.types)))
+            types = (self._arrays.types.nodes[number] for number in sorted(nodes.types))
+            parts.append("|".join(map(self.graph.schema.label, types)))
         elif named is None:
             parts.append("anything")
         if named is not None:
@@ -167,20 +168,12 @@ class QueryWording:
         """Return a number of a property, as a date where the property tells dates."""
         return _dated(value, is_date=name is not None and self.is_dated(name))
 
-    def type_name(self, number: int) -> str:
-        """Return what a node type is called."""
-        return self.graph.schema.label(self._arrays.types.nodes[number])
-
     def edge_name(self, edge: int) -> str:
         """Return what an edge type is called."""
         return self.graph.schema.label(self._arrays.types.edges[edge])
 
-    def is_any(self, kinds: Sequence[int]) -> bool:
-        """Return whether kinds are those of all edges, of several types, that lead to things."""
-        return len(kinds) > 2 and tuple(kinds) == linking_kinds(self.graph)
-
     def _relation(self, kinds: Sequence[int]) -> str:
-        if self.is_any(kinds):
+        if len(kinds) > 2 and tuple(kinds) == linking_kinds(self.graph):  # all edges, of several types
             return "--"
         edges = "|".join(dict.fromkeys(self.edge_name(kind >> 1) for kind in kinds))
         directions = {kind & 1 for kind in kinds}
@@ -337,13 +330,11 @@ class CypherWording:
         told = [self._of_edge(edge, condition) for condition in edges.where]
         told += [self._condition(f"m{number}", condition) for condition in target.conditions]
         where = f" WHERE {' AND '.join(told)}" if told else ""
-        also = self._again(variable, number, edges.also) if isinstance(edges, Joined) and edges.also else ""
+        also = ""
+        if isinstance(edges, Joined) and edges.also:  # further edges to the same node
+            plain = self._pattern(variable, Joined(edges.also, NodeSet())).removeprefix("MATCH ")
+            also = f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
         return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){also}{where}"
-
-    def _again(self, variable: str, number: int, kinds: Sequence[int]) -> str:
-        """Return the pattern of further edges to the same node."""
-        plain = self._pattern(variable, Joined(tuple(kinds), NodeSet())).removeprefix("MATCH ")
-        return f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
 
     def _of_edge(self, variable: str, condition: Valued) -> str:
         """Return a condition on a property of an edge; one that is denied holds where the edge has no value, too."""
