@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -91,7 +92,8 @@ class Answerer:
             read = self._reader.read(question.text, run)
             queries = read if isinstance(read, Refusal) else self._checked(read)
         if isinstance(queries, Refusal):
-            return _refused(queries), None
+            note = f"no exact answer: {queries.text}; what follows was ranked by names and words"
+            return ExactAnswer(Reading(not_understood=queries.words), queries, notes=(note,)), None
         assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
         answer, *others = [self._answered(read, query, executor) for query in queries]
@@ -122,13 +124,17 @@ class Answerer:
         outcome = executor.run(query)
         line = self._wording.line(query)
         spoken = self._spoken(query, outcome, line, executor)
-        lacks = query.form == "value" and spoken.answer is None and not self._has_value(query, outcome.rows, executor)
+        is_untold = query.form == "value" and spoken.answer is None
+        found = self._found(query, outcome.rows, executor) if is_untold else []
+        lacks = is_untold and all(value is None and not is_of_edges(query.measure) for _, value in found)
         lacking = [self._graph.arrays.names[row] for row in outcome.rows[:_EXAMPLES].tolist()] if lacks else []
         outcome = replace(outcome, rows=outcome.rows[:0]) if lacks else outcome
-        found = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
-        reading = read.model_copy(update=found)
+        update = {"text": line, "cypher": self._wording.cypher(query), "complete": True, "total": len(outcome.rows)}
+        reading = read.model_copy(update=update)
         notes = (*read.notes, *self._notes(query, outcome, line))
-        if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
+        # from kinds to wider ones: what is no kind by one edge may be one by several
+        are_kinds = any(is_of_kinds(self._vocabulary, kind >> 1) for kind in edges_of(query))
+        if query.form == "test" and outcome.value is False and are_kinds:
             spoken = _Spoken()
             notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
         if query.first is not None and len(outcome.rows) > query.first:
@@ -145,10 +151,6 @@ class Answerer:
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
         is_ordered = query.nodes.best is not None or query.form == "path"
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
-
-    def _is_of_kinds(self, query: ExactQuery) -> bool:
-        """Tell whether edges from kinds to wider ones are asked about: what is no kind by one may be one by several."""
-        return any(is_of_kinds(self._vocabulary, kind >> 1) for kind in edges_of(query))
 
     def _notes(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> Iterator[str]:
         """Yield which nodes one name is of, and what an answer leaves out."""
@@ -187,7 +189,7 @@ class Answerer:
         if query.form == "value":
             return self._values(query, rows, executor)
         if query.form == "path":
-            return _Spoken(self._wording.walk(self._steps(rows)), None, "text") if len(rows) > 1 else _Spoken()
+            return _Spoken(self._wording.walk([*self._steps(rows)]), None, "text") if len(rows) > 1 else _Spoken()
         if query.form == "list":
             spoken = self._names(rows)
             return spoken._replace(long_answer=self._what(rows[0])) if len(rows) == 1 and query.nodes.named else spoken
@@ -213,14 +215,11 @@ class Answerer:
         what = f"{node.name}: {self._graph.schema.label(node.type)}"
         return f"{what}. {one_line(text, _LONGEST_TEXT)}" if text else what
 
-    def _steps(self, rows: Rows) -> list[tuple[int, int, int]]:
-        """Return the steps of a path as (row before, kind, row behind), by any edge between the two."""
-        return [(near, self._kind(near, far), far) for near, far in pairwise(rows.tolist())]
-
-    def _kind(self, near: int, far: int) -> int:
-        """Return the kind of an edge between two nodes."""
-        entries = self._graph.arrays.adjacency.entries(np.array([near], np.int32))
-        return int(entries.kind[np.flatnonzero(entries.neighbor == far)[0]])
+    def _steps(self, rows: Rows) -> Iterator[tuple[int, int, int]]:
+        """Yield the steps of a path as (row before, kind, row behind), by any edge between the two."""
+        for near, far in pairwise(rows.tolist()):
+            entries = self._graph.arrays.adjacency.entries(np.array([near], np.int32))
+            yield near, int(entries.kind[np.flatnonzero(entries.neighbor == far)[0]]), far
 
     def _names(self, rows: Rows) -> _Spoken:
         """Return the nodes' names, where they are few enough to be an answer."""
@@ -229,32 +228,25 @@ class Answerer:
             return _Spoken()
         return _Spoken(", ".join(names), None, "entity" if len(names) == 1 else "set")
 
-    def _has_value(self, query: ExactQuery, rows: Rows, executor: Executor) -> bool:
-        """Return whether any of some nodes has the value that is asked for."""
+    def _found(self, query: ExactQuery, rows: Rows, executor: Executor) -> list[tuple[int, JsonValue]]:
+        """Return what nodes, or their edges, have for the property that is asked for, each with its row."""
         measure = query.measure
         assert measure is not None
         assert measure.property is not None
         if is_of_edges(measure):
-            return bool(executor.edge_values(rows.astype(np.int64), measure))
-        return any(value is not None for value in self._graph.arrays.properties.values(measure.property, rows))
+            return executor.edge_values(rows.astype(np.int64), measure)
+        return list(zip(rows.tolist(), self._graph.arrays.properties.values(measure.property, rows), strict=True))
 
     def _values(self, query: ExactQuery, rows: Rows, executor: Executor) -> _Spoken:
         """Return the values of a property, where they are few enough to be an answer."""
-        assert query.measure is not None
-        assert query.measure.property is not None
-        name, few = query.measure.property, rows[:_LISTED]
-        if is_of_edges(query.measure):
-            found = executor.edge_values(few.astype(np.int64), query.measure)
-        else:
-            found = list(zip(few.tolist(), self._graph.arrays.properties.values(name, few), strict=True))
-        values = [value for _, value in found]
-        known = [(self._graph.arrays.names[row], _text(value)) for row, value in found if value is not None]
-        if not known or max(len(rows), len(known)) > _LISTED:
+        found = self._found(query, rows[:_LISTED], executor)
+        known = [(self._graph.arrays.names[row], value) for row, value in found if value is not None]
+        if not known or query.measure is None or max(len(rows), len(known)) > _LISTED:
             return _Spoken()
-        sentence = "; ".join(f"{name} of {node}: {value}" for node, value in known)
-        texts = list(dict.fromkeys(value for _, value in known))
-        is_number = all(isinstance(value, int | float) for value in values if value is not None)
-        return _Spoken(", ".join(texts), sentence, "number" if is_number and len(texts) == 1 else "text")
+        sentence = "; ".join(f"{query.measure.property} of {node}: {_text(value)}" for node, value in known)
+        texts = list(dict.fromkeys(_text(value) for _, value in known))
+        is_number = len(texts) == 1 and all(isinstance(value, int | float) for _, value in known)
+        return _Spoken(", ".join(texts), sentence, "number" if is_number else "text")
 
 
 class _RegisteredReader:
@@ -265,13 +257,8 @@ class _RegisteredReader:
 
     def read(self, question: str, run: Run) -> Reading | Refusal:
         """Return what the reader returns. Raises `BadOption` where it fails, or returns anything else."""
-        try:
+        with _blamed(self.name):
             read = self._reader.read(question, run)
-        except Error:
-            raise
-        except Exception as error:  # somebody's code may fail in any way, and is named
-            why = f"it failed ({type(error).__name__}: {error})"
-            raise BadOption(fault("question_readers", self.name, why)) from error
         if not isinstance(read, Reading | Refusal):
             why = f"it returned a {type(read).__name__}, and neither a Reading nor a Refusal"
             raise BadOption(fault("question_readers", self.name, why))
@@ -284,11 +271,18 @@ def registered_reader(name: str, graph: Graph) -> QuestionReader:
     if make is None:
         names = [_RULES, *registered("question_readers", (_RULES,))]
         raise BadOption(f"there is no question reader {name!r}: there are {', '.join(names)}")
-    try:
+    with _blamed(name):
         return _RegisteredReader(name, make(graph))
+
+
+@contextmanager
+def _blamed(name: str) -> Iterator[None]:
+    """Raise `BadOption`, which names a package's reader, where it fails."""
+    try:
+        yield
     except Error:
         raise
-    except Exception as error:  # as above
+    except Exception as error:  # somebody's code may fail in any way
         raise BadOption(fault("question_readers", name, f"it failed ({type(error).__name__}: {error})")) from error
 
 
@@ -402,11 +396,6 @@ class Explainer:
     def _value(self, row: int, name: str) -> str | None:
         value = Store.of(self._graph).values(name, np.array([row]), Budget())[0]
         return None if value is None else one_line(_text(value), _LONGEST_VALUE)
-
-
-def _refused(refusal: Refusal) -> ExactAnswer:
-    note = f"no exact answer: {refusal.text}; what follows was ranked by names and words"
-    return ExactAnswer(Reading(not_understood=refusal.words), refusal, notes=(note,))
 
 
 def _is_of_none(query: ExactQuery, answer: ExactAnswer) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +77,7 @@ def understand(
     named_types = mentions(reading, anchors, vocabulary)
     anchors, named_types = apposed(anchors, named_types, reading, graph)
     anchors = tuple(anchor for anchor in anchors if len(anchor.candidates) <= most_nodes)
-    anchors = told_apart(anchors, reading, graph, vocabulary)
+    anchors = tuple(_told_apart(anchor, reading, graph, vocabulary) for anchor in anchors)
     anchors = coordinated(anchors, reading, graph)
     goal = wanted(reading, anchors, named_types, vocabulary)
     if not graph.schema.edges:  # types of a mere collection are forms, such as passage and table
@@ -93,12 +94,8 @@ def mentions(reading: QuestionWords, anchors: Sequence[LinkedPhrase], vocabulary
     """Return the places where node types are named outside of anchors, in order; of adjacent ones the better."""
     taken = {place for anchor in anchors for place in anchor.words}
     free = [place not in taken for place in range(len(reading.words))]
-    matches = [
-        mention
-        for place in range(len(reading.words))
-        if free[place]
-        for mention in _at(reading, place, free, vocabulary)
-    ]
+    places = (place for place, is_free in enumerate(free) if is_free)
+    matches = [mention for place in places for mention in _at(reading, place, free, vocabulary)]
     better: list[TypeMention] = []
     for mention in sorted(matches, key=lambda match: (-match.likeness, -(match.last - match.first), -match.last)):
         beside = [other for other in better if other.first <= mention.last and mention.first <= other.last]
@@ -155,9 +152,9 @@ def apposed(
         for mention in named_types:
             if mention not in left or mention.likeness < _SURE or not _is_apposed(mention, anchor, reading):
                 continue
-            of_type = tuple(node for node in anchor.candidates if graph.arrays.node_types[node.row] == mention.type)
-            if of_type:
-                anchors[at] = anchor = replace(anchor, candidates=of_type)
+            of_type = _of_types(anchor, {mention.type}, graph)
+            if of_type.candidates:
+                anchors[at] = anchor = of_type
                 left.remove(mention)
     return tuple(anchors), left
 
@@ -179,28 +176,18 @@ def coordinated(anchors: Sequence[LinkedPhrase], reading: QuestionWords, graph: 
         if not joined or not (between or reading.words[after.first].after_comma):
             continue
         types = [{int(graph.arrays.node_types[node.row]) for node in anchor.candidates} for anchor in (before, after)]
-        shared = types[0] & types[1]
-        if shared:
-            anchors[at : at + 2] = [
-                replace(
-                    anchor,
-                    candidates=tuple(
-                        node for node in anchor.candidates if int(graph.arrays.node_types[node.row]) in shared
-                    ),
-                )
-                for anchor in (before, after)
-            ]
+        if shared := types[0] & types[1]:
+            anchors[at : at + 2] = [_of_types(anchor, shared, graph) for anchor in (before, after)]
     return tuple(anchors)
 
 
-def told_apart(
-    anchors: Sequence[LinkedPhrase], reading: QuestionWords, graph: Graph, vocabulary: SchemaWords
-) -> tuple[LinkedPhrase, ...]:
-    """Return the anchors with those nodes first whose texts have the words right beside: `the city Paris`."""
-    return tuple(_told_apart(anchor, reading, graph, vocabulary) for anchor in anchors)
+def _of_types(anchor: LinkedPhrase, types: Collection[int], graph: Graph) -> LinkedPhrase:
+    kept = (node for node in anchor.candidates if int(graph.arrays.node_types[node.row]) in types)
+    return replace(anchor, candidates=tuple(kept))
 
 
 def _told_apart(anchor: LinkedPhrase, reading: QuestionWords, graph: Graph, vocabulary: SchemaWords) -> LinkedPhrase:
+    """Return an anchor with those nodes first whose texts have the words right beside: `the city Paris`."""
     if len(anchor.candidates) == 1:
         return anchor
     beside: list[str] = []
@@ -238,35 +225,27 @@ def wanted(
     typed = {place for mention in named_types if mention.likeness == 1 for place in range(mention.first, mention.last)}
     verbs = {at for at, word in enumerate(reading.words) if word.stem in vocabulary.edge_words and at not in typed}
     phrases = [phrase for phrase in _asking(reading, taken, verbs) if phrase.content]
-    counts = any(pair in english.COUNTING for pair in zip(*(_texts(reading)[at:] for at in (0, 1)), strict=False))
-    superlative = any(
-        word.text in english.SUPERLATIVE for place, word in enumerate(reading.words) if place not in taken
-    )
+    texts = _texts(reading)
+    counts = any(pair in english.COUNTING for pair in pairwise(texts))
+    superlative = any(text in english.SUPERLATIVE for place, text in enumerate(texts) if place not in taken)
     chosen = _named(phrases, named_types, reading)
     types = {mention.type: mention.likeness for mention in chosen}
     said_by = tuple(place for mention in chosen for place in range(mention.first, mention.last))
     if not types:
         phrases = [phrase for phrase in phrases if not phrase.is_existence]
         types, said_by = _learned(phrases, reading, vocabulary)
-    if not types and not phrases and _is_denying(reading):
+    is_denying = len(texts) > 1 and texts[0] in english.DENYING and texts[1] != "you"  # "could you ..." is a request
+    if not types and not phrases and is_denying:
         return Wanted({}, yes_or_no=True)
     if not types and named_types:
-        first = [mention for mention in named_types if mention.first == named_types[0].first]
-        chosen = first
+        chosen = [mention for mention in named_types if mention.first == named_types[0].first]
         factor = _FIRST_BESIDE_UNKNOWN if phrases else _FIRST
-        types = {mention.type: factor * mention.likeness for mention in first}
-        said_by = tuple(range(first[0].first, first[0].last))
-    named = frozenset(
-        at for mention in named_types if mention.likeness >= _SURE for at in range(mention.first, mention.last)
-    ) | set(said_by)
-    via = dict.fromkeys(mention.type for mention in named_types if mention not in chosen and mention.likeness >= _SURE)
+        types = {mention.type: factor * mention.likeness for mention in chosen}
+        said_by = tuple(range(*_span(chosen[0])))
+    sure = [mention for mention in named_types if mention.likeness >= _SURE]
+    named = frozenset(at for mention in sure for at in range(*_span(mention))) | set(said_by)
+    via = dict.fromkeys(mention.type for mention in sure if mention not in chosen)
     return Wanted(types, tuple(via), counts=counts, superlative=superlative, said_by=said_by, kinds_at=named)
-
-
-def _is_denying(reading: QuestionWords) -> bool:
-    """Return whether a question opens as one does that wants yes or no; "could you ..." is a request."""
-    opening = _texts(reading)[:2]
-    return len(opening) == 2 and opening[0] in english.DENYING and opening[1] != "you"
 
 
 def _texts(reading: QuestionWords) -> list[str]:
@@ -315,9 +294,8 @@ def _phrase(reading: QuestionWords, start: int, taken: set[int], verbs: set[int]
 def _named(phrases: Sequence[_Asking], named_types: Sequence[TypeMention], reading: QuestionWords) -> list[TypeMention]:
     """Return the mentions of the first phrase that holds any: the head, before an "of" where there is one."""
     for phrase in phrases:
-        inside = [
-            mention for mention in named_types if mention.first in phrase.places and mention.likeness >= _MODIFIER
-        ]
+        sure = (mention for mention in named_types if mention.likeness >= _MODIFIER)
+        inside = [mention for mention in sure if mention.first in phrase.places]
         if not inside:
             continue
         of = next((place for place in phrase.places if reading.words[place].text == "of"), len(reading.words))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from orienteer.reading.quantities import Quantity, converted
 from orienteer.reading.query import Among, Best, Comparison, Condition, Joined, Measure, NodeSet, Valued
@@ -12,6 +12,9 @@ from orienteer.reading.rules import Context, Parse, part
 from orienteer.reading.units import PropertyFacts
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Adjective
 from orienteer.text.units import UNITS
+
+Conditions: TypeAlias = Iterator[Parse[tuple[Condition, ...]]]
+"""The ways to read what is said of a property, as conditions that all hold."""
 
 # =========================================================================================================== adjectives
 # Which property an adjective or a verb compares: `tallest`, `older`, `most expensive`, `weighs`.
@@ -34,7 +37,7 @@ def properties_of(context: Context, nodes: NodeSet) -> list[PropertyFacts]:
 def compared_by(context: Context, adjective: Adjective, nodes: NodeSet, place: int) -> PropertyFacts | None:
     """Return the property that an adjective compares; None, with a complaint, where none or several are."""
     words = _stems(context, adjective.words)
-    own = [facts for facts in properties_of(context, nodes) if facts.kind in ("number", "year", "date")]
+    own = [facts for facts in properties_of(context, nodes) if facts.is_measured]
     fitting = [facts for facts in own if words.intersection(facts.stems) or facts.unit in adjective.words]
     if adjective.is_age:
         others = _stems(context, WORDS["no ages"])
@@ -184,8 +187,7 @@ def but_not(row: int) -> Among:
 # Comparisons with numbers and dates: `over 100 MB`, `before 1800`, `between 2 and 5`, `taller than 1.2 km`.
 
 _WHOLE_YEAR = 0.999
-AT_LEAST_OR_MOST: tuple[Comparison, ...] = (">=", "<=")
-"""Comparisons that stand behind an amount: `5 or more`."""
+_AT_LEAST_OR_MOST: tuple[Comparison, ...] = (">=", "<=")  # they stand behind an amount: `5 or more`
 
 
 def sign(context: Context, place: int, *, of_dates: bool = False) -> Iterator[Parse[Comparison]]:
@@ -217,8 +219,10 @@ def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, floa
         if amount is not None:
             yield Parse(amount.last, (comparison, amount.value), 0.0)
     amount = _bare_number(context, place)
-    if amount is not None:
-        yield _number_of_things(context, amount)
+    if amount is not None:  # `5`, `5 or more`, `5+`
+        meant, last = said_behind(context, amount.last, "or so") or ("=", amount.last)
+        is_plus = last == amount.last and context.reading.text[context.reading.words[last - 1].end :][:1] == "+"
+        yield Parse(last, (">=" if is_plus else meant, amount.value), 0.1 if meant == "=" and not is_plus else 0.0)
     single = context.starts(place, "a single", "only a single", "just a single")
     if single is not None:
         yield Parse(single, ("=", 1.0), 0.0)
@@ -229,11 +233,17 @@ def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, floa
 
 def or_so(context: Context, parse: Parse[NodeSet], amount: tuple[Comparison, float]) -> Parse[tuple[Comparison, float]]:
     """Return how many are asked for by an amount, and where that ends: `5 ships or more`, where it is `5 ships`."""
-    for comparison in AT_LEAST_OR_MOST:
-        last = context.end_of(parse.last, f"or so {comparison}")
-        if last is not None and amount[0] == "=":
-            return Parse(last, (comparison, amount[1]), 0.0)
-    return Parse(parse.last, amount, 0.0)
+    behind = said_behind(context, parse.last, "or so") if amount[0] == "=" else None
+    return Parse(parse.last, amount, 0.0) if behind is None else Parse(behind[1], (behind[0], amount[1]), 0.0)
+
+
+def said_behind(context: Context, place: int, key: str = "behind") -> tuple[Comparison, int] | None:
+    """Return the comparison that is said behind an amount, and where that ends: `or more`; None where none is."""
+    for comparison in _AT_LEAST_OR_MOST:
+        last = context.end_of(place, f"{key} {comparison}")
+        if last is not None:
+            return comparison, last
+    return None
 
 
 def _bare_number(context: Context, place: int) -> Quantity | None:
@@ -242,23 +252,10 @@ def _bare_number(context: Context, place: int) -> Quantity | None:
     return amount if amount is not None and amount.unit is None and amount.span is None else None
 
 
-def _number_of_things(context: Context, amount: Quantity) -> Parse[tuple[Comparison, float]]:
-    """Return what a number says that nothing stands before: `5`, `5 or more`, `5 or fewer`."""
-    for comparison in AT_LEAST_OR_MOST:
-        last = context.end_of(amount.last, f"or so {comparison}")
-        if last is not None:
-            return Parse(last, (comparison, amount.value), 0.0)
-    if context.reading.text[context.reading.words[amount.last - 1].end :][:1] == "+":
-        return Parse(amount.last, (">=", amount.value), 0.0)
-    return Parse(amount.last, ("=", amount.value), 0.1)
-
-
 # ---------------------------------------------------------------------------------------------- amounts of a property
 
 
-def compared(
-    context: Context, place: int, facts: PropertyFacts, *, default: Comparison | None = "="
-) -> Iterator[Parse[tuple[Condition, ...]]]:
+def compared(context: Context, place: int, facts: PropertyFacts, *, default: Comparison | None = "=") -> Conditions:
     """Yield the conditions on a property that a comparison says which begins here.
 
     An amount with nothing before or behind it compares as the `default`; it says nothing where that is None.
@@ -268,34 +265,28 @@ def compared(
     for parse in sign(context, place, of_dates=facts.kind in ("year", "date")):
         amount = context.units.quantities.get(context.skip(parse.last, ("the", "year", "a")))
         if amount is not None:
-            meant, amount = _with_behind(context, amount) if parse.value == "=" else (None, amount)
-            yield from compared_with(context, parse.last, facts, amount, meant or parse.value)
+            meant = said_behind(context, amount.last) if parse.value == "=" else None
+            comparison, last = meant or (parse.value, amount.last)
+            yield from compared_with(context, parse.last, facts, amount._replace(last=last), comparison)
     yield from _compared_with_another(context, place, facts)
     yield from _times_another(context, place, facts)
     yield from _within(context, place, facts)
     amount = context.units.quantities.get(place)
-    if amount is not None:
-        meant, amount = _with_behind(context, amount)
-        comparison = meant or default
-        if comparison is not None:
-            yield from compared_with(context, place, facts, amount, comparison)
+    meant = said_behind(context, amount.last) if amount is not None else None
+    if amount is not None and (meant is not None or default is not None):
+        comparison, last = meant or (default or "=", amount.last)
+        yield from compared_with(context, place, facts, amount._replace(last=last), comparison)
 
 
-def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None, Quantity]:
-    """Return the comparison that is said behind an amount, and where that ends: `1990 or later`."""
-    for comparison in AT_LEAST_OR_MOST:
-        last = behind_amount(context, amount.last, comparison)
-        if last is not None:
-            return comparison, amount._replace(last=last)
-    return None, amount
+def compared_or_twice(
+    context: Context, place: int, facts: PropertyFacts, *, default: Comparison | None = "="
+) -> Conditions:
+    """Yield the conditions that one comparison says which begins here, and those of two."""
+    yield from compared(context, place, facts, default=default)
+    yield from compared_twice(context, place, facts)
 
 
-def behind_amount(context: Context, place: int, comparison: Comparison) -> int | None:
-    """Return where `or more`, `or earlier` and their like end that begin here; None where none does."""
-    return context.end_of(place, f"behind {comparison}") if comparison in AT_LEAST_OR_MOST else None
-
-
-def compared_twice(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+def compared_twice(context: Context, place: int, facts: PropertyFacts) -> Conditions:
     """Yield the conditions of two comparisons: `over 5 and below 8`, `after 1990 but before 2000`."""
     for first in compared(context, place, facts, default=None):
         again = context.starts(first.last, "and also", "and", "but also", "but", "yet")
@@ -303,7 +294,7 @@ def compared_twice(context: Context, place: int, facts: PropertyFacts) -> Iterat
             yield Parse(second.last, (*first.value, *second.value), first.cost + second.cost)
 
 
-def _between(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+def _between(context: Context, place: int, facts: PropertyFacts) -> Conditions:
     """Yield `between 2 and 5`, `from 1890 to 1899`, `ranging from 10 to 50 million`."""
     begin = context.starts(
         place, "between", "from", "ranging from", "of between", "ranging between", "anywhere between"
@@ -320,7 +311,7 @@ def _between(context: Context, place: int, facts: PropertyFacts) -> Iterator[Par
     yield from _ranged(facts, low, high)
 
 
-def _dashed(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+def _dashed(context: Context, place: int, facts: PropertyFacts) -> Conditions:
     """Yield `40-50 m`, `in 1890-1899`."""
     low = context.units.quantities.get(context.skip(place, ("in", "from", "of")))
     high = context.units.quantities.get(low.last) if low is not None and low.last < context.end else None
@@ -332,7 +323,7 @@ def _dashed(context: Context, place: int, facts: PropertyFacts) -> Iterator[Pars
         yield from _ranged(facts, low, high._replace(value=abs(high.value), is_year=is_year))
 
 
-def _ranged(facts: PropertyFacts, low: Quantity, high: Quantity) -> Iterator[Parse[tuple[Condition, ...]]]:
+def _ranged(facts: PropertyFacts, low: Quantity, high: Quantity) -> Conditions:
     """Yield the conditions of a range, both ends included; the unit of the last is that of both."""
     lower = _conditions(facts, ">=", low._replace(unit=low.unit or high.unit))
     upper = _conditions(facts, "<=", high)
@@ -342,7 +333,7 @@ def _ranged(facts: PropertyFacts, low: Quantity, high: Quantity) -> Iterator[Par
 
 def compared_with(
     context: Context, place: int, facts: PropertyFacts, amount: Quantity, comparison: Comparison
-) -> Iterator[Parse[tuple[Condition, ...]]]:
+) -> Conditions:
     """Yield the conditions of a comparison with one amount, which ends with it."""
     conditions = _conditions(facts, comparison, amount)
     if amount.is_century and not _is_sure(context, facts, amount):
@@ -360,35 +351,42 @@ def _is_sure(context: Context, facts: PropertyFacts, amount: Quantity) -> bool:
     return not any(bool(((values >= year - 1) & (values < year)).any()) for year in amount.span or ())
 
 
-def _compared_with_another(
-    context: Context, place: int, facts: PropertyFacts
-) -> Iterator[Parse[tuple[Condition, ...]]]:
+def _compared_with_another(context: Context, place: int, facts: PropertyFacts) -> Conditions:
     """Yield `before X was`, `above that of X`, `in the same year as X`: a comparison with the value of a node."""
     year = context.end_of(place, "same year") if facts.kind in ("year", "date") else None
-    for other in another(context, year, facts.types) if year is not None else ():
-        if conditions := of_same_year(context, facts, other.value):
-            yield Parse(other.last, conditions, other.cost)
     same = context.starts(place, "the same as", "equal to", "equals", "identical to")
-    for other in another(context, same, facts.types) if same is not None else ():
-        if conditions := valued_as(context, facts, other.value):
-            yield Parse(other.last, conditions, other.cost)
-    if facts.kind not in ("number", "year", "date"):
-        return
-    for parse in sign(context, place, of_dates=facts.kind != "number"):
+    for begin, alike in ((year, of_same_year), (same, valued_as)):
+        for other in another(context, begin, facts.types) if begin is not None else ():
+            if conditions := alike(context, facts, other.value):
+                yield Parse(other.last, conditions, other.cost)
+    for parse in sign(context, place, of_dates=facts.kind != "number") if facts.is_measured else ():
         if " ".join(context.words[place : parse.last]) in ENGLISH.phrases["of others"]:
-            for other in another(context, parse.last, facts.types):
-                moment = context.lexicon.number(facts, other.value)
-                if moment is not None:
-                    yield Parse(other.last, (Valued(facts.name, parse.value, moment),), other.cost)
+            yield from than_another(context, parse.last, facts, parse.value, facts.types)
+
+
+def than_another(
+    context: Context,
+    place: int,
+    facts: PropertyFacts,
+    comparison: Comparison,
+    types: frozenset[int],
+    *,
+    times: float = 1.0,
+    but_it: bool = False,
+) -> Conditions:
+    """Yield a comparison with what the node of one of these types has that is named here, or so many times that."""
+    for other in another(context, place, types):
+        value = context.lexicon.number(facts, other.value)
+        if value is not None:
+            valued = Valued(facts.name, comparison, times * value)
+            yield Parse(other.last, (valued, but_not(other.value)) if but_it else (valued,), other.cost)
 
 
 def factor(context: Context, place: int) -> Parse[tuple[Comparison, float]] | None:
     """Return how many times as much is asked for here: `twice`, `more than three times`, `at least double`."""
-    comparison: Comparison = "="
-    begin = place
-    for parse in sign(context, place):
-        if parse.last > begin:
-            comparison, begin = parse.value, parse.last
+    begin, comparison, _ = max(
+        sign(context, place), key=lambda sign: sign.last, default=Parse[Comparison](place, "=", 0.0)
+    )
     times = ENGLISH.factors.get(context.at(begin))
     if times is not None:
         return Parse(begin + 1, (comparison, times), 0.0)
@@ -397,17 +395,13 @@ def factor(context: Context, place: int) -> Parse[tuple[Comparison, float]] | No
     return Parse(last, (comparison, amount.value), 0.0) if amount is not None and last is not None else None
 
 
-def _times_another(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+def _times_another(context: Context, place: int, facts: PropertyFacts) -> Conditions:
     """Yield `twice that of X`, `more than twice as long as X`, `double the duration of X`."""
     times = factor(context, place) if facts.kind == "number" else None
-    if times is None:
-        return
-    for begin in _times_what(context, times.last, facts):
-        for other in another(context, begin, facts.types):
-            value = context.lexicon.number(facts, other.value)
-            if value is not None:
-                comparison, factor_of = times.value
-                yield Parse(other.last, (Valued(facts.name, comparison, factor_of * value),), other.cost)
+    if times is not None:
+        comparison, number = times.value
+        for begin in _times_what(context, times.last, facts):
+            yield from than_another(context, begin, facts, comparison, facts.types, times=number)
 
 
 def _times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[int]:
@@ -424,7 +418,7 @@ def _times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[
             yield unit.last + 1
 
 
-def _within(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+def _within(context: Context, place: int, facts: PropertyFacts) -> Conditions:
     """Yield `within ten years of 1860`, `within 5 m of 100 m`: both ends included."""
     begin = context.starts(place, "within")
     near = context.units.quantities.get(begin) if begin is not None else None
@@ -432,18 +426,11 @@ def _within(context: Context, place: int, facts: PropertyFacts) -> Iterator[Pars
     middle = context.units.quantities.get(context.skip(of, ("the", "year"))) if of is not None else None
     if near is None or middle is None:
         return
+    unit, (low, high) = near.unit or middle.unit, (middle.value - near.value, middle.value + near.value)
     if facts.kind == "year" and middle.is_year and near.unit is not None and UNITS[near.unit] == UNITS["year"]:
-        years = (
-            Valued(facts.name, ">=", middle.value - near.value),
-            Valued(facts.name, "<=", middle.value + near.value),
-        )
-        yield Parse(middle.last, years, 0.0)
+        yield Parse(middle.last, (Valued(facts.name, ">=", low), Valued(facts.name, "<=", high)), 0.0)
     elif facts.kind == "number":
-        yield from _ranged(
-            facts,
-            middle._replace(value=middle.value - near.value, unit=near.unit or middle.unit),
-            middle._replace(value=middle.value + near.value, unit=near.unit or middle.unit),
-        )
+        yield from _ranged(facts, middle._replace(value=low, unit=unit), middle._replace(value=high, unit=unit))
 
 
 def of_same_year(context: Context, facts: PropertyFacts, row: int) -> tuple[Condition, ...]:

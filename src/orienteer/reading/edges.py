@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
 
-from orienteer.reading.comparisons import compared, compared_twice, compared_with, sign
+from orienteer.reading.comparisons import Conditions, compared, compared_or_twice, compared_with, sign
 from orienteer.reading.objects import Objects, objects_at
 from orienteer.reading.query import (
     Among,
@@ -24,7 +23,7 @@ from orienteer.reading.query import (
 )
 from orienteer.reading.relations import Relation, Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, part, rules
-from orienteer.reading.units import LIGHT_FIT, EdgeUnit, PropertyFacts, TimedEdges, name_words
+from orienteer.reading.units import LIGHT_FIT, EdgeUnit, PropertyFacts, TimedEdges, dates_called
 from orienteer.reading.vocabulary import WORDS
 
 # =============================================================================================================== joints
@@ -102,12 +101,12 @@ def all_joined(
 
     `relate` finds the relation of a set to one thing. None, with a complaint where several may be meant.
     """
-    conditions: list[Condition] = []
-    labels: set[str] = set()
-    cost = 0.0
+    # what is counted, or both by the same one, is no thing that others join; clubs with "a goalkeeper as captain"
+    is_unsure = objects.value.amount is not None or objects.value.both or context.at(objects.last) == "as"
+    conditions, labels, cost = list[Condition](), set[str](), 0.0
     for member in objects.value.members:
         relation = relate(nodes, member.nodes)
-        if relation is not None and relation.target.is_between and _is_unsure(context, objects):
+        if relation is not None and relation.target.is_between and is_unsure:
             return None
         if relation is None:
             complain_of_many(context, nodes, member.nodes, objects.last)
@@ -131,27 +130,14 @@ def all_joined(
     return Parse(objects.last, nodes.that(*together), objects.cost + cost)
 
 
-def _is_unsure(context: Context, objects: Parse[Objects]) -> bool:
-    """Return whether things of a list are no things that other kinds join: counted, or both by the same one.
-
-    Clubs that have "a goalkeeper as captain" have no other.
-    """
-    is_as = context.at(objects.last) == "as"
-    return objects.value.amount is not None or objects.value.both or is_as
-
-
 def joined_together(context: Context, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:
     """Return what holds where one condition is for each thing of a list: all of them, or any."""
-    if len(conditions) > 1 and (objects.any or _cannot_be_both(context, objects, conditions)):
+    is_either = not objects.both and are_single(context, conditions)  # people "in Sales and Support"
+    if len(conditions) > 1 and (objects.any or is_either):
         so = [condition for condition in conditions if not condition.negated]
         others = [condition for condition in conditions if condition.negated]
         return (any_of(so), *others) if so and others else (any_of(conditions),)
     return conditions
-
-
-def _cannot_be_both(context: Context, objects: Objects, conditions: Sequence[Condition]) -> bool:
-    """Return whether nothing is joined to two: people "in Sales and Support" are in the one or the other."""
-    return not objects.both and are_single(context, conditions)
 
 
 def are_single(context: Context, conditions: Sequence[Condition]) -> bool:
@@ -192,16 +178,20 @@ def edge_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
         yield from _told_of_counted(context, place, nodes, best)
         return
     last = nodes.conditions[-1] if nodes.conditions else None
-    options = [option for (option,) in last.options] if isinstance(last, Either) and _are_single(last) else [last]
+    options = (
+        [option[0] if len(option) == 1 else None for option in last.options] if isinstance(last, Either) else [last]
+    )
     joined = [option for option in options if isinstance(option, Joined)]
     facts = facts_of_edges(context, [kind for one in joined for kind in one.kinds])
     if not facts or last is None or len(joined) < len(options):
         return
     for parse in _told(context, place, facts):
-        if any(one.negated for one in joined) or last.negated or _are_several(nodes.conditions):
+        kinds = [one.kinds if isinstance(one, Joined) else () for one in nodes.conditions[-2:]]
+        are_several = len(kinds) == 2 and bool(kinds[0]) and kinds[0] == kinds[1]  # is it said of both, or of the last?
+        if any(one.negated for one in joined) or last.negated or are_several:
             context.complain(place, "of what this is said is not clear: say it in two questions")
             return
-        told = tuple(replace(one, where=(*one.where, *parse.value)) for one in joined)
+        told = tuple(replace(one, where=(*one.where, *_valued(parse.value))) for one in joined)
         new: Condition = replace(last, options=tuple((one,) for one in told)) if isinstance(last, Either) else told[0]
         yield Parse(parse.last, replace(nodes, conditions=(*nodes.conditions[:-1], new)), parse.cost)
 
@@ -211,25 +201,12 @@ def _told_of_counted(context: Context, place: int, nodes: NodeSet, best: Best) -
     last = nodes.conditions[-1] if nodes.conditions else None
     others = facts_of_edges(context, last.kinds) if isinstance(last, Joined) else []
     for parse in _told(context, place, facts_of_edges(context, best.measure.kinds)):
-        if isinstance(last, Joined) and last.kinds != best.measure.kinds and _are_of(parse.value, others):
+        are_theirs = {one.property for one in _valued(parse.value)} <= {own.name for own in others}
+        if isinstance(last, Joined) and last.kinds != best.measure.kinds and are_theirs:
             context.complain(place, "of what this is said is not clear: say it in two questions")
             return
-        measure = replace(best.measure, where=(*best.measure.where, *parse.value))
+        measure = replace(best.measure, where=(*best.measure.where, *_valued(parse.value)))
         yield Parse(parse.last, replace(nodes, best=replace(best, measure=measure)), parse.cost)
-
-
-def _are_of(told: Sequence[Valued], facts: Sequence[PropertyFacts]) -> bool:
-    return all(any(one.property == own.name for own in facts) for one in told)
-
-
-def _are_single(either: Either) -> bool:
-    return all(len(option) == 1 for option in either.options)
-
-
-def _are_several(conditions: Sequence[Condition]) -> bool:
-    """Return whether the last two conditions are of one relation: of both, or of the last?"""
-    kinds = [condition.kinds if isinstance(condition, Joined) else None for condition in conditions[-2:]]
-    return len(kinds) == 2 and kinds[0] is not None and kinds[0] == kinds[1]
 
 
 @part
@@ -250,17 +227,18 @@ def lone_edge(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[No
 
 def _have_begun(context: Context) -> bool:
     """Return whether people have a date of their own that tells when they began."""
-    return any(
-        facts.kind in ("year", "date")
-        and bool(facts.types & context.lexicon.people)
-        and (_is_called(facts, WORDS["edge begins"]) or _is_end(facts))
-        for facts in context.lexicon.properties.values()
-    )
+    own = [facts for facts in context.lexicon.properties.values() if facts.types & context.lexicon.people]
+    return bool(dates_called(own, "edge begins") or dates_called(own, "edge ends"))
 
 
-def _carrying(relation: Relation, where: tuple[Valued, ...]) -> NodeSet:
+def _carrying(relation: Relation, where: Sequence[Condition]) -> NodeSet:
     """Return the nodes that a relation joins by edges that meet conditions."""
-    return relation.nodes.that(Joined(relation.kinds, relation.target, where=where))
+    return relation.nodes.that(Joined(relation.kinds, relation.target, where=_valued(where)))
+
+
+def _valued(conditions: Sequence[Condition]) -> tuple[Valued, ...]:
+    """Return conditions on properties of edges, which are compared with values alone."""
+    return tuple(one for one in conditions if isinstance(one, Valued))
 
 
 @part
@@ -272,7 +250,7 @@ def value_said(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[N
         where: tuple[Valued, ...] = (Valued(facts.name, "=", unit.value),)
         does = of == unit.last == place + 1 and context.at(place - 1) == "who" and context.at(place).endswith("s")
         if does:  # who does so now: it has not ended
-            ends = [own for own in facts_of_edges(context, [2 * edge for edge in facts.edges]) if _is_end(own)]
+            ends = dates_called(facts_of_edges(context, [2 * edge for edge in facts.edges]), "edge ends")
             where += tuple(Valued(own.name, ">=", _FIRST_YEAR, negated=True) for own in ends)
         for objects in objects_at(context, of) if (does or of > unit.last) and facts.kind == "text" else ():
             (member, *others) = objects.value.members
@@ -346,7 +324,7 @@ def edge_verb(context: Context, place: int, edge_noun: EdgeUnit) -> int | None:
 
 
 @part
-def edges_told(context: Context, place: int, edge_noun: EdgeUnit) -> Iterator[Parse[tuple[Valued, ...]]]:
+def edges_told(context: Context, place: int, edge_noun: EdgeUnit) -> Conditions:
     """Read `before 2010`, `by header`, of edges that a noun names."""
     return _told(context, place, facts_of_edges(context, [2 * edge for edge in edge_noun.edges]))
 
@@ -462,7 +440,11 @@ def of_all_edges(
 @part
 def edge_value(place: int, edge_facts: PropertyFacts, said: NodeSet) -> Parse[ExactQuery] | None:
     """Read nothing: what a property is of the edges that were spoken of last."""
-    return _value(place, edge_facts, said)
+    last, nodes = said.conditions[-1] if said.conditions else None, replace(said, conditions=said.conditions[:-1])
+    is_one = isinstance(last, Joined) and not last.negated and {kind >> 1 for kind in last.kinds} <= edge_facts.edges
+    if not is_one or not nodes.named:
+        return None
+    return Parse(place, ExactQuery("value", nodes, _measured(edge_facts, said)), 0.05)
 
 
 @part
@@ -470,17 +452,9 @@ def edge_time(context: Context, place: int, said: NodeSet) -> Parse[ExactQuery] 
     """Read nothing: when the edges were, or began, that were spoken of last; when they ended, behind `leave`."""
     last = said.conditions[-1] if said.conditions else None
     facts = facts_of_edges(context, last.kinds) if isinstance(last, Joined) else []
-    is_end = not WORDS["end to be"].isdisjoint(context.words)
-    dated = [own for own in facts if own.kind in ("year", "date") and _is_end(own) == is_end]
-    return _value(place, dated[0], said) if len(dated) == 1 else None
-
-
-def _value(place: int, facts: PropertyFacts, said: NodeSet) -> Parse[ExactQuery] | None:
-    last, nodes = said.conditions[-1] if said.conditions else None, replace(said, conditions=said.conditions[:-1])
-    is_one = isinstance(last, Joined) and not last.negated and {kind >> 1 for kind in last.kinds} <= facts.edges
-    if not is_one or not nodes.named:
-        return None
-    return Parse(place, ExactQuery("value", nodes, _measured(facts, said)), 0.05)
+    ends, is_end = dates_called(facts, "edge ends"), not WORDS["end to be"].isdisjoint(context.words)
+    dated = ends if is_end else [own for own in facts if own.kind in ("year", "date") and own not in ends]
+    return edge_value(place, dated[0], said) if len(dated) == 1 else None
 
 
 def _measured(facts: PropertyFacts, said: NodeSet) -> Measure:
@@ -491,7 +465,7 @@ def _measured(facts: PropertyFacts, said: NodeSet) -> Measure:
 
 
 # ------------------------------------------------------------------------------------------------- what is said
-def _told(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Iterator[Parse[tuple[Valued, ...]]]:
+def _told(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Conditions:
     yield from _dated(context, place, facts)
     begin = context.skip(context.end_of(place, "with property") or place)
     for unit in context.units.edge_properties.get(begin, ()):
@@ -503,7 +477,7 @@ def _told(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Itera
             own, amount = context.lexicon.edge_properties[unit.property], context.units.quantities.get(unit.last)
             if own in facts and amount is not None:
                 for parse in compared_with(context, place, own, amount, before.value):
-                    yield Parse(parse.last, cast(tuple[Valued, ...], parse.value), unit.cost + parse.cost)
+                    yield parse._replace(cost=unit.cost + parse.cost)
     begin = context.skip(place, WORDS["all prepositions"] | {"as"})
     for value in context.units.edge_values.get(context.skip(begin), ()) if begin > place else ():
         if any(own.name == value.property and own.kind == "text" for own in facts):
@@ -512,20 +486,19 @@ def _told(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Itera
             yield Parse(last, (Valued(value.property, "=", value.value),), value.cost + 0.1)
 
 
-def _named(context: Context, place: int, facts: PropertyFacts, cost: float) -> Iterator[Parse[tuple[Valued, ...]]]:
+def _named(context: Context, place: int, facts: PropertyFacts, cost: float) -> Conditions:
     """Yield what is said of a property behind its name: `captain`, `over 5`, `between 5 and 8`."""
     for unit in context.units.edge_values.get(context.skip(place), ()):
         if unit.property == facts.name:
             yield Parse(unit.last, (Valued(facts.name, "=", unit.value),), cost + unit.cost)
-    for parse in (*compared(context, place, facts), *compared_twice(context, place, facts)):
-        yield Parse(parse.last, cast(tuple[Valued, ...], parse.value), cost + parse.cost)
+    for parse in compared_or_twice(context, place, facts):
+        yield parse._replace(cost=cost + parse.cost)
 
 
-def _dated(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Iterator[Parse[tuple[Valued, ...]]]:
+def _dated(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Conditions:
     """Yield `before 2010`, `in the 1990s`, `since before 2018`, `as of 2005`: when edges were, or began."""
-    dated = [own for own in facts if own.kind in ("year", "date")]
-    ends = [own for own in dated if _is_end(own)]
-    begins = [own for own in dated if own not in ends and _is_called(own, WORDS["edge begins"])]
+    dated, ends = [own for own in facts if own.kind in ("year", "date")], dates_called(facts, "edge ends")
+    begins = [own for own in dates_called(facts, "edge begins") if own not in ends]
     events = [own for own in dated if own not in ends and own not in begins]
     as_of, since = context.end_of(place, "as of"), context.end_of(place, "since")
     if as_of is not None and len(begins) == 1 and len(ends) <= 1:
@@ -535,65 +508,41 @@ def _dated(context: Context, place: int, facts: Sequence[PropertyFacts]) -> Iter
     spoken = WORDS["begin to be"].intersection(near)
     if since is None and not WORDS["end to be"].isdisjoint(near):  # "who left X in 2005"
         for own in ends if len(ends) == 1 else ():
-            yield from _plainly(context, place, own)
+            yield from compared_or_twice(context, place, own, default=None)
         return
     if len(events) == 1 and not begins:
-        yield from _plainly(context, place, events[0])
+        yield from compared_or_twice(context, place, events[0], default=None)
     elif len(begins) == 1 and not events and (spoken or since is not None):
         yield from _since(context, place, since, begins[0])
     elif len(begins) == 1 and not events and context.end_of(place, "before") is not None:
-        yield from _plainly(context, place, begins[0])  # who was there before began before
+        yield from compared_or_twice(context, place, begins[0], default=None)  # who was there before began before
     elif any(any(compared(context, place, own, default=None)) for own in dated):
         names = ", ".join(own.name for own in dated)
         context.complain(place, f"the time of an edge may be meant in several ways: name one of {names}")
 
 
-def _plainly(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Valued, ...]]]:
-    """Yield what a comparison says of a date."""
-    for parse in (*compared_twice(context, place, facts), *compared(context, place, facts, default=None)):
-        yield Parse(parse.last, cast(tuple[Valued, ...], parse.value), parse.cost)
-
-
-def _since(
-    context: Context, place: int, since: int | None, facts: PropertyFacts
-) -> Iterator[Parse[tuple[Valued, ...]]]:
+def _since(context: Context, place: int, since: int | None, facts: PropertyFacts) -> Conditions:
     """Yield `since before 2018`, `[joined] in 2005`, `[members] since 1990`.
 
     Who "has been a member since 1990" began in that year.
     """
-    if since is not None and any(compared(context, since, facts, default=None)):
-        yield from _plainly(context, since, facts)
-    elif since is not None and not WORDS["so far"].isdisjoint(context.words[:place]):
-        amount = context.units.quantities.get(context.skip(since, ("the", "year")))
-        for parse in compared_with(context, since, facts, amount, "=") if amount is not None else ():
-            yield Parse(parse.last, cast(tuple[Valued, ...], parse.value), parse.cost)
-    else:
-        yield from _plainly(context, place, facts)
+    is_compared = since is not None and any(compared(context, since, facts, default=None))
+    if since is None or is_compared or WORDS["so far"].isdisjoint(context.words[:place]):
+        begin = since if since is not None and is_compared else place
+        yield from compared_or_twice(context, begin, facts, default=None)
+    elif (amount := context.units.quantities.get(context.skip(since, ("the", "year")))) is not None:
+        yield from compared_with(context, since, facts, amount, "=")
 
 
-def _as_of(
-    context: Context, place: int, begin: PropertyFacts, ends: Sequence[PropertyFacts]
-) -> Iterator[Parse[tuple[Valued, ...]]]:
+def _as_of(context: Context, place: int, begin: PropertyFacts, ends: Sequence[PropertyFacts]) -> Conditions:
     """Yield `[as of] 2005`: it had begun by then, and not ended before."""
     amount = context.units.quantities.get(context.skip(place, ("the", "year")))
     if amount is None:
         return
-    for parse in compared_with(context, place, begin, amount, "<="):
-        ended = [
-            replace(one, negated=True)
-            for own in ends
-            for before in compared_with(context, place, own, amount, "<")
-            for one in cast(tuple[Valued, ...], before.value)
-        ]
-        yield Parse(parse.last, (*cast(tuple[Valued, ...], parse.value), *ended), parse.cost)
-
-
-def _is_end(facts: PropertyFacts) -> bool:
-    return facts.kind in ("year", "date") and _is_called(facts, WORDS["edge ends"])
-
-
-def _is_called(facts: PropertyFacts, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(name_words(facts.name))
+    for begun in compared_with(context, place, begin, amount, "<="):
+        before = [parse for own in ends for parse in compared_with(context, place, own, amount, "<")]
+        not_ended = [negated(condition) for parse in before for condition in parse.value]
+        yield Parse(begun.last, (*begun.value, *not_ended), begun.cost)
 
 
 # ============================================================================================================== nesting

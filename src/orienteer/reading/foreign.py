@@ -149,35 +149,33 @@ class Foreign:
 
         A type is called by one of its nodes, whatever the number in its label is.
         """
-        for form in dict.fromkeys((text.casefold(), _with_umlauts(text.casefold()))):
+        folded = text.casefold()
+        for form in dict.fromkeys((folded, folded.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü"))):
             told, noun = self.told.get(form), self._nouns.get(self.stem(form))
             is_noun = noun is not None and (told is None or (text[0].isupper() and told.letter != "K"))
             if noun is not None and is_noun:  # "Sprachen" are no "sprachen"
                 return noun if is_label or form.endswith("s") else noun._replace(text=plural(noun.text))
             if told is not None or self.stem(form) in self._verbs:
                 return told or self._verbs[self.stem(form)]
-        return self._compound(text.casefold())
+        return self._compound(folded)
 
     def _compound(self, form: str) -> _Word | None:
         """Return the English words for a noun that is made of two."""
         for cut in range(_SHORTEST, len(form) - _SHORTEST + 1):
             tail = self._nouns.get(self.stem(form[cut:]))
-            head = next(filter(None, map(self._nouns.get, map(self.stem, _heads(form[:cut])))), None)
+            parts = [form[:cut], *(form[:cut].removesuffix(link) for link in ("s", "es", "n", "en"))]
+            head = next(filter(None, map(self._nouns.get, map(self.stem, parts))), None)
             if head is not None and tail is not None:
                 return _Word("K", f"{head.text} {tail.text}")
         return None
 
     def label(self, label: str) -> str:
         """Return a label of a graph in the words of the grammar."""
-        put = [
-            (self.word(word, is_label=True) or _Word("U", self._own_verb(word)))._replace(written=word)
-            for word in label.split()
-        ]
+        put = []
+        for word in label.split():  # a word that may be a verb gets an ending by which the grammar knows one
+            own = f"{self.stem(word)}ed" if word.endswith(("t", "te")) else word
+            put.append((self.word(word, is_label=True) or _Word("U", own))._replace(written=word))
         return " ".join(word.text for word in _with_agents(self._joined_again(put), is_label=True) if word.text)
-
-    def _own_verb(self, word: str) -> str:
-        """Return a word of a label that may be a verb with an ending by which the grammar knows one."""
-        return f"{self.stem(word)}ed" if word.endswith(("t", "te")) else word
 
     def put(self, text: str, names: Sequence[tuple[int, int]], own: Mapping[str, str]) -> _Put:
         """Return a question in the words of the grammar.
@@ -314,15 +312,6 @@ def _texts(words: Sequence[_Word]) -> Iterator[str]:
         yield re.sub(r"\bdid (.*?)\bbe (\w+)", r"was \1\2", text)  # "when did X be born"
 
 
-def _with_umlauts(word: str) -> str:
-    return word.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
-
-
-def _heads(part: str) -> list[str]:
-    """Return the first part of a word made of two, with and without what links it."""
-    return [part, *(part.removesuffix(link) for link in ("s", "es", "n", "en") if part.endswith(link))]
-
-
 def _number(written: str) -> str:
     if "er" in written:
         return f"{written[:4]}s"
@@ -436,10 +425,8 @@ class EveryLanguage:
 
     def read(self, question: str, run: Run | None = None) -> Reading | Refusal:
         """Return the line that a question says; a refusal where some word of it is not understood. No call is made."""
-        words = Tokenizer.words(question)
-        is_english = ENGLISH.opening.issuperset(words[:1]) and _NO_ENGLISH.isdisjoint(
-            words
-        )  # the files need not be read
+        words = Tokenizer.words(question)  # of one that is English the files need not be read
+        is_english = ENGLISH.opening.issuperset(words[:1]) and _NO_ENGLISH.isdisjoint(words)
         language = None if is_english else next((one for one in foreign_languages() if one.is_of(question)), None)
         return (self._reader if language is None else self._of(language)).read(question, run)
 

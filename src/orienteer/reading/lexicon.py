@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -20,17 +20,18 @@ from orienteer.reading.units import (
     SYNONYM,
     YEARS,
     ColumnUnit,
-    EdgeColumns,
     EdgeUnit,
     EdgeWords,
     NameUnit,
-    NodeColumns,
     PropertyFacts,
     PropertyWords,
     TimedEdges,
     TypeUnit,
     Units,
+    dates_called,
+    edge_columns,
     name_words,
+    node_columns,
 )
 from orienteer.reading.vocabulary import ENGLISH, WORDS, Label, QuestionWords, SchemaWords
 from orienteer.retrieval.mentions import letter_likeness
@@ -51,9 +52,9 @@ class Lexicon:
     def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
         self.graph, self.vocabulary, self._linker = graph, vocabulary, linker
         self._partial_names, self._edge_words = PartialNames(graph), EdgeWords(vocabulary)
-        self._property_words = PropertyWords(graph, vocabulary, NodeColumns(graph))
-        self._edge_property_words = PropertyWords(graph, vocabulary, EdgeColumns(graph))
-        self._type_words = [self._words_for(labels) for labels in vocabulary.node_labels]
+        self._property_words = PropertyWords(graph, vocabulary, node_columns(graph))
+        self._edge_property_words = PropertyWords(graph, vocabulary, edge_columns(graph))
+        self._type_words = [_words_for(labels) for labels in vocabulary.node_labels]
         self.nested: frozenset[int] = frozenset()
         """The node types of places that may lie in others of the type."""
 
@@ -104,22 +105,19 @@ class Lexicon:
     @cached_property
     def people(self) -> frozenset[int]:
         """Return the node types of people, by what they and their properties are called: what was born is one."""
-        stem, labels = self.vocabulary.stem, self.vocabulary.node_labels
-        stems, telling = set(map(stem, WORDS["people"])), set(map(stem, WORDS["properties of people"]))
-        called = {
-            number
-            for number, own in enumerate(labels)
-            for label in own
-            if stems & set(label.stems) or (label.words[-1].endswith("er") and label.words[-1] not in WORDS["no roles"])
-        }
+        stems, telling = (set(map(self.vocabulary.stem, WORDS[key])) for key in ("people", "properties of people"))
         known = (facts.types for facts in self.properties.values() if telling.intersection(facts.stems))
-        return frozenset(called).union(*known)
+
+        def is_role(label: Label) -> bool:
+            word = label.words[-1]
+            return not stems.isdisjoint(label.stems) or (word.endswith("er") and word not in WORDS["no roles"])
+
+        return self.vocabulary.kinds_called(is_role).union(*known)
 
     @cached_property
     def places(self) -> frozenset[int]:
         """Return the node types that are called as places are."""
-        labels = enumerate(self.vocabulary.node_labels)
-        return frozenset(kind for kind, own in labels if any(label.words[-1] in WORDS["places"] for label in own))
+        return self.vocabulary.kinds_called(lambda label: label.words[-1] in WORDS["places"])
 
     @cached_property
     def timed(self) -> dict[str, TimedEdges]:
@@ -127,7 +125,7 @@ class Lexicon:
         ends: dict[frozenset[str], set[str]] = {}
         names, number = self.graph.arrays.types, {name: at for at, name in enumerate(self.graph.arrays.types.edges)}
         people = {names.nodes[kind] for kind in self.people}
-        dated = {key: self._dated_edges(WORDS[key]) for key in ("edge begins", "edge ends")}
+        dated = {key: dates_called(self.edge_properties.values(), key) for key in ("edge begins", "edge ends")}
         for one in self.graph.schema.edges:
             if any(number[one.type] in facts.edges for own in dated.values() for facts in own):
                 ends.setdefault(frozenset((one.source, one.target)), set()).add(one.type)
@@ -140,11 +138,6 @@ class Lexicon:
             )
             for key, which in (("joining", "edge begins"), ("leaving", "edge ends"))
         }
-
-    def _dated_edges(self, words: Collection[str]) -> list[PropertyFacts]:
-        """Return the dates of edges that are called by any of these words."""
-        own = (facts for facts in self.edge_properties.values() if facts.kind in ("year", "date"))
-        return [facts for facts in own if not set(words).isdisjoint(name_words(facts.name))]
 
     def _timed_units(self, reading: QuestionWords, place: int) -> Iterator[EdgeUnit]:
         """Yield the edge types that `join`, `sign for` or `leave` may say."""
@@ -180,11 +173,13 @@ class Lexicon:
         units = Units()
         respelled: list[LinkedPhrase] = []
         by_stem: set[tuple[int, int]] = set()
-        for phrase in self._phrases(reading):
+        for phrase in self._linker.phrases(reading):
+            if phrase.read_as is not None and letter_likeness(phrase.phrase, phrase.read_as) < _SURE_SPELLING:
+                continue
             if phrase.quality <= _BY_STEM and not reading.is_written_as_name(phrase.first):
                 by_stem.add((phrase.first, phrase.last))
-            rows = self._likeliest(self._with_its_signs(reading, phrase))
-            if rows and not self._ends_with_kind(reading, phrase):
+            rows = self._likeliest(reading, phrase)
+            if rows:
                 cost = 0.1 * (1 - phrase.quality) + 0.3 * phrase.is_doubtful + 0.2 * (phrase.read_as is not None)
                 units.names.setdefault(phrase.first, []).append(NameUnit(phrase.last, rows, cost))
             if phrase.read_as is not None:
@@ -195,9 +190,8 @@ class Lexicon:
             units.types[place] = list(self._types(reading, place))
             is_plural = reading.words[place].text.endswith("s")  # "employees" are no `job_title`
             kinds = {unit.last for unit in units.types[place] if unit.cost == 0 or (is_plural and unit.cost < 0.2)}
-            is_named = bool(
-                self.graph.arrays.properties.names_with_value(reading.words[place].text)
-            )  # a status is no verb
+            # a status is no verb
+            is_named = bool(self.graph.arrays.properties.names_with_value(reading.words[place].text))
             units.edges[place] = [
                 unit
                 for unit in self._edge_words.units(reading, place)
@@ -214,15 +208,13 @@ class Lexicon:
             units.values[place] = list(self._property_words.values(reading, place))
             if (amount := quantity(reading.text.casefold(), written, place)) is not None:
                 units.quantities[place] = amount
-        if self.edge_properties:
-            self._add_of_edges(reading, units)
+        self._add_of_edges(reading, units)
         self._add_ids(reading, units)
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
         for place, own in units.names.items():
-            said = {
-                unit.last for unit in units.properties.get(place, ()) if not unit.cost
-            }  # "released" is no "Release"
+            # "released" is no "Release"
+            said = {unit.last for unit in units.properties.get(place, ()) if not unit.cost}
             kept = (unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem)
             units.names[place] = [self._apposed(reading, units, place, unit) for unit in kept]
         return units, respelled
@@ -244,33 +236,22 @@ class Lexicon:
         rows = tuple(row for row in unit.rows if int(self.graph.arrays.node_types[row]) in kinds)
         return unit if is_asked or before.endswith("s") or not rows else unit._replace(rows=rows)
 
-    def _phrases(self, reading: QuestionWords) -> Iterator[LinkedPhrase]:
-        """Yield the phrases that name nodes: of those that are spelled otherwise, the ones that are nearly alike."""
-        for phrase in self._linker.phrases(reading):
-            if phrase.read_as is None or letter_likeness(phrase.phrase, phrase.read_as) >= _SURE_SPELLING:
-                yield phrase
+    def _has_sign(self, row: int, sign: str) -> bool:
+        """Return whether a node's name has what stands right behind a phrase, if that is a sign of names."""
+        return sign not in ("+", "#") or self._has(row, sign)
 
-    def _ends_with_kind(self, reading: QuestionWords, phrase: LinkedPhrase) -> bool:
-        """Return whether a far-fetched name ends with a kind: "Python packages" is not called `python-packaging`."""
-        if phrase.quality > _BY_STEM or len(phrase.words) < 2:
-            return False
-        return any(unit.last == phrase.last for unit in self._types(reading, phrase.last - 1))
-
-    def _with_its_signs(self, reading: QuestionWords, phrase: LinkedPhrase) -> list[tuple[int, float]]:
-        """Return the candidates whose names have the signs that stand right behind a phrase: `C++` is not `C`."""
-        sign = reading.text[reading.words[phrase.last - 1].end :][:1]
-        if sign not in ("+", "#"):
-            return list(phrase.candidates)
-        return [(row, quality) for row, quality in phrase.candidates if self._has(row, sign)]
-
-    def _has(self, row: int, sign: str) -> bool:
+    def _has(self, row: int, text: str) -> bool:
         arrays = self.graph.arrays
-        return any(sign in name.casefold() for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
+        return any(text in name.casefold() for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
 
-    def _likeliest(self, candidates: Sequence[tuple[int, float]]) -> tuple[int, ...]:
+    def _likeliest(self, reading: QuestionWords, phrase: LinkedPhrase) -> tuple[int, ...]:
         """Return the nodes that a phrase may mean, of each type those that are called most exactly so."""
-        node_types = self.graph.arrays.node_types
-        best: dict[int, float] = {}
+        node_types, best = self.graph.arrays.node_types, dict[int, float]()
+        is_far = phrase.quality <= _BY_STEM and len(phrase.words) > 1
+        if is_far and any(unit.last == phrase.last for unit in self._types(reading, phrase.last - 1)):
+            return ()  # "Python packages" is not called `python-packaging`
+        sign = reading.text[reading.words[phrase.last - 1].end :][:1]  # `C++` is not `C`
+        candidates = [node for node in phrase.candidates if self._has_sign(node.row, sign)]
         for row, quality in candidates:
             kind = int(node_types[row])
             best[kind] = max(quality, best.get(kind, 0.0))
@@ -285,7 +266,8 @@ class Lexicon:
         for number, labels in enumerate(self.vocabulary.node_labels):
             for label in labels:
                 likeness, last = type_likeness(reading, place, free, label, self.vocabulary)
-                if likeness > 0 and self._is_called(reading, last, label):
+                said = singulars(reading.words[last - 1].text)  # in any number: "patents" are no patients
+                if likeness > 0 and not said.isdisjoint(singulars(label.words[-1])):
                     types = by_span.setdefault(last, {})
                     types[number] = max(likeness, types.get(number, 0.0))
         for last, types in by_span.items():
@@ -295,7 +277,8 @@ class Lexicon:
             is_group = reading.words[last - 1].text in WORDS["people together"] and last < len(reading.words)
             if is_group and reading.words[last].text in ("member", "members"):
                 yield TypeUnit(last + 1, likeliest, 0.3 * (1 - best))
-        like = self._types_like(reading.words[place].text) if not by_span else frozenset[int]()
+        forms = singulars(reading.words[place].text) if not by_span else set[str]()
+        like = frozenset(number for number, words in enumerate(self._type_words) if not words.isdisjoint(forms))
         if not (by_span or like) and reading.words[place].text in WORDS["plain people"]:
             like = self.people
         if self.nested and not by_span and reading.words[place].text in WORDS["plain places"]:
@@ -303,42 +286,22 @@ class Lexicon:
         elif like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
 
-    def _is_called(self, reading: QuestionWords, last: int, label: Label) -> bool:
-        """Return whether the word before a place is the last of a label, in any number: "patents" are no patients."""
-        return not singulars(reading.words[last - 1].text).isdisjoint(singulars(label.words[-1]))
-
     def is_name_or_value(self, reading: QuestionWords, place: int) -> bool:
         """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
-        word = reading.words[place].text
-        arrays = self.graph.arrays
-        return any(
-            arrays.name_index.called(form) or arrays.properties.names_with_value(form)
-            for form in {word, word.removesuffix("s")}
-        )
-
-    def _words_for(self, labels: Sequence[Label]) -> frozenset[str]:
-        """Return the words of English that say the same as labels of a node type."""
-        own = {form for label in labels if len(label.stems) == 1 for form in singulars(label.words[-1])}
-        return frozenset(word for group in ENGLISH.groups["types"] if not own.isdisjoint(group) for word in group)
-
-    def _types_like(self, word: str) -> frozenset[int]:
-        """Return the node types that a word says in another word of its group."""
-        forms = singulars(word)
-        return frozenset(number for number, words in enumerate(self._type_words) if not forms.isdisjoint(words))
+        word, arrays = reading.words[place].text, self.graph.arrays
+        forms = {word, word.removesuffix("s")}
+        return any(map(arrays.name_index.called, forms)) or any(map(arrays.properties.names_with_value, forms))
 
     def _add_ids(self, reading: QuestionWords, units: Units) -> None:
         """Add the nodes that a kind and an id name: `match 306`, `order no. 1007`, `ticket #A-42`."""
         for place, kinds in units.types.items():
-            for kind in (
-                kind for kind in kinds if kind.types and self._is_single(reading.words[kind.last - 1].text, kind)
-            ):
-                found = _ID.match(reading.text, reading.words[kind.last - 1].end)
+            for kind in kinds:
+                word = reading.words[kind.last - 1]
+                found = _ID.match(reading.text, word.end) if kind.types and self._is_single(word.text, kind) else None
                 if found is None or (units.properties.get(kind.last) and found["sign"].strip(" #")):
                     continue  # "player number 10" of a property `number`
-                begin = next(at for at, word in enumerate(reading.words) if word.end > found.start("id"))
-                last = next(
-                    (at for at, word in enumerate(reading.words) if word.start >= found.end()), len(reading.words)
-                )
+                begin = sum(word.end <= found.start("id") for word in reading.words)
+                last = sum(word.start < found.end() for word in reading.words)
                 is_named = any(unit.last == last for unit in units.names.get(place, ()))
                 if is_named or (not found["sign"].strip() and self._may_be_amount(units, begin, kind.types)):
                     continue
@@ -378,15 +341,11 @@ class Lexicon:
                 continue
             sign = reading.text[reading.words[name.last - 1].end :][:1]
             whole = any(unit.last == name.last for unit in units.names.get(name.first, ()))
-            rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))
+            rows = tuple(row for row in name.rows if self._has_sign(row, sign))
             word = reading.words[name.first].text
             # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
-            is_origin = (
-                name.last == name.first + 1
-                and word.endswith(ENGLISH.phrases["endings of origins"])
-                and bool(units.types.get(name.last))
-            )
-            if not rows or is_origin or whole:
+            is_origin = word.endswith(ENGLISH.phrases["endings of origins"]) and bool(units.types.get(name.last))
+            if not rows or whole or (is_origin and name.last == name.first + 1):
                 continue
             units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))
             own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
@@ -402,3 +361,9 @@ class Lexicon:
             links = self.graph.arrays.name_index.called(reading.surface(place, place + 1))
             if links and len(links) <= MOST_NAMESAKES:
                 units.names.setdefault(place, []).append(NameUnit(place + 1, tuple(link.row for link in links), 0.1))
+
+
+def _words_for(labels: Sequence[Label]) -> frozenset[str]:
+    """Return the words of English that say the same as labels of a node type."""
+    own = {form for label in labels if len(label.stems) == 1 for form in singulars(label.words[-1])}
+    return frozenset(word for group in ENGLISH.groups["types"] if not own.isdisjoint(group) for word in group)

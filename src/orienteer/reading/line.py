@@ -89,6 +89,11 @@ class Tokens:
         self.place += len(words)
         return True
 
+    def needs(self, word: str, wanted: str) -> None:
+        """Take a word. Raises `BadOption`, which says what is wanted, where another stands."""
+        if not self.takes(word):
+            self.fail(wanted)
+
     def is_before_arrow(self, word: str) -> bool:
         """Return whether such a word stands before an arrow from here on."""
         pairs = pairwise(self._tokens[self.place :])
@@ -136,6 +141,7 @@ _CLAIMED: Mapping[tuple[str, ...], Form] = {
     ("share", "of"): "share",
 }
 _TOLD = ("average", "median")
+_OF = "write `of` and the nodes"
 _EXTENTS: Mapping[str, Extent] = {"every": "every", "only": "only"}
 
 
@@ -186,8 +192,7 @@ class _ReadingLine:
     def _path(self) -> ExactQuery:
         """Return the query of `path from "X" to "Y"`."""
         nodes = self._nodes()
-        if not self._tokens.takes("to"):
-            self._tokens.fail("write `to` and where the path leads")
+        self._tokens.needs("to", "write `to` and where the path leads")
         return ExactQuery("path", nodes, other=self._nodes())
 
     def _list(self) -> ExactQuery:
@@ -197,13 +202,13 @@ class _ReadingLine:
         number = int(self._tokens.take().text)
         if number < 1:
             self._tokens.fail("write `list 3 of`, or `list`")
-        self._of()
+        self._tokens.needs("of", _OF)
         return ExactQuery("list", self._nodes(), first=number)
 
     def _comparison(self) -> ExactQuery:
         """Return the query of `whether height of "X" is more than of "Y"`."""
         measure = self._measure()
-        self._of()
+        self._tokens.needs("of", _OF)
         nodes = self._nodes()
         is_more = self._tokens.takes("is", "more", "than", "of")
         if not is_more and not self._tokens.takes("is", "less", "than", "of"):
@@ -213,14 +218,13 @@ class _ReadingLine:
     def _claimed(self, form: Form) -> ExactQuery:
         """Return the query of `whether every hall that -in-> "X" meets material = "stone"`."""
         nodes = self._nodes()
-        if not self._tokens.takes("meets"):
-            self._tokens.fail("`meets` and the conditions that they are to meet stand behind the nodes")
+        self._tokens.needs("meets", "`meets` and the conditions that they are to meet stand behind the nodes")
         return ExactQuery(form, nodes, other=nodes.that(*self._all(nodes.types)))
 
     def _total(self, form: Form) -> ExactQuery:
         """Return the query of `average height of tower`."""
         measure = self._measure()
-        self._of()
+        self._tokens.needs("of", _OF)
         return self._per(ExactQuery(form, self._nodes(), measure))
 
     def _per(self, query: ExactQuery) -> ExactQuery:
@@ -260,10 +264,6 @@ class _ReadingLine:
     def _edge_properties(self) -> Collection[str]:
         return Store.of(self._graph).edge_properties
 
-    def _of(self) -> None:
-        if not self._tokens.takes("of"):
-            self._tokens.fail("write `of` and the nodes")
-
     def _property_here(self) -> str | None:
         return self._tokens.takes_longest(self._graph.arrays.properties.names)
 
@@ -271,14 +271,11 @@ class _ReadingLine:
         if self._tokens.takes("number", "of"):
             are_edges = self._tokens.takes("edges")
             return replace(_measure_of(self._one_step()), are_edges=are_edges)
-        of_edges = self._of_edges()
-        if of_edges is not None:
-            return of_edges
-        name = self._property_here()
-        if name is None:
+        measure = self._of_edges() or Measure(property=self._property_here())
+        if measure.property is None:
             names = ", ".join(self._graph.arrays.properties.names) or "none"
             self._tokens.fail(f"a property stands here, or `number of -EDGE-> ...`; properties: {names}")
-        return Measure(property=name)
+        return measure
 
     def _nodes(self) -> NodeSet:
         best = self._best()
@@ -303,7 +300,7 @@ class _ReadingLine:
         if number < 1 or not self._tokens.takes("by"):
             self._tokens.fail("write `most by FIELD of`, `most 3 by FIELD of` or `most place 3 by FIELD of`")
         measure = self._measure()
-        self._of()
+        self._tokens.needs("of", _OF)
         return Best(measure, descending, skipped=number - 1) if is_place else Best(measure, descending, number)
 
     def _kinds(self) -> frozenset[int] | None:
@@ -369,23 +366,25 @@ class _ReadingLine:
         """Return the condition of `both -wrote-> and -directed-> film`: two edges to one node."""
         self._tokens.take()
         arrow = self._tokens.take()
-        if not self._tokens.takes("and"):
-            self._tokens.fail("`and` with the other edge stands behind the first: both -EDGE-> and -EDGE-> NODES")
+        self._tokens.needs("and", "`and` with the other edge stands behind the first: both -EDGE-> and -EDGE-> NODES")
         joined = self._one_step(types)
         if "[" in arrow.text or arrow.text == "--" or arrow.text.strip("<->").endswith("*"):
             self._tokens.fail("of the first of two edges only its type can be said")
         return replace(joined, also=self._walked(arrow, types, joined.target))
 
     def _walked(self, arrow: Token, types: frozenset[int], target: NodeSet) -> tuple[int, ...]:
-        """Return the kinds of the edges of an arrow that may join nodes of types to a target."""
-        kinds: set[int] = set()
-        for name in arrow.text.strip("<->").partition("[")[0].removesuffix("*").split("|"):
-            for edge in self._edges(name):
-                if arrow.text.startswith("<-"):
-                    kinds.add(edge * 2 + 1)
-                if arrow.text.endswith("->"):
-                    kinds.add(edge * 2)
-        fitting = self._fitting(kinds, types, target)
+        """Return the kinds of an arrow's edges that may lead from nodes of types to a set; a label is of several."""
+        names = arrow.text.strip("<->").partition("[")[0].removesuffix("*").split("|")
+        edges = {edge for name in names for edge in self._edges(name)}
+        arrays, numbers = self._graph.arrays, {name: at for at, name in enumerate(self._graph.arrays.types.nodes)}
+        ends = target.types or frozenset(int(arrays.node_types[row]) for row in target.named)
+        fitting: set[int] = set()
+        for triple in self._graph.schema.edges:
+            edge, pair = arrays.types.edges.index(triple.type), (numbers[triple.source], numbers[triple.target])
+            for is_turned, (near, far) in enumerate((pair, pair[::-1])):
+                is_said = edge in edges and (arrow.text.startswith("<-") if is_turned else arrow.text.endswith("->"))
+                if is_said and (not types or near in types) and (not ends or far in ends):
+                    fitting.add(2 * edge + is_turned)
         if not fitting:
             self._tokens.fail(f"no edge {arrow.text} joins these kinds of nodes")
         return tuple(sorted(fitting))
@@ -393,8 +392,7 @@ class _ReadingLine:
     def _between(self) -> Between:
         """Return the condition of `is between "X" and "Y"`."""
         near = self._end()
-        if not self._tokens.takes("and"):
-            self._tokens.fail("`and` with the other end stands behind the first")
+        self._tokens.needs("and", "`and` with the other end stands behind the first")
         return Between(near, self._end())
 
     def _end(self) -> NodeSet:
@@ -411,8 +409,7 @@ class _ReadingLine:
             options.append(self._all(types))
             if self._tokens.takes(")"):
                 return Either(tuple(options))
-            if not self._tokens.takes("or"):
-                self._tokens.fail("write `or`, or close the bracket")
+            self._tokens.needs("or", "write `or`, or close the bracket")
 
     def _all(self, types: frozenset[int]) -> tuple[Condition, ...]:
         """Return conditions with `and` between them."""
@@ -504,8 +501,7 @@ class _ReadingLine:
         if not self._tokens.takes("("):
             return self._plain_nodes()
         nodes = self._nodes()
-        if not self._tokens.takes(")"):
-            self._tokens.fail("close the bracket")
+        self._tokens.needs(")", "close the bracket")
         return nodes
 
     def _where(self) -> tuple[Valued, ...]:
@@ -539,30 +535,11 @@ class _ReadingLine:
     def _edges(self, name: str) -> list[int]:
         edges = self._graph.arrays.types.edges
         folded = name.strip().casefold()
-        numbers = [
-            number
-            for number, edge in enumerate(edges)
-            if folded in (str(edge).casefold(), self._graph.schema.label(edge).casefold())
-        ]
+        called = ((number, (str(edge), self._graph.schema.label(edge))) for number, edge in enumerate(edges))
+        numbers = [number for number, names in called if folded in map(str.casefold, names)]
         if not numbers:
             labels = sorted({self._graph.schema.label(edge) for edge in edges})
             near = nearest(name, labels)
             hint = f"near: {', '.join(near)}" if near else f"edges: {', '.join(labels)}"
             self._tokens.fail(f"no edge is called {name!r}; {hint}")
         return numbers
-
-    def _fitting(self, kinds: set[int], types: frozenset[int], target: NodeSet) -> set[int]:
-        """Return the kinds that may lead from nodes of these types to a set: one label may be of several edge types."""
-        arrays, numbers = self._graph.arrays, {name: at for at, name in enumerate(self._graph.arrays.types.nodes)}
-        rows = target.named
-        ends = target.types or frozenset(int(arrays.node_types[row]) for row in rows)
-        fitting: set[int] = set()
-        for triple in self._graph.schema.edges:
-            edge = arrays.types.edges.index(triple.type)
-            for kind, near, far in (
-                (edge * 2, triple.source, triple.target),
-                (edge * 2 + 1, triple.target, triple.source),
-            ):
-                if kind in kinds and (not types or numbers[near] in types) and (not ends or numbers[far] in ends):
-                    fitting.add(kind)
-        return fitting

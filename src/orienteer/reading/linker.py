@@ -106,8 +106,8 @@ class PhraseLinker:
         phrases = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
         return (*phrases, *(self._respelled(reading, phrases) if self._config.spelling else ()))
 
-    def _respelled(self, reading: QuestionWords, phrases: Sequence[LinkedPhrase]) -> list[LinkedPhrase]:
-        """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""
+    def _respelled(self, reading: QuestionWords, phrases: Sequence[LinkedPhrase]) -> Iterator[LinkedPhrase]:
+        """Yield the phrases that are names but for the spelling of one word; all that a phrase may mean together."""
         linked = {place for anchor in phrases for place in anchor.words}
         spans: dict[tuple[int, int], list[LinkedPhrase]] = {}
         for place, word in enumerate(reading.words):
@@ -121,12 +121,10 @@ class PhraseLinker:
                     phrase = reading.surface(anchor.first, anchor.last)
                     as_written = replace(anchor, candidates=candidates, phrase=phrase)
                     spans.setdefault((anchor.first, anchor.last), []).append(as_written)
-        return [self._merged(anchors) for anchors in spans.values()]
-
-    def _merged(self, anchors: Sequence[LinkedPhrase]) -> LinkedPhrase:
-        best = max(anchors, key=lambda anchor: anchor.quality)
-        candidates = _near_best(node for anchor in anchors for node in anchor.candidates)
-        return replace(best, candidates=candidates, read_as=self._graph.arrays.names[candidates[0].row])
+        for anchors in spans.values():
+            best = _near_best(node for anchor in anchors for node in anchor.candidates)
+            likest = max(anchors, key=lambda anchor: anchor.quality)
+            yield replace(likest, candidates=best, read_as=self._graph.arrays.names[best[0].row])
 
     def _around(self, reading: QuestionWords, place: int, *, alone: bool) -> Iterator[LinkedPhrase]:
         """Return the spans over a place that name a node, only those of several words where it cannot stand alone."""
@@ -304,20 +302,18 @@ class Speller:
 
     def _spelled(self, word: str) -> Corrections:
         others = self._graph.arrays.name_index.spellings(word)
-        if not others or word in others:
+        if word in others:
             return Corrections()
         alike = [letter_likeness(word, other) for other in others]
-        return Corrections(
-            tuple((other, _LIKELY * likeness / alike[0]) for other, likeness in zip(others, alike, strict=True))
-        )
+        likely = ((other, _LIKELY * one / alike[0]) for other, one in zip(others, alike, strict=True))
+        return Corrections(tuple(likely))
 
     def _one_edit_away(self, word: str) -> Corrections:
         near = [other for other in dict.fromkeys(_edits(word)) if self._vocabulary.posting(other) is not None]
-        if len(near) > _MOST_CORRECTIONS:
-            named = [other for other in near if self._graph.arrays.name_index.stem_links([other])]
-            near, alone = (named, True) if 0 < len(named) <= _MOST_CORRECTIONS else (near, False)
-            return Corrections(tuple((other, _ONE_EDIT) for other in near), alone)
-        return Corrections(tuple((other, _ONE_EDIT) for other in near))
+        are_few = len(near) <= _MOST_CORRECTIONS
+        named = [] if are_few else [one for one in near if self._graph.arrays.name_index.stem_links([one])]
+        are_named = 0 < len(named) <= _MOST_CORRECTIONS
+        return Corrections(tuple((one, _ONE_EDIT) for one in (named if are_named else near)), are_few or are_named)
 
 
 def _edits(word: str) -> Iterator[str]:
@@ -382,13 +378,8 @@ _LONGEST_PART = 5  # words of a part that is not written as a name
 _MOST_SEARCHED = 2_000  # nodes that have all the words somewhere
 
 
-_NO_NAMES = (
-    WORDS["general"]
-    | WORDS["no names"]
-    | ENGLISH.adjectives.keys()
-    | ENGLISH.superlatives.keys()
-    | ENGLISH.comparatives.keys()
-    | ENGLISH.most.keys()
+_NO_NAMES = WORDS["general"].union(
+    *(WORDS["no names"], ENGLISH.adjectives, ENGLISH.superlatives, ENGLISH.comparatives, ENGLISH.most)
 )
 """Words of English that name nothing, though a name may have one of them: a "fair referee" is no Anna Fair."""
 

@@ -36,15 +36,11 @@ def _before_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
             yield from _of_types(context, unit, kind.types, kind.last, cost)
         for value in units.values.get(unit.last, ()):
             facts = context.lexicon.properties.get(value.property)
-            rows = tuple(row for row in unit.rows if facts and _is_so(context, facts, row, value.value))
+            own = [(row, context.lexicon.value(facts, row)) for row in unit.rows] if facts else []
+            # "the Shipwreck overture" is one
+            rows = tuple(row for row, has in own if isinstance(has, str) and has.casefold() == value.value.casefold())
             if rows and not value.value.endswith("ed"):  # "was X delivered by Y" does not say that X is
                 yield Parse(value.last, NodeSet(conditions=(Among(rows),)), cost + value.cost)
-
-
-def _is_so(context: Context, facts: PropertyFacts, row: int, value: str) -> bool:
-    """Return whether a node has a value: `the Shipwreck overture` is one."""
-    own = context.lexicon.value(facts, row)
-    return isinstance(own, str) and own.casefold() == value.casefold()
 
 
 def _behind_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
@@ -62,11 +58,10 @@ def _behind_kind(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
         named = context.end_of(kind.last, "by the name of") or kind.last
         starts = context.skips(named, ("named", "called", "the", "titled"))
         for unit in (unit for start in starts for unit in context.units.names.get(start, ())):
-            cost = unit.cost - _PER_WORD * (unit.last - begin)
-            yield from _of_types(context, unit, kind.types, unit.last, cost)
-        if context.at(kind.last) == "of" and not context.at(kind.last - 1).endswith("s"):  # "the harbour of X"
-            for unit in context.units.names.get(kind.last + 1, ()):
-                yield from _of_types(context, unit, kind.types, unit.last, unit.cost)
+            yield from _of_types(context, unit, kind.types, unit.last, unit.cost - _PER_WORD * (unit.last - begin))
+        is_of = context.at(kind.last) == "of" and not context.at(kind.last - 1).endswith("s")  # "the harbour of X"
+        for unit in context.units.names.get(kind.last + 1, ()) if is_of else ():
+            yield from _of_types(context, unit, kind.types, unit.last, unit.cost)
 
 
 def _of_types(
@@ -80,10 +75,7 @@ def _of_types(
 
 def _referents(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Yield what a pronoun stands for: `them`, `it`, `those harbours`, `these`."""
-    for pronoun in ENGLISH.phrases["pronouns"] if context.referents else ():
-        last = context.starts(place, pronoun)
-        if last is None:
-            continue
+    for last in context.ends(place, ENGLISH.phrases["pronouns"]) if context.referents else ():
         for referent in context.referents:
             types = context.relations.types_of(referent)
             yield Parse(last, referent, 0.05)
@@ -121,7 +113,6 @@ def _all(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     yield from _most_done(context, begin)
     for unit in context.units.values.get(begin, ()):
         yield from _of_values(context, unit)
-        yield from _of_value(context, unit)
         if context.at(unit.last - 1) == f"{unit.value.split()[-1]}s":  # "the serialists"
             facts = context.lexicon.properties[unit.property]
             yield Parse(unit.last, NodeSet(facts.types, (Valued(facts.name, "=", unit.value),)), unit.cost + 0.2)
@@ -175,35 +166,24 @@ def _of_amount(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
 
 
 # ------------------------------------------------------------------------------------------- values before kinds
-def _of_value(context: Context, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
-    """Yield `stone towers`."""
-    facts = context.lexicon.properties[unit.property]
-    for head in _having(context, facts, _behind_value(context, unit)):
-        if unit.last < head.last:
-            nodes = head.value.that(Valued(unit.property, "=", unit.value))
-            yield Parse(head.last, replace(nodes, types=_types_with(context, nodes, facts)), head.cost + unit.cost)
-
-
-def _behind_value(context: Context, unit: ValueUnit) -> int:
-    """Return where a kind begins behind a value: behind `Germany's`, and behind `standard priority`."""
-    possessive = context.possessive(unit.last)
-    if possessive is not None:
-        return possessive
-    own = context.units.properties.get(unit.last, ())
-    return next((named.last for named in own if named.property == unit.property), unit.last)
 
 
 def _of_values(context: Context, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
-    """Yield `green or yellow buoys`."""
-    facts = context.lexicon.properties[unit.property]
+    """Yield `green or yellow buoys`, `stone towers`, `Germany's towers`, `standard priority tickets`."""
+    facts, said = context.lexicon.properties[unit.property], list[tuple[int, Condition]]()
     joined = context.starts(unit.last, "or", "and")
     for other in context.units.values.get(joined, ()) if joined is not None else ():
-        if other.property != unit.property:
-            continue
-        options = tuple((Valued(facts.name, "=", value),) for value in (unit.value, other.value))
-        for head in _having(context, facts, other.last):
-            nodes = replace(head.value, types=_types_with(context, head.value, facts)).that(Either(options))
-            yield Parse(head.last, nodes, head.cost + unit.cost)
+        if other.property == unit.property:
+            values = (unit.value, other.value)
+            said.append((other.last, Either(tuple((Valued(facts.name, "=", value),) for value in values))))
+    named = (own.last for own in context.units.properties.get(unit.last, ()) if own.property == unit.property)
+    behind = context.possessive(unit.last) or next(named, unit.last)
+    for begin, condition in (*said, (behind, Valued(unit.property, "=", unit.value))):
+        for head in _having(context, facts, begin):
+            nodes = head.value.that(condition)
+            types = context.relations.types_of(nodes) & facts.types
+            if unit.last < head.last:
+                yield Parse(head.last, replace(nodes, types=types), head.cost + unit.cost)
 
 
 def _so(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
@@ -229,19 +209,14 @@ def _having(context: Context, facts: PropertyFacts, place: int) -> Iterator[Pars
             yield head
 
 
-def _types_with(context: Context, nodes: NodeSet, facts: PropertyFacts) -> frozenset[int]:
-    return context.relations.types_of(nodes) & facts.types
-
-
 # -------------------------------------------------------------------------------------------- names before kinds
 def _class_of(context: Context, unit: NameUnit) -> Iterator[Parse[NodeSet]]:
     """Yield `stouts`, `a pilsner`: the things of a style, where one kind of things alone has such styles."""
     arrays = context.lexicon.graph.arrays
     word = context.at(unit.last - 1)
     is_plural = word.endswith("s") and not any(arrays.names[row].casefold().endswith(word) for row in unit.rows)
-    if not is_plural:
-        return
-    for relation in context.relations.unnamed(NodeSet(), "", NodeSet(conditions=(Among(unit.rows),))):
+    named = NodeSet(conditions=(Among(unit.rows),))
+    for relation in context.relations.unnamed(NodeSet(), "", named) if is_plural else ():
         if len(relation.nodes.types) == 1 and all(not kind & 1 for kind in relation.kinds):
             yield Parse(unit.last, relation.joined, unit.cost + 0.2)
 
@@ -255,8 +230,7 @@ def _of_name(context: Context, begin: int) -> Iterator[Parse[NodeSet]]:
         for head in heads_at(context, name.last):
             if head.value.types and not head.value.named:
                 for relation in context.relations.unnamed(head.value, "", name.value):
-                    cost = head.cost + name.cost + relation.cost + 0.1
-                    yield Parse(head.last, relation.joined, cost)
+                    yield Parse(head.last, relation.joined, head.cost + name.cost + relation.cost + 0.1)
 
 
 def _of_either(context: Context, first: Parse[NodeSet], second: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
@@ -283,7 +257,7 @@ def _most_of_property(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
         return
     for unit in context.units.properties.get(at + 1 if recently is None else recently, ()):
         facts = context.lexicon.properties[unit.property]
-        if facts.kind not in ("number", "year", "date"):
+        if not facts.is_measured:
             continue
         best_by = Best(Measure(property=facts.name), descending, first)
         if context.depth <= 1:  # exhibitions with "the most visitors" are not in the museum that has them
@@ -316,7 +290,9 @@ def _most_done(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     is_more = {"most": True, "least": False}.get(context.at(place))
     is_object = _is_object(context, place)
     for unit in context.units.edges.get(place + 1, ()) if is_more is not None else ():
-        if is_more is not None and _is_participle(context, unit):
+        word = context.at(unit.last - 1)  # "most influential" is not "most influenced"
+        is_participle = word.endswith(ENGLISH.phrases["endings of participles"]) and not word.endswith("ent")
+        if is_more is not None and is_participle:
             for head in heads_at(context, unit.last):
                 if is_object and context.at(head.last - 1).endswith("s"):
                     context.complain(place, "what `most` counts is not clear: say `the largest number of`")
@@ -332,12 +308,6 @@ def _is_object(context: Context, place: int) -> bool:
     begin = place - (context.at(place - 1) in WORDS["determiners"])
     verbs = (unit for at in range(begin) for unit in context.units.edges.get(at, ()) if unit.last == begin)
     return context.at(begin - 1) in WORDS["all prepositions"] or any(unit.fit > LIGHT_FIT for unit in verbs)
-
-
-def _is_participle(context: Context, unit: EdgeUnit) -> bool:
-    """Return whether words for edges are a participle: "most influential" is not "most influenced"."""
-    word = context.at(unit.last - 1)
-    return word.endswith(ENGLISH.phrases["endings of participles"]) and not word.endswith("ent")
 
 
 def _number(context: Context, place: int) -> tuple[int, int]:
@@ -373,8 +343,12 @@ def owned_by(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]
 
 def _owned_once(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
     begin = context.possessive(owner.last)
-    if begin is None:
-        yield from _beside(context, owner)
+    if begin is None:  # a name before a kind is read with the kinds; "concert halls" are a kind of halls
+        is_said = bool(owner.value.conditions) and not owner.value.named
+        for unit in context.units.types.get(owner.last, ()) if is_said else ():  # at the end: `Duvel brewery country`
+            if unit.types and context.is_over(unit.last):
+                for relation in context.relations.unnamed(NodeSet(unit.types), "of", owner.value, Voice.NOUN_OF):
+                    yield Parse(unit.last, relation.joined, owner.cost + unit.cost + relation.cost + 0.2)
         return
     for head in heads_at(context, begin):
         if not head.value.named:
@@ -382,16 +356,6 @@ def _owned_once(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeS
                 cost = owner.cost + head.cost + relation.cost - 0.2
                 yield Parse(head.last, relation.joined, cost)
     yield from noun_of_owner(context, begin, owner.value, owner.cost)
-
-
-def _beside(context: Context, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
-    """Yield `Duvel brewery country`: words for a search, at the end, without a possessive."""
-    if owner.value.named or not owner.value.conditions:
-        return  # a name before a kind is read with the kinds; "concert halls" are a kind of halls
-    for unit in context.units.types.get(owner.last, ()):
-        if unit.types and context.is_over(unit.last):
-            for relation in context.relations.unnamed(NodeSet(unit.types), "of", owner.value, Voice.NOUN_OF):
-                yield Parse(unit.last, relation.joined, owner.cost + unit.cost + relation.cost + 0.2)
 
 
 def noun_of_owner(context: Context, place: int, owner: NodeSet, cost: float) -> Iterator[Parse[NodeSet]]:
@@ -408,32 +372,20 @@ def noun_of_owner(context: Context, place: int, owner: NodeSet, cost: float) -> 
 
 # --------------------------------------------------------------------------------------------- nouns of relations
 def relational_nouns(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
-    """Yield `hyponyms of dog`, `the maintainer of gimp`: a noun that names edges, and whose they are."""
+    """Yield `hyponyms of dog`, `hyponyms does dog have`, `antonym expensive`: a noun that names edges, and whose."""
     for begin in context.skips(place):
         for unit in context.units.edges.get(begin, ()):
-            yield from _had(context, unit)
+            asked = context.starts(unit.last, "does", "do", "did", "that", "which")
+            for owner in names_at(context, asked) if asked is not None else ():
+                last = context.starts(owner.last, "have", "has", "had", "got")
+                if last is not None:
+                    yield from _of(context, unit, owner.value, last, owner.cost)
             of = context.starts(unit.last, "of", "for", "to", "in", "from")
-            if of is None:
-                yield from _before_name(context, unit)
-            elif context.at(unit.last) == "of" or not _is_verb(context, unit, begin):
+            if of is not None and (context.at(unit.last) == "of" or not _is_verb(context, unit, begin)):
                 for owner in context.nodes(of):
                     yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.05)
-
-
-def _had(context: Context, unit: EdgeUnit) -> Iterator[Parse[NodeSet]]:
-    """Yield `hyponyms does dog have`, `hyponyms that dog has`."""
-    begin = context.starts(unit.last, "does", "do", "did", "that", "which")
-    for owner in names_at(context, begin) if begin is not None else ():
-        last = context.starts(owner.last, "have", "has", "had", "got")
-        if last is not None:
-            yield from _of(context, unit, owner.value, last, owner.cost)
-
-
-def _before_name(context: Context, unit: EdgeUnit) -> Iterator[Parse[NodeSet]]:
-    """Yield `antonym expensive`."""
-    for owner in names_at(context, unit.last):
-        if not _is_verb_form(context, unit):
-            yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.3)
+            for owner in names_at(context, unit.last) if of is None and not _is_verb_form(context, unit) else ():
+                yield from _of(context, unit, owner.value, owner.last, owner.cost + 0.3)
 
 
 def _of(context: Context, unit: EdgeUnit, owner: NodeSet, last: int, cost: float) -> Iterator[Parse[NodeSet]]:
@@ -500,17 +452,12 @@ def kin_had(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
 def _is_kin(context: Context, place: int) -> bool:
     """Return whether a word is such a noun, and no edge of the graph is called so."""
     word = context.at(place)
-    called = context.lexicon.vocabulary.edge_labels
     is_link = word in ENGLISH.kin and ENGLISH.kin[word].steps == ("link",)
     if is_link and context.units.types.get(place):
         return False
-    is_edge = any(
-        is_link or {word, word.removesuffix("s")} & set(label.words)
-        for unit in context.units.edges.get(place, ())
-        if unit.fit > LIGHT_FIT
-        for edge in unit.edges
-        for label in called[edge]
-    )
+    edges = {edge for unit in context.units.edges.get(place, ()) if unit.fit > LIGHT_FIT for edge in unit.edges}
+    labels = [set(label.words) for edge in edges for label in context.lexicon.vocabulary.edge_labels[edge]]
+    is_edge = any(is_link or {word, word.removesuffix("s")} & words for words in labels)
     return word in ENGLISH.kin and not is_edge
 
 
@@ -522,7 +469,8 @@ def _kin(context: Context, place: int, owner: Parse[NodeSet]) -> Iterator[Parse[
         if owner.value.named:
             yield Parse(owner.last, NodeSet(conditions=(linked,)), owner.cost + _COST)
         return
-    up = _shared(context, place, shared, owner.value) if shared else _parents(context, owner.value)
+    parents = _of_noun(context, "parents", owner.value)
+    up = _shared(context, place, shared, owner.value) if shared else next(parents, None)
     if up is None or not owner.value.named:
         return
     own = context.relations.types_of(owner.value)
@@ -557,11 +505,6 @@ def under_them(context: Context, place: int, nodes: NodeSet, one: NodeSet) -> It
                 return
 
 
-def _parents(context: Context, nodes: NodeSet) -> Relation | None:
-    """Return how parents are joined to nodes; None where no edges or several kinds of things say it."""
-    return next(_of_noun(context, "parents", nodes), None)
-
-
 def _of_noun(context: Context, noun: str, nodes: NodeSet) -> Iterator[Relation]:
     for unit in context.lexicon.edges_called(noun):
         for relation in context.relations.of_noun(unit, noun, nodes):
@@ -571,10 +514,7 @@ def _of_noun(context: Context, noun: str, nodes: NodeSet) -> Iterator[Relation]:
 
 def _shared(context: Context, place: int, words: frozenset[str], nodes: NodeSet) -> Relation | None:
     """Return how nodes are joined to what colleagues have in common; None, with a complaint, if it may be several."""
-    vocabulary = context.lexicon.vocabulary
-    kinds = frozenset(
-        kind for kind, labels in enumerate(vocabulary.node_labels) for label in labels if label.words[-1] in words
-    )
+    kinds = context.lexicon.vocabulary.kinds_called(lambda label: label.words[-1] in words)
     relations = [
         relation
         for kind in sorted(kinds)
@@ -591,13 +531,8 @@ def _of_sex(context: Context, nodes: NodeSet, sex: str, *, is_up: bool) -> NodeS
     """Return the men or the women of a set: by the edge to a father, or by a property; None where neither tells."""
     joined = nodes.conditions[-1]
     assert isinstance(joined, Joined), "kin are joined by edges"
-    labels = context.lexicon.vocabulary.edge_labels
-    own = tuple(
-        kind
-        for kind in joined.kinds
-        for label in labels[kind >> 1]
-        if not WORDS[f"{sex} parents"].isdisjoint(label.words)
-    )
+    labels, parents = context.lexicon.vocabulary.edge_labels, WORDS[f"{sex} parents"]
+    own = tuple(k for k in joined.kinds for label in labels[k >> 1] if not parents.isdisjoint(label.words))
     if is_up and own:
         return replace(nodes, conditions=(replace(joined, kinds=own),))
     for facts in context.lexicon.properties.values():

@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from orienteer.reading.comparisons import (
-    AT_LEAST_OR_MOST,
     adjective,
-    another,
-    behind_amount,
     best_of,
-    but_not,
     compared,
     compared_by,
+    compared_or_twice,
     compared_twice,
     factor,
     properties_of,
+    said_behind,
     sign,
+    stated_by,
     superlatives_at,
+    than_another,
 )
 from orienteer.reading.edges import contrary
 from orienteer.reading.nouns import heads_at, noun_had
@@ -76,7 +76,10 @@ def _average(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet)
 def _of_theirs(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[Told]]:
     """Yield `their boss`, `that of their boss`, `their father was born`: what an edge leads to from each of them."""
     begin = context.end_of(place, "that of") or place
-    if context.at(begin) not in WORDS["theirs"] or _is_of_two(context, begin, facts):
+    # "employees whose boss earns more than their father": whose?
+    owned = [at + 1 for at in range(begin) if context.end_of(at, "whose") is not None]
+    said = [{unit.property for unit in context.units.properties.get(at, ())} for at in owned]
+    if context.at(begin) not in WORDS["theirs"] or any(facts.name not in own for own in said):
         return
     for last, relation in _had(context, begin + 1, nodes):
         for name, end, cost in _others(context, last, facts, relation.target):
@@ -84,12 +87,6 @@ def _of_theirs(context: Context, place: int, facts: PropertyFacts, nodes: NodeSe
         if facts.types & context.relations.types_of(relation.target):
             end = context.possessive(last) or context.skip(last, WORDS["asking"])
             yield Parse(end, Told(facts.name, relation.target, kinds=relation.kinds), 0.05)
-
-
-def _is_of_two(context: Context, place: int, facts: PropertyFacts) -> bool:
-    """Return whether `their` may be of two things: `employees whose boss earns more than their father`."""
-    owned = [at + 1 for at in range(place) if context.end_of(at, "whose") is not None]
-    return any(all(unit.property != facts.name for unit in context.units.properties.get(at, ())) for at in owned)
 
 
 def _of_another(context: Context, place: int, facts: PropertyFacts, nodes: NodeSet) -> Iterator[Parse[Told]]:
@@ -174,27 +171,24 @@ def property_said(
         if unit.property == facts.name:
             valued = Valued(facts.name, "=", unit.value, is_denied)
             yield Parse(unit.last, nodes.that(valued), cost + unit.cost - 0.05)
-    yield from _compared(context, named, begin, nodes, is_denied=is_denied)
-    unknown = context.end_of(begin, "unknown")
-    if unknown is not None:
-        yield Parse(unknown, nodes.that(Filled(facts.name, negated=not is_denied)), cost)
-    known = context.end_of(begin, "known")
-    if known is not None:
-        yield Parse(known, nodes.that(Filled(facts.name, negated=is_denied)), cost)
-
-
-def _compared(
-    context: Context, named: NamedProperty, begin: int, nodes: NodeSet, *, is_denied: bool
-) -> Iterator[Parse[NodeSet]]:
-    """Yield `over 5`, `between 5 and 8`, `over 5 and below 8`."""
-    facts, _, cost = named
     if not is_denied:
         yield from (told._replace(cost=told.cost + cost) for told in beside_told(context, begin, facts, nodes))
     for parse in compared(context, begin, facts):
         conditions = contrary(parse.value) if is_denied else parse.value
         yield Parse(parse.last, nodes.that(*conditions), cost + parse.cost - 0.05)
-    for twice in compared_twice(context, begin, facts) if not is_denied else ():
-        yield Parse(twice.last, nodes.that(*twice.value), cost + twice.cost - 0.1)
+    if not is_denied:
+        yield from meeting(nodes, compared_twice(context, begin, facts), cost - 0.1)
+    for key, is_known in (("unknown", False), ("known", True)):
+        last = context.end_of(begin, key)
+        if last is not None:
+            yield Parse(last, nodes.that(Filled(facts.name, negated=is_denied == is_known)), cost)
+
+
+def meeting(
+    nodes: NodeSet, parses: Iterable[Parse[tuple[Condition, ...]]], cost: float = 0.0
+) -> Iterator[Parse[NodeSet]]:
+    """Yield the nodes that meet what was read."""
+    return (Parse(parse.last, nodes.that(*parse.value), cost + parse.cost) for parse in parses)
 
 
 @part
@@ -305,11 +299,11 @@ def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
     amount = context.units.quantities.get(place)
     if amount is None:
         return
-    named = [(facts, last, cost) for facts, last, cost in properties_named(context, amount.last, nodes)]
+    named = list(properties_named(context, amount.last, nodes))
     adjective = ENGLISH.adjectives.get(context.at(amount.last))
     facts = compared_by(context, adjective, nodes, amount.last) if adjective is not None else None
     if facts is not None and amount.unit is not None:
-        named.append((facts, amount.last + 1, 0.0))
+        named.append(NamedProperty(facts, amount.last + 1, 0.0))
     for facts, last, cost in named:
         for parse in compared(context, place, facts):
             valued = parse.value[0]
@@ -317,10 +311,8 @@ def _bare(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSe
                 continue
             if facts.kind == "number":
                 yield Parse(last, nodes.that(valued), cost + 0.1)
-            for comparison in AT_LEAST_OR_MOST:
-                end = behind_amount(context, last, comparison)
-                if end is not None:
-                    yield Parse(end, nodes.that(replace(valued, comparison=comparison)), cost)
+            if (behind := said_behind(context, last)) is not None:
+                yield Parse(behind[1], nodes.that(replace(valued, comparison=behind[0])), cost)
 
 
 def _unnamed(
@@ -335,11 +327,8 @@ def _unnamed(
     if not fitting or any(properties_named(context, begin, nodes)):
         return
     if len(fitting) == 1:
-        for parse in (
-            *compared(context, place, fitting[0]),
-            *compared_twice(context, place, fitting[0]),
-        ):
-            _note_dates(context, place, parse.value)
+        for parse in compared_or_twice(context, place, fitting[0]):
+            context.bare_dates |= dict.fromkeys(parse.value, place)
             yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.15)
     else:
         names = ", ".join(facts.name for facts in fitting)
@@ -380,11 +369,6 @@ def _named_behind(context: Context, place: int, nodes: NodeSet, amount: Quantity
                 yield Parse(last, nodes.that(*parse.value), cost + parse.cost)
 
 
-def _note_dates(context: Context, place: int, conditions: Iterable[Condition]) -> None:
-    """Note that nothing but an amount said these conditions."""
-    context.bare_dates.update(dict.fromkeys(conditions, place))
-
-
 # ---------------------------------------------------------------------------------------------------- two amounts
 def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
@@ -404,7 +388,7 @@ def _range(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
     if not ranges and begin is None and len(fitting) == 1:
         yield from _from_to(context, place, middle, nodes, fitting[0])
     if len(ranges) == 1:
-        _note_dates(context, place, ranges[0].value)
+        context.bare_dates |= dict.fromkeys(ranges[0].value, place)
         yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
 
 
@@ -412,19 +396,13 @@ def _from_to(
     context: Context, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts
 ) -> Iterator[Parse[NodeSet]]:
     """Yield `1890 to 1899`, where no word says that it is a range."""
-    low, high = (next(compared(context, begin, facts), None) for begin in (place, middle))
-    if low is None or high is None:
-        return
-    limits = []
-    ends: tuple[tuple[Comparison, Parse[tuple[Condition, ...]]], ...] = ((">=", low), ("<=", high))
-    for comparison, parse in ends:
-        valued = parse.value[0]
-        if not isinstance(valued, Valued):
-            return
-        limits.append(Valued(facts.name, comparison, valued.value))
-    last = context.units.quantities[middle].last
-    _note_dates(context, place, limits)
-    yield Parse(last, nodes.that(*limits), 0.25)
+    said = [next(compared(context, begin, facts), None) for begin in (place, middle)]
+    ends = [parse.value[0] for parse in said if parse is not None]
+    values = [end.value for end in ends if isinstance(end, Valued)]
+    if len(values) == 2:
+        limits = (Valued(facts.name, ">=", values[0]), Valued(facts.name, "<=", values[1]))
+        context.bare_dates |= dict.fromkeys(limits, place)
+        yield Parse(context.units.quantities[middle].last, nodes.that(*limits), 0.25)
 
 
 # =============================================================================================================== traits
@@ -462,41 +440,17 @@ def beyond(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
         if facts is None or than is None:
             continue
         ascending = meant.ascending == is_more
-        yield from _beyond_all(context, than, nodes, facts, ascending=ascending)
-        yield from _beyond_amount(context, than, nodes, facts, ascending=ascending)
-        yield from _beyond_another(context, than, nodes, facts, ascending=ascending)
-        yield from than_told(context, than, facts, nodes, ">" if ascending else "<")
-
-
-def _beyond_all(
-    context: Context, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
-) -> Iterator[Parse[NodeSet]]:
-    """Yield `[taller than] any other`, `[taller than] all other towers`: a superlative."""
-    others = context.end_of(place, "all others")
-    if others is not None and nodes.best is None:
-        best = Best(Measure(property=facts.name), ascending)
-        yield Parse(kind_behind(context, others), replace(nodes, best=best), 0.0)
-
-
-def _beyond_amount(
-    context: Context, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
-) -> Iterator[Parse[NodeSet]]:
-    """Yield `[taller than] 50 m`, `[older than] the year 1800`."""
-    if context.skip(place, ("the", "year", "a")) in context.units.quantities:
-        for parse in compared(context, place, facts):
-            condition = _turned(parse.value[0], ascending=ascending)
-            yield Parse(parse.last, nodes.that(condition), parse.cost)
-
-
-def _beyond_another(
-    context: Context, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
-) -> Iterator[Parse[NodeSet]]:
-    """Yield `[taller than] X`."""
-    for other in another(context, place, context.relations.types_of(nodes) & facts.types):
-        value = context.lexicon.number(facts, other.value)
-        if value is not None:
-            valued = Valued(facts.name, ">" if ascending else "<", value)
-            yield Parse(other.last, nodes.that(valued), other.cost + 0.05)
+        comparison: Comparison = ">" if ascending else "<"
+        others = context.end_of(than, "all others")
+        if others is not None and nodes.best is None:  # taller "than all other towers": a superlative
+            best = Best(Measure(property=facts.name), ascending)
+            yield Parse(kind_behind(context, others), replace(nodes, best=best), 0.0)
+        if context.skip(than, ("the", "year", "a")) in context.units.quantities:
+            for amount in compared(context, than, facts):
+                yield Parse(amount.last, nodes.that(_turned(amount.value[0], comparison)), amount.cost)
+        types = context.relations.types_of(nodes) & facts.types
+        yield from meeting(nodes, than_another(context, than, facts, comparison, types), 0.05)
+        yield from than_told(context, than, facts, nodes, comparison)
 
 
 @part
@@ -510,26 +464,19 @@ def as_much(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[Node
         return
     is_denied = context.at(place - 1) in WORDS["denials"]
     is_least = context.at(place) == "at" or (is_denied and context.at(place) == "as")
-    ascending = ENGLISH.adjectives[word].ascending
-    for other in another(context, than, context.relations.types_of(nodes) & facts.types):
-        value = context.lexicon.number(facts, other.value)
-        if value is not None:
-            valued = Valued(facts.name, "=" if not is_least else ">=" if ascending else "<=", value)
-            excluded = () if is_denied else (but_not(other.value),)
-            yield Parse(other.last, nodes.that(valued, *excluded), other.cost)
+    comparison: Comparison = "=" if not is_least else ">=" if ENGLISH.adjectives[word].ascending else "<="
+    types = context.relations.types_of(nodes) & facts.types
+    yield from meeting(nodes, than_another(context, than, facts, comparison, types, but_it=not is_denied))
 
 
 @part
 def times_another(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `more than twice as long as X`, `over double the duration of X`."""
     times = factor(context, place)
-    if times is None:
-        return
-    for facts in properties_of(context, nodes):
-        if facts.kind == "number":
-            for parse in compared(context, place, facts, default=None):
-                if parse.last > times.last:
-                    yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.05)
+    for facts in properties_of(context, nodes) if times is not None else ():
+        if times is not None and facts.kind == "number":
+            said = compared(context, place, facts, default=None)
+            yield from meeting(nodes, (parse for parse in said if parse.last > times.last), 0.05)
 
 
 @part
@@ -565,58 +512,43 @@ def stated(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeS
     stem = context.lexicon.vocabulary.stem
     if context.reading.words[place].stem == stem("measure"):
         yield from amount_said(context, place + 1, nodes)
-    for verb, words in ENGLISH.stating.items():
+    for verb in ENGLISH.stating:
         word = context.at(place)
         if context.reading.words[place].stem != stem(verb) and ENGLISH.verb_of.get(word) != verb:
             continue
         if verb == "pay" and context.at(place - 1) not in WORDS["before paid"]:
             continue  # who paid the most is not who is paid
-        stems = {stem(word) for word in words}
-        fitting = [facts for facts in properties_of(context, nodes) if stems.intersection(facts.stems)]
-        if len(fitting) != 1:
+        facts = stated_by(context, verb, nodes)
+        if facts is None:
             continue
-        for parse in (
-            *compared(context, place + 1, fitting[0]),
-            *compared_twice(context, place + 1, fitting[0]),
-        ):
-            last = property_again(context, parse.last, fitting[0])
+        for parse in compared_or_twice(context, place + 1, facts):
+            last = property_again(context, parse.last, facts)
             last = context.skip(last, WORDS["occupants"])  # "hold over a hundred people"
             yield Parse(last, nodes.that(*parse.value), parse.cost)
-        yield from beside_told(context, place + 1, fitting[0], nodes)
+        yield from beside_told(context, place + 1, facts, nodes)
         most = context.skip(place + 1)
         is_more = ENGLISH.most.get(context.at(most))
         if is_more is not None and nodes.best is None:
-            best = Best(Measure(property=fitting[0].name), is_more)
+            best = Best(Measure(property=facts.name), is_more)
             yield Parse(context.skip(most + 1, WORDS["occupants"]), replace(nodes, best=best), 0.0)
 
 
 @part
 def begun(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
     """Read `appeared before 1960`, `came out in 1990`; since when somebody does something is no date of theirs."""
-    dated = dated_property(context, nodes)
-    if (
-        dated is not None
-        and context.at(place) in _BEGINNING
-        and not (context.at(place) == "since" and nodes.conditions)
-    ):
+    dated, word = dated_property(context, nodes), context.at(place)
+    if dated is not None and word in _BEGINNING and not (word == "since" and nodes.conditions):
         begin = context.skip(place + 1, WORDS["behind beginning"])
         named = NamedProperty(dated, begin, 0.1)
         yield from property_ordered(context, named, begin, nodes)
-        for parse in (
-            *compared(context, begin, dated, default=None),
-            *compared_twice(context, begin, dated),
-        ):
-            yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.1)
+        yield from meeting(nodes, compared_or_twice(context, begin, dated, default=None), 0.1)
 
 
-def _turned(condition: Condition, *, ascending: bool) -> Condition:
+def _turned(condition: Condition, comparison: Comparison) -> Condition:
     """Return the comparison of `taller than 5` from one that was read without its adjective."""
-    if (
-        isinstance(condition, Valued)
-        and isinstance(condition.value, float)
-        and condition.comparison in ("=", ">=", "<")
-    ):
-        return replace(condition, comparison=">" if ascending else "<")
+    is_amount = isinstance(condition, Valued) and isinstance(condition.value, float)
+    if isinstance(condition, Valued) and is_amount and condition.comparison in ("=", ">=", "<"):
+        return replace(condition, comparison=comparison)
     return condition
 
 

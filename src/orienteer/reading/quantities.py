@@ -71,33 +71,22 @@ def _century(words: Sequence[Written], first: int) -> Quantity | None:
 
 
 def _date(text: str, words: Sequence[Written], first: int) -> Quantity | None:
-    word = words[first]
-    if match := _DAY.match(text, word.start):
-        year, month, day = int(match[1]), int(match[2]), match[3]
-        last = next((at for at in range(first, len(words)) if words[at].start >= match.end()), len(words))
-        return _day(last, year, month, int(day) if day else None)
-    months = [
-        (at, ENGLISH.months[words[at].text])
-        for at in (first, first + 1)
-        if at < len(words) and words[at].text in ENGLISH.months
-    ]
-    if not months:
-        return None
-    at, month = months[0]
-    days = [words[first].text] if at > first else []
-    after = at + 1
-    if not days and after + 1 < len(words) and _is_day(words[after].text) and _is_year(words[after + 1].text):
-        days, after = [words[after].text], after + 1
-    if at > first and not _is_day(words[first].text):
-        return None
-    if after < len(words) and _is_year(words[after].text):
-        return _day(after + 1, int(words[after].text), month, int(days[0].rstrip("stndrh")) if days else None)
+    """Return `2001-03-05`, `2001-03`, `5 March 2001`, `March 5 2001`, `March 2001`."""
+    if match := _DAY.match(text, words[first].start):
+        last = _behind(words, first, match.end())
+        return _day(last, int(match[1]), int(match[2]), int(match[3]) if match[3] else None)
+    for shape in (("day", "month", "year"), ("month", "day", "year"), ("month", "year")):
+        own = dict(zip(shape, (word.text for word in words[first:]), strict=False))
+        month, day = ENGLISH.months.get(own.get("month", "")), _day_of_month(own["day"]) if "day" in own else None
+        if month is not None and day != 0 and _is_year(own.get("year", "")):
+            return _day(first + len(shape), int(own["year"]), month, day)
     return None
 
 
-def _is_day(word: str) -> bool:
+def _day_of_month(word: str) -> int:
+    """Return the day of `5`, `5th`; 0 for any other word."""
     digits = word.rstrip("stndrh")
-    return len(digits) <= 2 and digits.isdecimal() and 1 <= int(digits) <= 31
+    return int(digits) if len(digits) <= 2 and digits.isdecimal() and int(digits) <= 31 else 0
 
 
 def _is_year(word: str) -> bool:
@@ -174,7 +163,8 @@ def _glued(digits: _Digits, glued: re.Match[str], words: Sequence[Written], curr
             return None
         return Quantity(digits.last, value, span=(value, value + 10))
     scale = _GLUED_SCALES.get(letters.casefold(), 1e6 if letters.casefold() == "m" and currency is not None else 1.0)
-    unit = currency if scale > 1 else _unit(letters)
+    known = SIGNS.get(letters) or (letters.casefold() if letters.casefold() in UNITS else None)
+    unit = currency if scale > 1 else known
     if unit is None and scale == 1:
         return None
     last = max(digits.last, _behind(words, 0, glued.end()))
@@ -193,13 +183,6 @@ def _with_unit(words: Sequence[Written], amount: Quantity) -> Quantity:
     if unit in ("square", "sq") and after in ENGLISH.squares:
         return amount._replace(last=amount.last + 2, unit=ENGLISH.squares[after], is_year=False)
     return amount
-
-
-def _unit(glued: str) -> str | None:
-    if glued in SIGNS:
-        return SIGNS[glued]
-    folded = glued.casefold()
-    return folded if folded in UNITS else None
 
 
 def converted(value: float, unit: str | None, into: str | None) -> float | None:

@@ -9,10 +9,10 @@ direction, as in `Adjacency`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import product
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,13 @@ from orienteer.query.budget import Budget
 from orienteer.query.columns import Numbers
 from orienteer.query.proof import WalkedStep, Witness, witness
 from orienteer.query.sets import Sets, both
-from orienteer.query.store import Store
+from orienteer.query.store import Store, Walked
 from orienteer.records import JsonValue
 
 # ================================================================================================================ query
 # What an exact reading is: a set of nodes described by conditions, and what is asked of it.
 
+Value = TypeVar("Value")
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 ValueComparison: TypeAlias = Comparison | Literal["contains"]
 NAME, TEXT = "name", "text"
@@ -218,49 +219,43 @@ def negated(condition: Condition) -> Condition:
 
 def placed(query: ExactQuery, skipped: int) -> ExactQuery | None:
     """Return a query for the node behind so many others; None where no superlative asks for one, or several do."""
-    bests = [nodes.best for nodes in _sets_of(query.nodes) if nodes.best is not None]
+    bests = [nodes.best for nodes in sets_within(query) if nodes.best is not None]
     if len(bests) != 1 or bests[0].first != 1 or bests[0].skipped:
         return None
-    return replace(query, nodes=_placed(query.nodes, skipped))
-
-
-def _sets_of(nodes: NodeSet) -> Iterator[NodeSet]:
-    yield nodes
-    for joined in joined_of(nodes):
-        yield joined.target
-
-
-def _placed(nodes: NodeSet, skipped: int) -> NodeSet:
-    best = replace(nodes.best, skipped=skipped) if nodes.best is not None else None
-    conditions = tuple(
-        replace(condition, target=_placed(condition.target, skipped)) if isinstance(condition, Joined) else condition
-        for condition in nodes.conditions
-    )
-    return replace(nodes, best=best, conditions=conditions)
+    behind = remade(query.nodes, lambda part: replace(part, skipped=skipped) if isinstance(part, Best) else part)
+    return replace(query, nodes=behind)
 
 
 def without(query: ExactQuery, rows: Collection[int]) -> ExactQuery:
     """Return a query in which these nodes are not named, wherever others are by the same name."""
-    other = None if query.other is None else _without(query.other, rows)
-    return replace(query, nodes=_without(query.nodes, rows), other=other)
+
+    def left(part: Any) -> Any:  # Any: whatever a query is made of
+        kept = tuple(row for row in part.rows if row not in rows) if isinstance(part, Among) else ()
+        return replace(part, rows=kept) if kept else part
+
+    return replace(query, nodes=remade(query.nodes, left), other=remade(query.other, left))
 
 
-def _without(nodes: NodeSet, rows: Collection[int]) -> NodeSet:
-    return replace(nodes, conditions=tuple(_left_of(condition, rows) for condition in nodes.conditions))
+def parts_of(value: object) -> Iterator[object]:
+    """Yield a query, or a part of one, and all that it is made of."""
+    yield value
+    if isinstance(value, tuple):
+        for part in value:
+            yield from parts_of(part)
+    elif is_dataclass(value):
+        for name in fields(value):
+            yield from parts_of(getattr(value, name.name))
 
 
-def _left_of(condition: Condition, rows: Collection[int]) -> Condition:
-    if isinstance(condition, Among):
-        kept = tuple(row for row in condition.rows if row not in rows)
-        return replace(condition, rows=kept or condition.rows)
-    if isinstance(condition, Joined):
-        return replace(condition, target=_without(condition.target, rows))
-    if isinstance(condition, Between):
-        return replace(condition, near=_without(condition.near, rows), far=_without(condition.far, rows))
-    if isinstance(condition, Either):
-        options = tuple(tuple(_left_of(part, rows) for part in option) for option in condition.options)
-        return replace(condition, options=options)
-    return condition
+def remade(value: Value, change: Callable[[Any], Any]) -> Value:
+    """Return a query, or a part of one, with what is made of each of its records, of the inner ones first."""
+    made: Any = value
+    if isinstance(value, tuple):
+        made = tuple(remade(part, change) for part in value)
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = {name.name: remade(getattr(value, name.name), change) for name in fields(value)}
+        made = change(replace(value, **parts))
+    return made  # type: ignore[no-any-return]  # of the same type, as `change` keeps it
 
 
 def joined_of(nodes: NodeSet) -> Iterator[Joined]:
@@ -277,8 +272,7 @@ def joined_of(nodes: NodeSet) -> Iterator[Joined]:
 def sets_within(query: ExactQuery) -> Iterator[NodeSet]:
     """Yield the set that is asked for, and all sets that its relations lead to."""
     yield query.nodes
-    for joined in joined_of(query.nodes):
-        yield joined.target
+    yield from (joined.target for joined in joined_of(query.nodes))
 
 
 def is_of_anything(condition: Condition) -> bool:
@@ -302,17 +296,8 @@ def edges_of(query: ExactQuery) -> Iterator[int]:
     for measure in (query.measure, query.nodes.best.measure if query.nodes.best is not None else None):
         if measure is not None:
             yield from measure.kinds
-    yield from _edges_of(query.nodes.conditions)
-
-
-def _edges_of(conditions: Iterable[Condition]) -> Iterator[int]:
-    for condition in conditions:
-        if isinstance(condition, Joined):
-            yield from (*condition.kinds, *condition.also)
-            yield from _edges_of(condition.target.conditions)
-        elif isinstance(condition, Either):
-            for option in condition.options:
-                yield from _edges_of(option)
+    for joined in joined_of(query.nodes):
+        yield from (*joined.kinds, *joined.also)
 
 
 # ============================================================================================================ execution
@@ -412,47 +397,41 @@ class Executor:
     def edge_values(self, rows: Numbers, measure: Measure) -> list[tuple[int, JsonValue]]:
         """Return what edges have for a property that lead from rows to a set, each with its row; None for nothing."""
         assert measure.property is not None
-        assert measure.target is not None
-        target, found = self._sets.mask(self._set(measure.target)), list[tuple[int, JsonValue]]()
-        for walked in self._sets.store.around(rows, _hop(measure), self._sets.budget):
-            near, at = (part[target[walked.far]] for part in (walked.near, walked.at))
-            values = self._sets.store.read("edge", measure.property, at).values()
-            found += zip(rows[near].tolist(), values, strict=True)
+        found = list[tuple[int, JsonValue]]()
+        for walked in self._around(rows, _hop(measure), measure.target or NodeSet()):
+            values = self._sets.store.read("edge", measure.property, walked.at).values()
+            found += zip(rows[walked.near].tolist(), values, strict=True)
         return found
+
+    def _around(self, rows: Numbers, hop: plan.Hop, nodes: NodeSet) -> Iterator[Walked]:
+        """Yield the edges of rows that lead to nodes of a set, in parts of about a batch."""
+        is_met = self._sets.mask(self._set(nodes))
+        for walked in self._sets.store.around(rows, hop, self._sets.budget):
+            yield Walked(*(part[is_met[walked.far]] for part in walked))
 
     def _is_untold(self, nodes: NodeSet) -> bool:
         """Return whether named nodes have no value for a property that they are asked about."""
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
-        return named is not None and any(
-            isinstance(condition, Valued)
-            and not np.isin(named.rows, self._sets.rows(plan.Has(condition.property))).any()
-            for condition in nodes.conditions
-        )
+        having = (self._sets.rows(plan.Has(one.property)) for one in nodes.conditions if isinstance(one, Valued))
+        return named is not None and not all(np.isin(named.rows, rows).any() for rows in having)
 
     def _grouped(self, query: ExactQuery, rows: Numbers) -> QueryOutcome:
         """Return a number for each group: of its distinct nodes, or the average or sum of what they have."""
         assert query.group is not None
-        arrays = self._graph.arrays
         members: dict[str, list[int]] = {}
         if query.group.property is not None:
-            for row, value in zip(
-                rows.tolist(), arrays.properties.values(query.group.property, rows.astype(np.int32)), strict=True
-            ):
+            values = self._graph.arrays.properties.values(query.group.property, rows.astype(np.int32))
+            for row, value in zip(rows.tolist(), values, strict=True):
                 for item in value if isinstance(value, list) else [value]:
                     if item is not None:
                         members.setdefault(str(item), []).append(row)
         elif query.group.target is None:
             members = {self._called(row): [row] for row in rows.tolist()}
         else:
-            hop, target = (
-                _hop(query.group),
-                self._sets.mask(self._set(query.group.target or NodeSet())),
-            )
             pairs = {
-                (int(far), int(rows[near]))
-                for walked in self._sets.store.around(rows.astype(np.int64), hop, self._sets.budget)
-                for near, far in zip(walked.near.tolist(), walked.far.tolist(), strict=True)
-                if target[far]
+                pair
+                for walked in self._around(rows.astype(np.int64), _hop(query.group), query.group.target)
+                for pair in zip(walked.far.tolist(), rows[walked.near].tolist(), strict=True)
             }
             for far, row in sorted(pairs):
                 members.setdefault(self._called(far), []).append(row)
@@ -462,11 +441,11 @@ class Executor:
                 told.update(own)
                 table.append((name, float(len(set(own)))))
                 continue
-            values = self._numbers(np.array(own, np.int64), query.measure)
-            told.update(np.array(own)[~np.isnan(values)].tolist())
-            values = values[~np.isnan(values)]
-            if len(values) and not (query.measure.are_edges and not values.any()):
-                table.append((name, float(_TOTALS[query.form](values))))
+            numbers = self._numbers(np.array(own, np.int64), query.measure)
+            told.update(np.array(own)[~np.isnan(numbers)].tolist())
+            numbers = numbers[~np.isnan(numbers)]
+            if len(numbers) and not (query.measure.are_edges and not numbers.any()):
+                table.append((name, float(_TOTALS[query.form](numbers))))
         ordered = tuple(sorted(table, key=lambda group: (-group[1], group[0])))
         return QueryOutcome(rows.astype(np.int32), None, len(rows) - len(told), ordered)
 
@@ -563,8 +542,10 @@ class Executor:
 
     def _led(self, condition: Joined) -> plan.NodeSet:
         """Return the nodes that a relation leads from, as it says."""
-        if condition.also:
-            return self._twice(condition)
+        if condition.also:  # edges of two sorts lead to one node
+            near = self._sets.rows(plan.Leads(_hop(condition), self._set(condition.target)))
+            places = np.unique(self._shared(near, condition) // len(self._graph.arrays.names))
+            return plan.Among(tuple(near[places].tolist()))
         hop, target = _hop(condition), self._set(condition.target)
         if condition.extent != "some":
             within = plan.Every(condition.target.types) if condition.extent == "only" else None
@@ -586,9 +567,10 @@ class Executor:
             ways: tuple[Comparison, ...] = ("<", ">=")  # whatever is told of both
             told = plan.Either(tuple(self._beside(replace(condition, comparison=one)) for one in ways))
             return plan.Without(told, self._beside(condition))
-        has = isinstance(condition, Valued) and condition.property in self._graph.arrays.properties.names
-        base: plan.NodeSet = plan.Has(condition.property) if has and isinstance(condition, Valued) else plan.Every()
-        if isinstance(condition, Valued) and condition.property == TEXT and not has:
+        base: plan.NodeSet = plan.Every()
+        if isinstance(condition, Valued) and condition.property in self._graph.arrays.properties.names:
+            base = plan.Has(condition.property)
+        elif isinstance(condition, Valued) and condition.property == TEXT:
             base = plan.Meets(TEXT, "contains", "")  # all nodes with texts
         return plan.Without(base, self._met(negated(condition)))
 
@@ -611,21 +593,13 @@ class Executor:
             found.setdefault(length, set()).update({row for nodes in passed for row in nodes.tolist()} - {start, end})
         return sorted(found[min(found)]) if found else []
 
-    def _twice(self, condition: Joined) -> plan.NodeSet:
-        """Return the nodes from which edges of two sorts lead to one node of a set."""
-        near = self._sets.rows(plan.Leads(_hop(condition), self._set(condition.target)))
-        places = np.unique(self._shared(near, condition) // len(self._graph.arrays.names))
-        return plan.Among(tuple(near[places].tolist()))
-
     def _shared(self, near: Numbers, condition: Joined) -> NDArray[np.int64]:
         """Return the place of a row times the number of nodes, + a node that both sorts of edges lead to; ascending."""
-        target, ways = self._sets.mask(self._set(condition.target)), list[NDArray[np.int64]]()
+        size, ways = len(self._graph.arrays.names), list[NDArray[np.int64]]()
         for hop in (_hop(condition), plan.Hop(frozenset(condition.also))):
-            ends = [np.zeros(0, np.int64)]
-            for walked in self._sets.store.around(near, hop, self._sets.budget):
-                is_met = target[walked.far]
-                ends.append(walked.near[is_met].astype(np.int64) * len(target) + walked.far[is_met])
-            ways.append(np.concatenate(ends))
+            parts = self._around(near, hop, condition.target)
+            ends = [walked.near.astype(np.int64) * size + walked.far for walked in parts]
+            ways.append(np.concatenate([np.zeros(0, np.int64), *ends]))
         return np.intersect1d(ways[0], ways[1])
 
     def shared(self, row: int, condition: Joined) -> list[WalkedStep]:
@@ -651,16 +625,13 @@ class Executor:
             value = float(_TOTALS["average" if told.form == "value" else told.form](values))
             return _compared(replace(condition, value=value))
         own, hop = self._sets.rows(plan.Has(condition.property)), plan.Hop(frozenset(told.kinds))
-        numbers, target = (
-            properties.numbers(condition.property, own.astype(np.int32)),
-            self._sets.mask(self._set(told.nodes)),
-        )
+        numbers = properties.numbers(condition.property, own.astype(np.int32))
         meeting = np.zeros(len(own), np.bool_)
-        for walked in self._sets.store.around(own, hop, self._sets.budget):
+        for walked in self._around(own, hop, told.nodes):
             others = properties.numbers(told.property, walked.far.astype(np.int32))
             with np.errstate(invalid="ignore"):
                 is_met = COMPARE[condition.comparison](numbers[walked.near], others) & ~np.isnan(numbers[walked.near])
-            meeting[walked.near[is_met & ~np.isnan(others) & target[walked.far]]] = True
+            meeting[walked.near[is_met & ~np.isnan(others)]] = True
         return plan.Among(tuple(own[meeting].tolist()))
 
 

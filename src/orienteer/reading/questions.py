@@ -12,7 +12,17 @@ from orienteer.reading.comparisons import properties_of
 from orienteer.reading.neighbours import COMMON
 from orienteer.reading.nouns import heads_at, people_of
 from orienteer.reading.objects import objects_at
-from orienteer.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet, is_of_anything
+from orienteer.reading.query import (
+    Among,
+    Best,
+    Condition,
+    Either,
+    ExactQuery,
+    Joined,
+    NodeSet,
+    is_of_anything,
+    parts_of,
+)
 from orienteer.reading.relations import Voice
 from orienteer.reading.rules import Context, Found, Parse, Rule, best, part, rules
 from orienteer.reading.units import EdgeUnit, KindVerb
@@ -52,9 +62,8 @@ def is_listed(context: Context, found: Found, nodes: NodeSet) -> bool:
     is_many = context.at(found["nodes"].last - 1).endswith("s")
     if is_many and found["listing"].cost:  # "support agents" are no "support agent"; "Vans" is one
         is_many = not any(context.lexicon.graph.arrays.names[row].endswith("s") for row in nodes.named)
-    return (
-        not (at in words["asks all"] or before in words["all of"] or is_many) and "where" not in context.words[:start]
-    )
+    asks_all = at in words["asks all"] or before in words["all of"]
+    return not (asks_all or is_many or "where" in context.words[:start])
 
 
 @part
@@ -189,10 +198,9 @@ def _without(context: Context, left: NodeSet, unranked: ExactQuery, found: Found
 
 def _less(context: Context, left: NodeSet, unranked: ExactQuery) -> ExactQuery | None:
     """Return a question less the nodes that edges join to named ones."""
-    relation = next(context.relations.unnamed(unranked.nodes, "", left), None) if left.named else None
-    if relation is None:
-        return None
-    return replace(unranked, nodes=relation.nodes.that(Joined(relation.kinds, relation.target, negated=True)))
+    for relation in context.relations.unnamed(unranked.nodes, "", left) if left.named else ():
+        return replace(unranked, nodes=relation.nodes.that(Joined(relation.kinds, relation.target, negated=True)))
+    return None
 
 
 @part
@@ -222,8 +230,9 @@ def who(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
         # who owns a ship may be a company, where no people own any
         is_read = False
         for said in context.described(Parse(start, NodeSet(types), 0.1)):
-            if people and not types and not _are_doers(context, said.value):
-                continue
+            edges = [kind for one in said.value.conditions if isinstance(one, Joined) for kind in one.kinds]
+            if people and not types and not all(map(context.relations.labels.is_doer, edges)):
+                continue  # whoever built X is nothing that is `built_from` X
             if _stand_for_deeds(context, said.value):
                 continue  # what was planted is a plant, and no planting
             if said.value.conditions or said.value.best is not None:
@@ -239,16 +248,9 @@ def _stand_for_deeds(context: Context, nodes: NodeSet) -> bool:
     if not nodes.types or any(types & nodes.types for types in said):
         return False
     verbs = (unit.edges for units in context.units.edges.values() for unit in units)
-    stems, labels = {word.stem for word in context.reading.words}, context.lexicon.vocabulary.node_labels
-    deeds = {kind for kind in nodes.types if any(label.stems[-1] in stems for label in labels[kind])}
-    deeds.update(*(edges.deeds for edges in verbs if isinstance(edges, KindVerb)))
-    return nodes.types <= deeds
-
-
-def _are_doers(context: Context, nodes: NodeSet) -> bool:
-    """Return whether nodes do what is said of them: whoever built X is nothing that is `built_from` X."""
-    joined = [condition for condition in nodes.conditions if isinstance(condition, Joined)]
-    return all(context.relations.labels.is_doer(kind) for condition in joined for kind in condition.kinds)
+    stems, vocabulary = {word.stem for word in context.reading.words}, context.lexicon.vocabulary
+    deeds = vocabulary.kinds_called(lambda label: label.stems[-1] in stems)
+    return nodes.types <= deeds.union(*(edges.deeds for edges in verbs if isinstance(edges, KindVerb)))
 
 
 @part
@@ -318,17 +320,13 @@ def asked_word(context: Context, place: int, found: Found) -> Parse[bool] | None
     words, behind = context.language.words, found["verb"].last
     last = context.skip(context.skip(place, words["prepositions"]), words["several"])
     asked = context.end_of(last, "which or whom")
-    if asked is None and last == behind and not context.units.types.get(last):
-        return None
-    if asked is None and not _is_called(context, found["name"]):
+    if asked is not None:
+        return Parse(asked, True, 0.0)
+    word, names = context.at(found["name"].last - 1), context.lexicon.graph.arrays.names
+    is_called = any(word in folded(names[row]) for row in found["name"].value.named)
+    if not is_called or (last == behind and not context.units.types.get(last)):
         return None  # "comedies shown in cinemas" are comedies
-    return Parse(last if asked is None else asked, asked is not None, 0.0)
-
-
-def _is_called(context: Context, name: Parse[NodeSet]) -> bool:
-    """Return whether the last word of a name is written as in a node's own."""
-    word, names = context.at(name.last - 1), context.lexicon.graph.arrays.names
-    return any(word in folded(names[row]) for row in name.value.named)
+    return Parse(last, False, 0.0)
 
 
 @part
@@ -395,16 +393,11 @@ _SENTENCES = rules(
 
 def _holds(nodes: NodeSet, spoken_of: NodeSet) -> bool:
     """Return whether what was spoken of is a part of a set: else a sentence was read for nothing."""
-    if nodes == spoken_of:
-        return True
-    for condition in nodes.conditions:
-        if isinstance(condition, Joined) and _holds(condition.target, spoken_of):
-            return True
-        if isinstance(condition, Either) and any(
-            _holds(NodeSet(conditions=option), spoken_of) for option in condition.options
-        ):
-            return True
-    return set(spoken_of.conditions) <= set(nodes.conditions) and bool(spoken_of.conditions)
+    said = set(spoken_of.conditions)
+    return any(
+        part == spoken_of or (isinstance(part, tuple) and bool(said) and said.issubset(part))
+        for part in parts_of(nodes)
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- all of it
@@ -412,12 +405,8 @@ def _holds(nodes: NodeSet, spoken_of: NodeSet) -> bool:
 
 def begins(context: Context, first: int) -> list[int]:
     """Return where a question may begin behind polite words, ascending: with all, some or none of them left out."""
-    places, front = {first}, [first]
-    while front:
-        further = set(context.ends_of(front.pop(), "polite")) - places
-        places |= further
-        front += further
-    return sorted(places)
+    further = {place for last in context.ends_of(first, "polite") for place in begins(context, last)}
+    return sorted({first, *further})
 
 
 def read_queries(context: Context) -> list[Parse[ExactQuery]]:
@@ -457,10 +446,9 @@ def _read_behind(context: Context) -> list[Parse[ExactQuery]]:
 def _with_their_names(context: Context, parses: list[Parse[ExactQuery]]) -> Iterator[Parse[ExactQuery]]:
     """Yield the questions behind which their answers are asked for by name: `Are there beers by X? Which ones?`."""
     for parse in parses:
-        last = context.end_of(parse.last, "their names")
-        is_of_nodes = parse.value.form == "test" and not parse.value.nodes.named
+        form, nodes, last = parse.value.form, parse.value.nodes, context.end_of(parse.last, "their names")
         is_asked = context.at(last - 1 if last else 0) in context.language.words["all names"]
-        if parse.value.form == "list" and parse.value.nodes.best is None and is_asked:
-            is_of_nodes = True  # "Who are they?" behind "Who made the most?" asks for something else
-        if last is not None and context.is_over(last) and is_of_nodes:
+        # "Who are they?" behind "Who made the most?" asks for something else
+        is_list = form == "list" and nodes.best is None and is_asked
+        if last is not None and context.is_over(last) and (is_list or (form == "test" and not nodes.named)):
             yield parse._replace(last=last, value=replace(parse.value, form="list"))

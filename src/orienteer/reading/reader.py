@@ -32,6 +32,7 @@ from orienteer.reading.query import (
     Valued,
     edges_of,
     joined_of,
+    parts_of,
     placed,
     sets_within,
     without,
@@ -42,7 +43,6 @@ from orienteer.reading.refusals import (
     doubt,
     nearest_questions,
     not_understood,
-    parts_of,
     refusal_of,
     unsupported,
 )

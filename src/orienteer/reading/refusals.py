@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +19,7 @@ from orienteer.reading.query import (
     Valued,
     edges_of,
     is_of_anything,
+    parts_of,
     sets_within,
     tells_of_other_edges,
 )
@@ -33,6 +32,7 @@ from orienteer.text import english
 
 _NEAR = 3  # names that are offered for one that is not there
 _MOST_AROUND = 2  # kinds
+_NOTHING = WORDS["empty"] | WORDS["determiners"] | english.ASKING | english.NO_NAMES
 _SURE = 0.2  # cost of a word that is surely what it is taken for
 
 
@@ -76,25 +76,28 @@ def nearest_questions(context: Context) -> Iterator[str]:
     properties = _spans(context, units.properties, names)
     if any(1 < end == last < context.end for _, end in (*names, *values, *properties)):
         yield context.reading.surface(0, last)
-    texts = partial(_texts, context)
+
+    def texts(spans: Iterable[tuple[int, int]]) -> list[str]:
+        return list(dict.fromkeys(context.reading.surface(*span) for span in spans))
+
     for name in texts(names):
         yield from (f"{kind} of {name}" for kind in texts(kinds))
         yield from (f"{text} of {name}" for text in texts(properties))
     for place, _ in names:
-        yield from (f"{kind} of {name}" for kind, name in _around(context, place))
+        unit = max(units.names[place], key=lambda unit: unit.last)
+        yield from (f"{kind} of {context.reading.surface(place, unit.last)}" for kind in _around(context, unit.rows[0]))
     for value in texts(values):
         yield from (f"{kind} {word} {value}" for kind in texts(kinds) for word in ("in", "with"))
     yield from (f"How are {one} and {other} connected?" for one, other in pairwise(texts(names)))
     yield from (f"How many {kind}?" for kind in texts(kinds))
 
 
-def _around(context: Context, place: int) -> Iterator[tuple[str, str]]:
-    """Yield the kinds that most edges of a named node lead to, each with its name."""
-    arrays, unit = context.lexicon.graph.arrays, max(context.units.names[place], key=lambda unit: unit.last)
-    joined = arrays.node_types[arrays.adjacency.entries(np.array(unit.rows[:1], np.int32)).neighbor]
+def _around(context: Context, row: int) -> Iterator[str]:
+    """Yield the kinds that most edges of a node lead to."""
+    arrays, schema = context.lexicon.graph.arrays, context.lexicon.graph.schema
+    joined = arrays.node_types[arrays.adjacency.entries(np.array([row], np.int32)).neighbor]
     for kind, _ in Counter(joined.tolist()).most_common(_MOST_AROUND):
-        label = context.lexicon.graph.schema.label(arrays.types.nodes[kind])
-        yield label, context.reading.surface(place, unit.last)
+        yield schema.label(arrays.types.nodes[kind])
 
 
 def _spans(
@@ -112,10 +115,6 @@ def _spans(
     return spans
 
 
-def _texts(context: Context, spans: Iterable[tuple[int, int]]) -> list[str]:
-    return list(dict.fromkeys(context.reading.surface(*span) for span in spans))
-
-
 def _quoted(words: Sequence[str]) -> str:
     return ", ".join(map(repr, words))
 
@@ -123,9 +122,7 @@ def _quoted(words: Sequence[str]) -> str:
 def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names that no node has, and the other words that say something and are nothing of the graph."""
     reading, covered = context.reading, context.units.covered()
-    names: list[str] = []
-    words: list[str] = []
-    place = 0
+    names, words, place = list[str](), list[str](), 0
     while place < context.end:
         last = place + 1
         if _says_something(context, place) and place not in covered:
@@ -139,9 +136,7 @@ def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _says_something(context: Context, place: int) -> bool:
     word = context.reading.words[place]
-    return (
-        not word.is_stop and word.text not in WORDS["empty"] | WORDS["determiners"] | english.ASKING | english.NO_NAMES
-    )
+    return not word.is_stop and word.text not in _NOTHING
 
 
 def _goes_on(context: Context, first: int, place: int) -> bool:
@@ -186,23 +181,24 @@ class Unanswered:
         if used is not None and words[used - 2] not in WORDS["be"] and self._people and types <= self._people:
             yield used - 1  # who used to do something does so no longer
         runs = next((at for at, word in enumerate(words) if word in WORDS["runs"]), None)
-        if runs is not None and self._people and types <= self._people and not self._is_said(query, runs):
+        edges, said = {kind >> 1 for kind in edges_of(query)}, self._context.units.edges.get(runs or 0, ())
+        is_said = any(unit.fit > LIGHT_FIT and edges & unit.edges.keys() for unit in said)
+        if runs is not None and self._people and types <= self._people and not is_said:
             yield runs  # who runs a thing does more than be there
         if words[0] in WORDS["all"] and self._is_claim():
             yield 0
         yield from self._owners(types)
-
-    def _is_said(self, query: ExactQuery, place: int) -> bool:
-        """Return whether a word names edges of a query."""
-        edges, units = {kind >> 1 for kind in edges_of(query)}, self._context.units.edges.get(place, ())
-        return any(unit.fit > LIGHT_FIT and edges & set(unit.edges) for unit in units)
 
     def _tells_where(self, query: ExactQuery, types: frozenset[int]) -> bool:
         """Return whether nodes are where something is: places, and neither people nor what is there."""
         if query.nodes.named:
             return any(_joined(query))
         are_people = bool(self._people and types and types <= self._people)
-        are_there = any(self._is_placed(condition) for condition in _joined(query))
+        # what is somewhere, and not where it is: of `shown_at`, what is shown
+        are_there = any(
+            not any(kind & 1 for kind in condition.kinds) and self._ends(condition, WORDS["last of places"])
+            for condition in _joined(query)
+        )
         is_condition = self._context.words[0] != "where"  # "languages where typing is unknown"
         return not are_people and not are_there and (is_condition or self._are_places(query, types))
 
@@ -212,7 +208,9 @@ class Unanswered:
             return True
         kinds = [kind for condition in _joined(query) for kind in condition.kinds]
         are_doers = all(map(self._relations.labels.is_doer, kinds))
-        return are_doers and not self._is_scene(query)
+        # in or with what something is done: Linux is `written_in` a language, by nobody
+        are_scenes = any(self._ends(condition, WORDS["last of scenes"]) for condition in _joined(query))
+        return are_doers and not are_scenes
 
     def _asks_for_nodes(self, query: ExactQuery) -> bool:
         """Return whether a question that gives a property asks for its nodes: `who was born before X died`."""
@@ -236,44 +234,29 @@ class Unanswered:
         labels = self._context.lexicon.vocabulary.node_labels
         called = {word for kind in types for label in labels[kind] for word in label.words}
         edges = {word for condition in _joined(query) for label in self._labels(condition) for word in label}
-        return not called.isdisjoint(WORDS["places"] | WORDS["organisations"]) or not edges.isdisjoint(
-            WORDS["saying where"]
-        )
-
-    def _is_placed(self, condition: Joined) -> bool:
-        """Return whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
-        labels = self._labels(condition)
-        return all(not kind & 1 for kind in condition.kinds) and any(
-            label[-1] in WORDS["last of places"] for label in labels
-        )
+        are_places = not called.isdisjoint(WORDS["places"] | WORDS["organisations"])
+        return are_places or not edges.isdisjoint(WORDS["saying where"])
 
     def _is_claim(self) -> bool:
         """Return whether something is said of all: `every ship of X is steel?`."""
         words = self._context.words
-        if (
-            self._context.reading.text.rstrip().endswith("?")
-            and WORDS["which"].isdisjoint(words)
-            and WORDS["who"].isdisjoint(words)
-        ):
+        if self._context.reading.text.rstrip().endswith("?") and (WORDS["which"] | WORDS["who"]).isdisjoint(words):
             return True  # "all X halls stone?"
         claimed = next((place for place, word in enumerate(words) if word in WORDS["be"]), 0)
         return claimed > 0 and WORDS["linking"].isdisjoint(words[:claimed])
 
-    def _is_scene(self, query: ExactQuery) -> bool:
-        """Return whether edges say in or with what something is done: Linux is `written_in` a language, by nobody."""
-        return any(
-            label[-1] in WORDS["last of scenes"] for condition in _joined(query) for label in self._labels(condition)
-        )
+    def _ends(self, condition: Joined, words: frozenset[str]) -> bool:
+        """Return whether a label of a condition's edges ends with one of these words."""
+        return any(label[-1] in words for label in self._labels(condition))
 
     def _owners(self, types: frozenset[int]) -> Iterator[int]:
         """Yield the place of `whose` in `whose ship is the fastest?`, and of `which` in `which company's ships`."""
         context = self._context
         for place, word in enumerate(context.words[:-1]):
             for kind in context.units.types.get(place + 1, ()):
-                is_owner = (
-                    word in WORDS["which"] and context.possessive(kind.last) is not None and not kind.types & types
-                )
-                if is_owner or (word == "whose" and place == 0 and kind.types & types):
+                is_asked, is_owner = bool(kind.types & types), context.possessive(kind.last) is not None
+                is_theirs = word in WORDS["which"] and is_owner and not is_asked
+                if is_theirs or (word == "whose" and place == 0 and is_asked):
                     yield place
 
     def _labels(self, condition: Joined) -> list[list[str]]:
@@ -306,17 +289,17 @@ def doubt(context: Context, relations: SchemaRelations, query: ExactQuery) -> st
 
 def _doubt_of(context: Context, nodes: NodeSet) -> str | None:
     """Return the reason why a set of a query may not be what the asker means; None if there is none."""
-    if (name := _time_of_another(context, nodes)) is not None:
-        return f"the time may belong to {name} instead: name the property that you mean"
-    if tells_of_other_edges(nodes):
-        return "what is said of the edges may be said of others of their kind: say it in two questions"
-    if _says_a_role_twice(nodes):
-        return "two roles are joined by 'and': say of each whose it is"
-    if _is_of_two_kinds(context, nodes):
-        return "things of two kinds would be listed, each by an edge of its own: name the kind"
-    if _goes_two_ways(context, nodes):
-        return "two names of one kind would be joined in different ways: ask two questions"
-    return None
+    name = _time_of_another(context, nodes)
+    of_others = "what is said of the edges may be said of others of their kind: say it in two questions"
+    of_two_kinds = "things of two kinds would be listed, each by an edge of its own: name the kind"
+    doubts = (
+        (name is not None, f"the time may belong to {name} instead: name the property that you mean"),
+        (tells_of_other_edges(nodes), of_others),
+        (_says_a_role_twice(nodes), "two roles are joined by 'and': say of each whose it is"),
+        (_is_of_two_kinds(context, nodes), of_two_kinds),
+        (_goes_two_ways(context, nodes), "two names of one kind would be joined in different ways: ask two questions"),
+    )
+    return next((why for is_so, why in doubts if is_so), None)
 
 
 def _alone(context: Context, relations: SchemaRelations, query: ExactQuery) -> str:
@@ -355,12 +338,8 @@ def _nameless(context: Context, relations: SchemaRelations, query: ExactQuery) -
         mask = np.isin(np.arange(2 * len(arrays.types.edges)), relations.any_kinds)
         around = [arrays.adjacency.entries(np.array(rows, np.int32), mask).neighbor.tolist() for rows in linked if rows]
         both = set(around[0]).intersection(*around[1:]) if around else set[int]()
-        own = frozenset(
-            kind
-            for row in both
-            if arrays.names[row].isdigit() or relations.is_nameless(int(arrays.node_types[row]))
-            for kind in [int(arrays.node_types[row])]
-        )
+        kinds = ((arrays.names[row], int(arrays.node_types[row])) for row in both)
+        own = frozenset(kind for name, kind in kinds if name.isdigit() or relations.is_nameless(kind))
         if own:
             return " and ".join(sorted(label(arrays.types.nodes[kind]) for kind in own))
     said = frozenset(kind for units in context.units.types.values() for unit in units for kind in unit.types)
@@ -420,14 +399,3 @@ def _goes_two_ways(context: Context, nodes: NodeSet) -> bool:
             if kind == same and steps < others and not any(unit.fit > SAME_WORD for unit in verbs):
                 return True
     return False
-
-
-def parts_of(value: object) -> Iterator[object]:
-    """Yield a query and all that it is made of."""
-    yield value
-    if isinstance(value, tuple):
-        for part in value:
-            yield from parts_of(part)
-    elif is_dataclass(value):
-        for name in fields(value):
-            yield from parts_of(getattr(value, name.name))

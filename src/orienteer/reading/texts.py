@@ -92,7 +92,8 @@ def _mentioning(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[
         return
     types, properties = context.relations.types_of(nodes), context.lexicon.properties.values()
     others = [facts.name for facts in properties if facts.types & types and facts.name not in own]
-    fields = [*own, NAME] if NAME not in context.lexicon.properties and _are_named(context, nodes) else own
+    are_named = len(_made_names(context, nodes)) < len(_rows(context, nodes))  # and not called by their ids
+    fields = [*own, NAME] if NAME not in context.lexicon.properties and are_named else own
     for last, said in _texts(context, begin):
         if any(said.casefold() in value for name in others for value in _values(context, nodes, name)):
             continue  # it is told elsewhere, too
@@ -107,7 +108,7 @@ def _held(context: Context, nodes: NodeSet, holder: _Holder, told: _Told) -> Ite
     """Yield the nodes that hold a text; nothing where a word is asked for that is a part of longer words as well."""
     text = told.text.casefold()
     if holder.is_column or holder.or_text:
-        others = _made_names(context, nodes) if holder.is_column else _texts_without(context, nodes, holder.name)
+        others = _made_names(context, nodes) if holder.is_column else _values(context, nodes, TEXT, but=holder.name)
         is_of_others = told.is_denied or not _OF_OTHERS.isdisjoint(context.words)
         if any(is_of_others or text in value for value in others):
             return  # whether these hold it is not known
@@ -177,26 +178,19 @@ def _made_names(context: Context, nodes: NodeSet) -> list[str]:
     return [name.casefold() for name, id in names if name in (id, id.rpartition(":")[2])]
 
 
-def _texts_without(context: Context, nodes: NodeSet, name: str) -> list[str]:
-    """Return the texts of nodes without a value for a property, folded."""
-    arrays, rows = context.lexicon.graph.arrays, _rows(context, nodes)
-    values = arrays.properties.values(name, np.array(rows, np.int32))
-    return [arrays.texts[row].casefold() for row, value in zip(rows, values, strict=True) if value is None]
+def _values(context: Context, nodes: NodeSet, name: str, *, but: str | None = None) -> list[str]:
+    """Return the texts that nodes have for a property, or their names or texts, folded.
 
-
-def _are_named(context: Context, nodes: NodeSet) -> bool:
-    """Return whether nodes have names that are not their ids."""
-    return len(_made_names(context, nodes)) < len(_rows(context, nodes))
-
-
-def _values(context: Context, nodes: NodeSet, name: str) -> list[str]:
-    """Return the texts that nodes have for a property, or their names or texts, folded."""
-    arrays, rows = context.lexicon.graph.arrays, _rows(context, nodes)
+    With `but` those of the nodes that have no value for that property.
+    """
+    arrays, rows = context.lexicon.graph.arrays, np.array(_rows(context, nodes), np.int32)
+    if but is not None:
+        rows = rows[[value is None for value in arrays.properties.values(but, rows)]]
     if name in arrays.properties.names:
-        values = arrays.properties.values(name, np.array(rows, np.int32))
+        values = arrays.properties.values(name, rows)
     else:
         own = arrays.names if name == NAME else arrays.texts
-        values = [own[row] for row in rows]
+        values = [own[row] for row in rows.tolist()]
     every = (one for value in values for one in (value if isinstance(value, list) else [value]))
     return [value_text(one).casefold() for one in every if one is not None]
 

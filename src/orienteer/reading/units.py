@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class EdgeUnit(NamedTuple):
     """Words that name edge types, with how alike each is."""
 
     last: int
-    edges: Mapping[int, float]
+    edges: dict[int, float]
     first: int
 
     @property
@@ -73,12 +74,10 @@ class EdgeUnit(NamedTuple):
 
     def cut(self, kept: Collection[int]) -> EdgeUnit:
         """Return the same words for some of their edge types, from the same end."""
-        edges = {edge: fit for edge, fit in self.edges.items() if edge in kept}
-        if isinstance(self.edges, TimedEdges):
-            return self._replace(edges=TimedEdges(edges, self.edges.dates, is_end=self.edges.is_end))
-        if isinstance(self.edges, KindVerb):
-            return self._replace(edges=KindVerb(edges, self.edges.types, self.edges.deeds))
-        return self._replace(edges=ConverseEdges(edges) if isinstance(self.edges, ConverseEdges) else edges)
+        edges = copy(self.edges)  # with what else the words say
+        for edge in self.edges.keys() - set(kept):
+            del edges[edge]
+        return self._replace(edges=edges)
 
 
 class PropertyUnit(NamedTuple):
@@ -138,17 +137,10 @@ class Units:
     def covered(self) -> set[int]:
         """Return the places of words that may be something."""
         edges = {first: [unit for unit in units if unit.fit > LIGHT_FIT] for first, units in self.edges.items()}
-        places = {
-            place
-            for units in (
-                *(self.types, self.names, edges, self.properties, self.values),
-                *(self.edge_properties, self.edge_values),
-            )
-            for first, spans in units.items()
-            for span in spans
-            for place in range(first, span.last)
-        }
-        return places | {place for first, span in self.quantities.items() for place in range(first, span.last)}
+        several = (self.types, self.names, edges, self.properties, self.values, self.edge_properties, self.edge_values)
+        spans = [(first, unit.last) for units in several for first, own in units.items() for unit in own]
+        spans += [(first, amount.last) for first, amount in self.quantities.items()]
+        return {place for first, last in spans for place in range(first, last)}
 
 
 # =========================================================================================================== edge words
@@ -219,12 +211,8 @@ class EdgeWords:
         nouns = {stem}.union(*(group for group in self._deeds if stem in group))
 
         def called(nouns: set[str]) -> frozenset[int]:
-            return frozenset(
-                kind
-                for kind, labels in enumerate(self._vocabulary.node_labels)
-                for label in labels
-                if label.stems[-1] in nouns and (word.text != label.words[-1] or is_asked)
-            )
+            but = "" if is_asked else word.text
+            return self._vocabulary.kinds_called(lambda label: label.stems[-1] in nouns and label.words[-1] != but)
 
         types = called(nouns.union(*(group for group in self._groups if stem in group)))
         return KindVerb(self._any, types, called(nouns)) if types else None
@@ -234,7 +222,9 @@ class EdgeWords:
         word = reading.words[place]
         if word.text.endswith("ly"):  # "formerly" is no `former_club`
             return
-        verb = ENGLISH.verb_of.get(word.text) or self._verb_of_agent(word.text)
+        agent = word.text.removesuffix("s").removesuffix("er")  # "lender", of `lent_by`
+        is_agent = agent != word.text and agent in ENGLISH.verb_of.values()
+        verb = ENGLISH.verb_of.get(word.text) or (agent if is_agent else None)
         places = self._like(word.stem) or self._like(word.text)
         before = reading.text[reading.words[place - 1].end : word.start] if place else ","
         # in "pictures that show a horse" it does not ask
@@ -244,11 +234,6 @@ class EdgeWords:
                 continue  # "hospitality" is no `hospital`
             if is_said or not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
                 yield like
-
-    def _verb_of_agent(self, word: str) -> str | None:
-        """Return the irregular verb whose agent a noun is: `lend` of `lender`, which edges called `lent_by` say."""
-        verb = word.removesuffix("s").removesuffix("er")
-        return verb if verb != word and verb in ENGLISH.verb_of.values() else None
 
     def _fit(self, reading: QuestionWords, place: int, like: _LabelPlace) -> tuple[int, float]:
         """Return where the words end that are a label from one of its words on, and the share of it that they are."""
@@ -312,78 +297,55 @@ class ColumnUnit(NamedTuple):
     types: frozenset[int]
 
 
-class Columns(Protocol):
+class Columns(NamedTuple):
     """The properties of nodes, or those of edges."""
 
-    @property
-    def names(self) -> Collection[str]:
-        """Return what the properties are called."""
-
-    def sample(self, name: str) -> list[object]:
-        """Return some of the values of a property."""
-
-    def types(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the types of nodes that have a property, and those of edges."""
-
-    def called(self, text: str) -> Collection[str]:
-        """Return the properties that have a value."""
+    samples: Mapping[str, list[object]]
+    """Some of the values of each."""
+    types: Mapping[str, tuple[frozenset[int], frozenset[int]]]
+    """The types of nodes that have it, and those of edges."""
+    called: Callable[[str], Collection[str]]
+    """Which of them have a value."""
 
 
-class NodeColumns:
-    """The properties of the nodes of one graph."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._node_types, self._properties = graph.arrays.node_types, graph.arrays.properties
-        self.names, self.called = graph.arrays.properties.names, graph.arrays.properties.names_with_value
-
-    def sample(self, name: str) -> list[object]:
-        """Return some of the values of a property."""
-        rows = self._properties.rows(name)
-        values = self._properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
-        return [value for value in values if value is not None]
-
-    def types(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the types of nodes that have a property, and those of edges: none."""
-        counts = np.bincount(self._node_types[self._properties.rows(name)])
-        return frozenset(np.flatnonzero(counts).tolist()), frozenset()
+def node_columns(graph: Graph) -> Columns:
+    """Return the properties of the nodes of a graph."""
+    properties, samples, types = graph.arrays.properties, dict[str, list[object]](), {}
+    for name in properties.names:
+        rows = properties.rows(name)
+        values = properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
+        samples[name] = [value for value in values if value is not None]
+        own = np.flatnonzero(np.bincount(graph.arrays.node_types[rows]))
+        types[name] = frozenset(own.tolist()), frozenset[int]()
+    return Columns(samples, types, properties.names_with_value)
 
 
-class EdgeColumns:
-    """The properties of the edges of one graph; of a large one by some of its edges."""
-
-    def __init__(self, graph: Graph) -> None:
-        adjacency, texts = graph.arrays.adjacency, graph.arrays.edge_extras
-        self._values: dict[str, list[object]] = {}
-        self._types: dict[str, set[int]] = {}
-        every = max(1, len(adjacency.kind) // _EDGES)
-        numbers = adjacency.extras(slice(None, None, every)) if texts is not None else None
-        if numbers is None:
-            numbers = np.zeros(0, np.int32)
-        kinds = adjacency.kind[::every][: len(numbers)]
-        is_known = (numbers >= 0) & (kinds % 2 == 0 if every == 1 else True)
-        told = texts.take(numbers[is_known].astype(np.int64)) if texts is not None and len(numbers) else []
-        for extra, kind in zip(json.loads(b"[%b]" % b",".join(told)), kinds[is_known].tolist(), strict=True):
-            for name, value in extra.get("properties", {}).items():
-                if value is not None:
-                    self._values.setdefault(name, []).append(value)
-                    self._types.setdefault(name, set()).add(kind >> 1)
-        self.names = tuple(self._values)
-        self._called: dict[str, set[str]] = {}
-        for name, values in self._values.items():
-            for text in {value.casefold() for value in values if isinstance(value, str)}:
-                self._called.setdefault(text, set()).add(name)
-
-    def sample(self, name: str) -> list[object]:
-        """Return some of the values of a property."""
-        return self._values[name][:: max(1, len(self._values[name]) // _SAMPLE)]
-
-    def types(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the types of nodes that have a property, none, and those of edges."""
-        return frozenset(), frozenset(self._types[name])
-
-    def called(self, text: str) -> Collection[str]:
-        """Return the properties that have a value."""
-        return self._called.get(text.casefold(), ())
+def edge_columns(graph: Graph) -> Columns:
+    """Return the properties of the edges of a graph; of a large one by some of its edges."""
+    adjacency, texts = graph.arrays.adjacency, graph.arrays.edge_extras
+    values: dict[str, list[object]] = {}
+    types: dict[str, set[int]] = {}
+    every = max(1, len(adjacency.kind) // _EDGES)
+    numbers = adjacency.extras(slice(None, None, every)) if texts is not None else None
+    if numbers is None:
+        numbers = np.zeros(0, np.int32)
+    kinds = adjacency.kind[::every][: len(numbers)]
+    is_known = (numbers >= 0) & (kinds % 2 == 0 if every == 1 else True)
+    told = texts.take(numbers[is_known].astype(np.int64)) if texts is not None and len(numbers) else []
+    for extra, kind in zip(json.loads(b"[%b]" % b",".join(told)), kinds[is_known].tolist(), strict=True):
+        for name, value in extra.get("properties", {}).items():
+            if value is not None:
+                values.setdefault(name, []).append(value)
+                types.setdefault(name, set()).add(kind >> 1)
+    called: dict[str, set[str]] = {}
+    for name, own in values.items():
+        for text in {value.casefold() for value in own if isinstance(value, str)}:
+            called.setdefault(text, set()).add(name)
+    return Columns(
+        {name: own[:: max(1, len(own) // _SAMPLE)] for name, own in values.items()},
+        {name: (frozenset(), frozenset(own)) for name, own in types.items()},
+        lambda text: called.get(text.casefold(), ()),
+    )
 
 
 class PropertyWords:
@@ -392,11 +354,8 @@ class PropertyWords:
     def __init__(self, graph: Graph, vocabulary: SchemaWords, columns: Columns) -> None:
         self._arrays, self._vocabulary, self._columns = graph.arrays, vocabulary, columns
         self._groups = [frozenset(map(vocabulary.stem, group)) for group in ENGLISH.groups["properties"]]
-        samples = {name: columns.sample(name) for name in columns.names}
-        facts = {name: self._facts(name, sample) for name, sample in samples.items()}
-        self.facts = {
-            name: own for name, own in facts.items() if own.kind != "text" or not self._are_ids(samples[name])
-        }
+        facts = ((self._facts(name, sample), sample) for name, sample in columns.samples.items())
+        self.facts = {own.name: own for own, sample in facts if own.kind != "text" or not self._are_ids(sample)}
 
     def _are_ids(self, values: Sequence[object]) -> bool:
         """Return whether the values of a property are ids of nodes: they say where its edges lead, and no more."""
@@ -412,7 +371,7 @@ class PropertyWords:
         content = [word for word in words if word != unit] or words
         content = [word for word in content if word not in WORDS["light"]] or content
         stems = tuple(self._vocabulary.stem(word) for word in content)
-        types, edges = self._columns.types(name)
+        types, edges = self._columns.types[name]
         true = "yes" if any(str(value).casefold() in ("yes", "no") for value in sample) else "true"
         is_list = any(isinstance(value, list) for value in sample)
         return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true, is_list, edges)
@@ -453,18 +412,14 @@ class PropertyWords:
                 text = reading.words[last].text
                 if text in _NO_PROPERTIES and text not in facts.name.casefold():  # "only" is not `online`
                     break
-                is_doer = (
-                    text.endswith(ENGLISH.phrases["endings of doers"])
-                    and text.removesuffix("s") not in facts.name.casefold()
-                )
-                if is_doer and facts.kind in ("year", "date"):
+                is_doer = text.endswith(ENGLISH.phrases["endings of doers"]) and facts.kind in ("year", "date")
+                if is_doer and text.removesuffix("s") not in facts.name.casefold():
                     break  # a "founder" is no `founded_year`
                 stem = reading.words[last].stem
-                same = self._same(stem)
-                match = next((other for other in own if other in same), None)
+                match = next(filter(self._same(stem).__contains__, own), None)
                 if match is None:
                     break
-                is_sure = is_sure and not _begins_alike(stem, match)
+                is_sure = is_sure and (stem == match or not (stem.startswith(match) or match.startswith(stem)))
                 own.remove(match)
                 last += 1
             is_said = (is_sure or not own) and "id" not in own  # a "referee" is no `referee_id`
@@ -479,13 +434,14 @@ class PropertyWords:
     @cached_method(8_192)
     def _same(self, stem: str) -> frozenset[str]:
         """Return the stems of properties that a stem is, is like, or is of one group with."""
-        return frozenset(own for facts in self.facts.values() for own in facts.stems if self._is_same(stem, own))
+        groups = [group for group in self._groups if stem in group]
 
-    def _is_same(self, stem: str, own: str) -> bool:
-        is_near = abs(len(stem) - len(own)) <= _LONGER  # "birthplace" is no `birth`
-        if stem == own or (is_near and alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 4):
-            return True
-        return any(stem in group and own in group for group in self._groups)
+        def is_same(own: str) -> bool:
+            is_near = abs(len(stem) - len(own)) <= _LONGER  # "birthplace" is no `birth`
+            is_like = is_near and alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 4
+            return stem == own or is_like or any(own in group for group in groups)
+
+        return frozenset(own for facts in self.facts.values() for own in facts.stems if is_same(own))
 
     def values(self, reading: QuestionWords, place: int) -> Iterator[ValueUnit]:
         """Yield the words from a place on that are a value which a node has."""
@@ -502,14 +458,15 @@ class PropertyWords:
                     yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)
 
 
+def dates_called(facts: Iterable[PropertyFacts], key: str) -> list[PropertyFacts]:
+    """Return the dates that are called by a word of a key of the vocabulary: those when edges begin, or end."""
+    dates = (own for own in facts if own.kind in ("year", "date"))
+    return [own for own in dates if not WORDS[key].isdisjoint(name_words(own.name))]
+
+
 def name_words(name: str) -> list[str]:
     """Return the words of a property's name."""
     return name.casefold().replace("_", " ").replace(".", " ").split()
-
-
-def _begins_alike(stem: str, other: str) -> bool:
-    """Return whether one stem is the other's beginning alone."""
-    return stem != other and (stem.startswith(other) or other.startswith(stem))
 
 
 def _forms(surface: str) -> Iterator[str]:

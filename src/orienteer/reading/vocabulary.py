@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
@@ -120,7 +120,10 @@ def read(text: str, tokenizer: Tokenizer) -> QuestionWords:
             break
         folded = tokenizer.words(chunk[0])
         in_code = any(letter.isdigit() for letter in chunk[0])
-        places = _places(chunk, folded)  # of one run without spaces there may be thousands
+        places = [(chunk.start() + run.start(), chunk.start() + run.end()) for run in _RUN.finditer(chunk[0])]
+        if len(places) != len(folded):  # words part otherwise than runs do
+            places = [chunk.span()] * len(folded)
+        # of one run without spaces there may be thousands
         for word, (start, end) in list(zip(folded, places, strict=True))[: LONGEST - len(words)]:
             after_comma |= bool(words) and any(mark in text[words[-1].end : start] for mark in ",;:()")
             is_quoted = any(low < start and end < high for low, high in quoted)
@@ -129,12 +132,6 @@ def read(text: str, tokenizer: Tokenizer) -> QuestionWords:
             )
             after_comma = False
     return QuestionWords(text, tuple(words))
-
-
-def _places(chunk: re.Match[str], folded: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where in the text each word of a run without spaces stands."""
-    runs = [(chunk.start() + run.start(), chunk.start() + run.end()) for run in _RUN.finditer(chunk[0])]
-    return runs if len(runs) == len(folded) else [chunk.span()] * len(folded)
 
 
 class Label(NamedTuple):
@@ -185,7 +182,7 @@ class SchemaWords:
             if triple.type in schema.symmetric:
                 self._add_hop(source, SchemaHop(edge * 2 + 1, target))
                 self._add_hop(target, SchemaHop(edge * 2, source))
-        self.hops_to = [_by_target(hops) for hops in self.hops]
+        self.hops_to = [{hop.target: [h for h in hops if h.target == hop.target] for hop in hops} for hops in self.hops]
         """The same by the node type that they lead to."""
         kinds = [label.stems for labels in self.node_labels for label in labels]
         self._kinds = frozenset(kinds)
@@ -212,6 +209,10 @@ class SchemaWords:
         left_out = set(content) - set(own)
         return Label(tuple(word for word in words if word not in left_out), tuple(map(self.stem, own)))
 
+    def kinds_called(self, is_so: Callable[[Label], object]) -> frozenset[int]:
+        """Return the node types of which some label is so."""
+        return frozenset(kind for kind, labels in enumerate(self.node_labels) if any(map(is_so, labels)))
+
     def split(self, label: str) -> list[Phrase]:
         """Return the words of each way to say a type or a property of this name."""
         return split_label(label, self._tokenizer)
@@ -223,12 +224,9 @@ class SchemaWords:
     def respelled(self, word: str) -> str | None:
         """Return the schema's word that a word may be meant for which no node has; None where none is near."""
         stem = self.stem(word)
-        if (
-            len(stem) < _LONG_ENOUGH
-            or not word.isalpha()
-            or self.posting(word) is not None
-            or best_alike(stem, self._stems)
-        ):
+        if len(stem) < _LONG_ENOUGH or not word.isalpha():
+            return None
+        if self.posting(word) is not None or best_alike(stem, self._stems):
             return None
         return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
 
@@ -256,9 +254,8 @@ class SchemaWords:
 
     def is_kind(self, stems: Phrase) -> bool:
         """Return whether words are just a way to say a node type."""
-        if len(stems) == 1 and any(abbreviates(kind, stems[0]) for kind in self._short_kinds):
-            return True
-        return stems in self._kinds
+        is_short = len(stems) == 1 and any(abbreviates(kind, stems[0]) for kind in self._short_kinds)
+        return is_short or stems in self._kinds
 
     def is_symmetric(self, kind: int) -> bool:
         """Return whether the edges of a kind have no direction."""
@@ -293,13 +290,6 @@ def is_slip(word: str, stem: str, other: str) -> bool:
     once = (re.sub(r"(.)\1", r"\1", text) for text in (stem, other))
     is_long = len(word) >= _LONG_WORD and stem not in other and other not in stem
     return is_long or sorted(stem) == sorted(other) or len(set(once)) == 1
-
-
-def _by_target(hops: Iterable[SchemaHop]) -> dict[int, list[SchemaHop]]:
-    targets: dict[int, list[SchemaHop]] = {}
-    for hop in hops:
-        targets.setdefault(hop.target, []).append(hop)
-    return targets
 
 
 def split_label(label: str, tokenizer: Tokenizer) -> list[Phrase]:
@@ -479,12 +469,7 @@ def _counted(words: Iterable[str], first: int) -> dict[str, int]:
 
 def _grades(word: str) -> tuple[str, str]:
     """Return the comparative and the superlative: `taller` and `tallest`, `larger`, `busier`."""
-    if word.endswith("e"):
-        stem = word[:-1]
-    elif word.endswith("y"):
-        stem = f"{word[:-1]}i"
-    else:
-        stem = word
+    stem = f"{word[:-1]}i" if word.endswith("y") else word.removesuffix("e")
     return f"{stem}er", f"{stem}est"
 
 

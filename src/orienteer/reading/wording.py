@@ -6,7 +6,7 @@ list compound that -treats-> disease "migraine" and not -causes-> (side effect "
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import count
@@ -41,7 +41,7 @@ class QueryWording:
     """Writes queries over one graph."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph, self._arrays = graph, graph.arrays
+        self.graph, self._arrays = graph, graph.arrays
 
     # ------------------------------------------------------------------------------------------------------ the line
 
@@ -73,7 +73,8 @@ class QueryWording:
         parts = [self._best(nodes.best)] if nodes.best is not None else []
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
         if nodes.types:
-            parts.append("|".join(self.type_name(number) for number in sorted(nodes.types)))
+            types = (self._arrays.types.nodes[number] for number in sorted(nodes.types))
+            parts.append("|".join(map(self.graph.schema.label, types)))
         elif named is None:
             parts.append("anything")
         if named is not None:
@@ -113,10 +114,7 @@ class QueryWording:
 
     def edge_value(self, condition: Valued) -> str:
         """Return what a property of edges is compared with."""
-        if isinstance(condition.value, str):
-            return f'"{single_spaced(condition.value)}"'
-        assert not isinstance(condition.value, Told), "edges are compared with values alone"
-        return self._dated(condition.value, self._is_edge_dated(condition.property))
+        return self._value(condition, self._is_edge_dated)
 
     def _part(self, nodes: NodeSet) -> str:
         text = self._nodes(nodes)
@@ -142,7 +140,7 @@ class QueryWording:
         if isinstance(condition, Filled):
             return f"{denial}has {condition.property}"
         if isinstance(condition, Valued):
-            return f"{denial}{condition.property} {condition.comparison} {self._value(condition)}"
+            return f"{denial}{condition.property} {condition.comparison} {self._value(condition, self.is_dated)}"
         if isinstance(condition, Either):
             options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
             return f"{denial}({options})"
@@ -153,12 +151,12 @@ class QueryWording:
         edges = "edges " if condition.are_edges else ""
         return f"{denial}number of {edges}{self._way(condition)} {condition.comparison} {_plain(condition.number)}"
 
-    def _value(self, condition: Valued) -> str:
+    def _value(self, condition: Valued, is_dated: Callable[[str], bool]) -> str:
         if isinstance(condition.value, str):
             return f'"{single_spaced(condition.value)}"'
         if isinstance(condition.value, Told):
             return self._told(condition.value)
-        return self.moment(condition.property, condition.value)
+        return _dated(condition.value, is_date=is_dated(condition.property))
 
     def _told(self, told: Told) -> str:
         """Return a value that the graph tells: `average height of tower`, `born at -father-> person`."""
@@ -168,29 +166,14 @@ class QueryWording:
 
     def moment(self, name: str | None, value: float) -> str:
         """Return a number of a property, as a date where the property tells dates."""
-        return self._dated(value, name is not None and self.is_dated(name))
-
-    def _dated(self, value: float, is_date: bool) -> str:
-        if not is_date or value == int(value):
-            return _plain(value)
-        year = int(value)
-        days = date(year + 1, 1, 1).toordinal() - date(year, 1, 1).toordinal()
-        return date.fromordinal(date(year, 1, 1).toordinal() + round((value - year) * days)).isoformat()
-
-    def type_name(self, number: int) -> str:
-        """Return what a node type is called."""
-        return self._graph.schema.label(self._arrays.types.nodes[number])
+        return _dated(value, is_date=name is not None and self.is_dated(name))
 
     def edge_name(self, edge: int) -> str:
         """Return what an edge type is called."""
-        return self._graph.schema.label(self._arrays.types.edges[edge])
-
-    def is_any(self, kinds: Sequence[int]) -> bool:
-        """Return whether kinds are those of all edges, of several types, that lead to things."""
-        return len(kinds) > 2 and tuple(kinds) == linking_kinds(self._graph)
+        return self.graph.schema.label(self._arrays.types.edges[edge])
 
     def _relation(self, kinds: Sequence[int]) -> str:
-        if self.is_any(kinds):
+        if len(kinds) > 2 and tuple(kinds) == linking_kinds(self.graph):  # all edges, of several types
             return "--"
         edges = "|".join(dict.fromkeys(self.edge_name(kind >> 1) for kind in kinds))
         directions = {kind & 1 for kind in kinds}
@@ -200,23 +183,21 @@ class QueryWording:
 
     def path(self, row: int, steps: Sequence[tuple[int, int]]) -> str:
         """Return a way from a node, its far end first: `Belgium <-located_in- Duvel Moortgat <-brewed_by- Duvel`."""
-        names = [self._arrays.names[row], *(self._arrays.names[neighbor] for _, neighbor in steps)]
-        text: str = names[-1]
-        for (kind, _), name in zip(reversed(steps), reversed(names[:-1]), strict=True):
-            edge = self.edge_name(kind >> 1)
-            text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
-        return text
+        rows = [row, *(neighbor for _, neighbor in steps)]
+        back = [self._step(kind ^ 1, near) for (kind, _), near in zip(steps, rows[:-1], strict=True)]
+        return " ".join([self._arrays.names[rows[-1]], *reversed(back)])
 
     def walk(self, steps: Sequence[tuple[int, int, int]]) -> str:
         """Return a path of (row before, kind, row behind) from its near end: `Duvel -brewed_by-> Duvel Moortgat`."""
-        names, ways = self._arrays.names, [(self.edge_name(kind >> 1), kind & 1, far) for _, kind, far in steps]
-        further = (f"<-{edge}- {names[far]}" if turned else f"-{edge}-> {names[far]}" for edge, turned, far in ways)
-        return " ".join([names[steps[0][0]], *further])
+        return " ".join([self._arrays.names[steps[0][0]], *(self._step(kind, far) for _, kind, far in steps)])
 
     def onward(self, steps: Sequence[tuple[int, int, int]]) -> str:
         """Return a walk of (kind, place, row) from a node that was named before: `-located_in-> Belgium`."""
-        parts = ((self.edge_name(kind >> 1), kind & 1, self._arrays.names[row]) for kind, _, row in steps)
-        return " ".join(f"<-{edge}- {name}" if is_turned else f"-{edge}-> {name}" for edge, is_turned, name in parts)
+        return " ".join(self._step(kind, row) for kind, _, row in steps)
+
+    def _step(self, kind: int, row: int) -> str:
+        edge, name = self.edge_name(kind >> 1), self._arrays.names[row]
+        return f"<-{edge}- {name}" if kind & 1 else f"-{edge}-> {name}"
 
     def is_dated(self, name: str) -> bool:
         """Return whether a property tells dates, which are texts."""
@@ -224,7 +205,7 @@ class QueryWording:
         return bool(len(rows)) and _is_date(self._arrays.properties.values(name, rows)[0])
 
     def _is_edge_dated(self, name: str) -> bool:
-        _, values = Store.of(self._graph).property("edge", name)
+        _, values = Store.of(self.graph).property("edge", name)
         return _is_date(next(iter(values.take([0]).values()), None))
 
     # -------------------------------------------------------------------------------------------------------- Cypher
@@ -232,11 +213,6 @@ class QueryWording:
     def cypher(self, query: ExactQuery) -> str | None:
         """Return a query in Cypher; None for what Cypher as it is read here cannot say in one statement."""
         return CypherWording(self).query(query)
-
-    @property
-    def graph(self) -> Graph:
-        """Return the graph."""
-        return self._graph
 
 
 class CypherWording:
@@ -260,10 +236,10 @@ class CypherWording:
             return None
         if query.form == "every":
             failing = " OR ".join(f"NOT ({self._condition('n', condition)})" for condition in query.claimed)
-            conditions = [*(self._condition("n", condition) for condition in query.nodes.conditions), f"({failing})"]
-            return f"MATCH (n{self._label(query.nodes)}) WHERE {' AND '.join(conditions)} RETURN count(n) = 0"
-        where = self._where("n", query.nodes)
-        match = f"MATCH (n{self._label(query.nodes)}){where}"
+            told = " AND ".join([*(self._condition("n", one) for one in query.nodes.conditions), f"({failing})"])
+            return f"MATCH (n{self._label(query.nodes)}) WHERE {told} RETURN count(n) = 0"
+        conditions = " AND ".join(self._condition("n", condition) for condition in query.nodes.conditions)
+        match = f"MATCH (n{self._label(query.nodes)}){f' WHERE {conditions}' if conditions else ''}"
         best = query.nodes.best
         if best is not None:
             measured = self._measured("n", best.measure)
@@ -272,29 +248,23 @@ class CypherWording:
             is_counted = best.descending and best.measure.target is not None
             known = "value > 0" if is_counted else "value IS NOT NULL"
             return f"{match} WITH n, {measured} AS value WHERE {known} RETURN n.id, n.name, value{order}"
+        value = self._measured("n", query.measure) if query.measure is not None else ""
         returned = {
-            "list": "RETURN n.id, n.name",
-            "count": "RETURN count(n)",
-            "test": "RETURN count(n) > 0",
-        }.get(query.form)
-        if returned is None:
-            assert query.measure is not None
-            value = self._measured("n", query.measure)
-            function = {"average": f"avg({value})", "sum": f"sum({value})"}.get(query.form, f"n.name, {value}")
-            returned = f"RETURN {function}"
-        return f"{match} {returned}{'' if query.first is None else f' LIMIT {query.first}'}"
+            **{"list": "n.id, n.name", "count": "count(n)", "test": "count(n) > 0"},
+            **{"average": f"avg({value})", "sum": f"sum({value})", "value": f"n.name, {value}"},
+        }[query.form]
+        return f"{match} RETURN {returned}{'' if query.first is None else f' LIMIT {query.first}'}"
 
     def _is_sayable(self, nodes: NodeSet) -> bool:
         """Return whether no condition has a superlative or a told value in it, or is of every node, or no others."""
-        if any(isinstance(one, Valued) and isinstance(one.value, Told) for one in nodes.conditions):
-            return False
-        if any(isinstance(one, Between) or self._is_of_text(one) for one in nodes.conditions):
-            return False
-        return all(
-            condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
-            for condition in nodes.conditions
-            if isinstance(condition, Joined)
-        )
+        return not any(map(self._is_unsayable, nodes.conditions))
+
+    def _is_unsayable(self, condition: Condition) -> bool:
+        if isinstance(condition, Joined):
+            is_plain = condition.extent == "some" and condition.target.best is None
+            return not is_plain or not self._is_sayable(condition.target)
+        is_told = isinstance(condition, Valued) and isinstance(condition.value, Told)
+        return is_told or isinstance(condition, Between) or self._is_of_text(condition)
 
     def _is_of_text(self, condition: Condition) -> bool:
         """Return whether a condition is of the texts of nodes, which are no property in Cypher."""
@@ -306,10 +276,6 @@ class CypherWording:
     def _label(self, nodes: NodeSet) -> str:
         names = [_quoted(self._arrays.types.nodes[number]) for number in sorted(nodes.types)]
         return ":" + "|".join(names) if names else ""
-
-    def _where(self, variable: str, nodes: NodeSet) -> str:
-        conditions = [self._condition(variable, condition) for condition in nodes.conditions]
-        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def _condition(self, variable: str, condition: Condition) -> str:
         text = self._said(variable, condition)
@@ -364,13 +330,11 @@ class CypherWording:
         told = [self._of_edge(edge, condition) for condition in edges.where]
         told += [self._condition(f"m{number}", condition) for condition in target.conditions]
         where = f" WHERE {' AND '.join(told)}" if told else ""
-        also = self._again(variable, number, edges.also) if isinstance(edges, Joined) and edges.also else ""
+        also = ""
+        if isinstance(edges, Joined) and edges.also:  # further edges to the same node
+            plain = self._pattern(variable, Joined(edges.also, NodeSet())).removeprefix("MATCH ")
+            also = f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
         return f"MATCH ({variable}){left}[{edge}{types}]{right}(m{number}{self._label(target)}){also}{where}"
-
-    def _again(self, variable: str, number: int, kinds: Sequence[int]) -> str:
-        """Return the pattern of further edges to the same node."""
-        plain = self._pattern(variable, Joined(tuple(kinds), NodeSet())).removeprefix("MATCH ")
-        return f", {re.sub(r'[(]m[0-9]+[)]$', f'(m{number})', plain)}"
 
     def _of_edge(self, variable: str, condition: Valued) -> str:
         """Return a condition on a property of an edge; one that is denied holds where the edge has no value, too."""
@@ -382,6 +346,13 @@ class CypherWording:
         if measure.target is None:
             return f"{variable}.{_quoted(str(measure.property))}"
         return f"COUNT {{ {self._pattern(variable, measure)} }}"
+
+
+def _dated(value: float, *, is_date: bool) -> str:
+    if not is_date or value == int(value):
+        return _plain(value)
+    first, last = (date(int(value) + more, 1, 1).toordinal() for more in (0, 1))
+    return date.fromordinal(first + round((value - int(value)) * (last - first))).isoformat()
 
 
 def _is_date(value: object) -> bool:
