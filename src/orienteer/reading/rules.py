@@ -259,14 +259,25 @@ class Rule:
         line, _, result = line.partition("=>")
         self._cost = COSTS[cost.strip() or "plain"]
         self._parts = tuple(_parts_of(line))
+        token = _TOKEN.match(line.strip())
+        assert token is not None
+        self.first = f"{token['what']}{token['maybe']}"
+        """What it begins with, which rules of one kind that begin alike read once."""
         first = re.match(r"(?:\w+=)?(?:'([^']+)'\*?|<([^>]+)>)(?=\s|$)", line.strip())
         self._phrase: str | None = first[1] if first is not None else None
         self._word: str | None = first[2] if first is not None else None
         self._gives = _taking(gives or _asking(*result.split() or [self._parts[-1][0]]))
 
-    def __call__(self, context: Context, place: int, found: Found) -> Iterator[Parse[Any]]:
-        """Yield what the words from a place on mean by this rule."""
-        return self._behind(0, context, place, dict(found), self._cost)
+    def begun(self, context: Context, place: int, found: Found) -> list[Parse[Any]]:
+        """Return what the first part means here."""
+        return list(self._parts[0][1](context, place, found))
+
+    def goes_on(self, context: Context, begun: list[Parse[Any]], found: Found) -> Iterator[Parse[Any]]:
+        """Yield what the words mean by this rule, behind each meaning of its first part."""
+        own, name = dict(found), self._parts[0][0]
+        for parse in begun:
+            own[name] = parse
+            yield from self._behind(1, context, parse.last, own, self._cost + parse.cost)
 
     def may_begin(self, context: Context, place: int) -> bool:
         """Return whether the first word is one that the rule begins with: most rules are left out by it."""
@@ -295,9 +306,13 @@ class Rules(tuple[Rule, ...]):
 
     def __call__(self, context: Context, place: int, found: Found) -> Iterator[Parse[Any]]:
         """Yield what the words from a place on mean by any of them."""
+        firsts: dict[str, list[Parse[Any]]] = {}
         for rule in self:
             if rule.may_begin(context, place):
-                yield from rule(context, place, found)
+                if rule.first not in firsts:
+                    firsts[rule.first] = rule.begun(context, place, found)
+                if firsts[rule.first]:
+                    yield from rule.goes_on(context, firsts[rule.first], found)
 
     def of(self, context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes of a set of which any of them says something here; parts know the set as `nodes`."""
