@@ -203,7 +203,6 @@ rules(
         _every,
     ),
     Rule("all X halls are stone?", "is_question all_of some -<asking> claimed=said(some) ~certain", _every),
-    Rule("the halls of X, are they all stone?", "is_question some 'are they all' claimed=said(some) ~certain", _every),
 )
 
 

@@ -178,7 +178,6 @@ def in_unit(context: Context, place: int, facts: PropertyFacts) -> int:
 
 rules(
     "totals",
-    Rule("the average captain salary", "['what is'] total -<of the> nodes=head measured", _total_measured),
     Rule(
         "the average salary in Engineering",
         "['what is'] total -<of the> having facts=numeric nodes=its_things in_unit measured=measure_of",
@@ -217,14 +216,6 @@ def group(context: Context, place: int, nodes: NodeSet) -> Iterator[Parse[tuple[
         yield Parse(last, (Measure(property=own.name), own.types), cost + 0.05)
 
 
-@part
-def done_by_each(context: Context, place: int, counted: NodeSet) -> Iterator[Parse[None]]:
-    """Read the verb for what things stand for: `score` of goals."""
-    for unit in context.units.edges.get(place, ()):
-        if isinstance(unit.edges, KindVerb) and counted.types and counted.types <= unit.edges.deeds:
-            yield Parse(unit.last, None, 0.0)
-
-
 def _each(counted: NodeSet, group: tuple[Measure, frozenset[int]]) -> ExactQuery:
     return ExactQuery("count", counted, group=group[0])
 
@@ -260,11 +251,6 @@ rules(
         _each,
     ),
     Rule("how many plants does each family have", "counting counted=head 'does each' group(counted) ['has it']", _each),
-    Rule(
-        "how many goals did each club score",
-        "counting counted=head 'does each' group(counted) done_by_each over",
-        _each,
-    ),
     EVENTS_PER,
     Rule(
         "the total ship mass per owner",

@@ -47,7 +47,6 @@ def unknown(context: Context, place: int, nodes: NodeSet, found: Found) -> Itera
 WHOSE = rules(
     "whose it is",
     Rule("harbours for which we have no depth", "-<auxiliaries> 'we lack' ['figures'] unknown"),
-    Rule("for which harbours is the depth missing", "<was missing> unknown 'missing' => unknown"),
     Rule("pathways whose number of genes is 5", "'whose value' measure_told"),
     Rule("towers whose height is over 5 m", "'whose value' own_property"),
     Rule("beers whose brewery is in X", "'whose value' whose_kind"),
@@ -160,7 +159,6 @@ HAVING = rules(
     Rule("people with a supervisor", "having_word - nouns_had"),
     Rule("harbours with no ship calling there", "having_word head -<auxiliaries> -<relative> verb things_doing"),
     Rule("harbours with 3 ships calling there", "having_word count head -<auxiliaries> -<relative> verb things_doing"),
-    Rule("ships with an aluminium hull", "having_word value_had"),
     Rule("ships with an unknown capacity", "having_word 'an unknown' unknown"),
     Rule("films with a rating over 90", "having_word edge_value_had"),
 )
@@ -235,17 +233,6 @@ def limit_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -
         if amount is not None and comparison is not None:
             for parse in compared_with(context, place, named.facts, amount, comparison):
                 yield Parse(parse.last, nodes.that(*parse.value), named.cost)
-
-
-@part
-def value_had(context: Context, place: int, nodes: NodeSet, having_word: bool) -> Iterator[Parse[NodeSet]]:
-    """Read `an aluminium hull`."""
-    for unit in context.units.values.get(context.skip(place), ()):
-        behind = context.end_of(unit.last, "as a kind") or unit.last
-        for facts, last, cost in properties_named(context, behind, nodes):
-            if facts.name == unit.property:
-                valued = Valued(facts.name, "=", unit.value, having_word)
-                yield Parse(last, nodes.that(valued), cost + unit.cost)
 
 
 # ------------------------------------------------------------------------------------------------------ things
