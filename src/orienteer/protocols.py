@@ -225,6 +225,21 @@ class QuestionReader(Protocol):
         """
 
 
+class RecordedReading(NamedTuple):
+    """What a reader read, with the record of its calls."""
+
+    read: Reading | Refusal
+    trajectories: tuple[Trajectory, ...] = ()
+
+
+@runtime_checkable
+class RecordingReader(Protocol):
+    """A reader that asks a model: its calls are part of the question's record."""
+
+    def read_recorded(self, question: str, run: Run) -> RecordedReading:
+        """Return what `read` returns, with its calls."""
+
+
 class Method(Protocol):
     """Question in, ranked evidence out."""
 

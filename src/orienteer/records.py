@@ -292,6 +292,8 @@ class Reading(Record):
     complete: bool = False
     """Every word was understood and every condition was met exactly."""
     total: int | None = None
+    agreed: bool | None = None
+    """Whether a second reader read the same; None if none was asked."""
 
 
 class Refusal(Record):
@@ -305,6 +307,8 @@ class Refusal(Record):
     text: str = ""
     questions: tuple[str, ...] = ()
     """The nearest questions that are understood, made of the words that were."""
+    lines: tuple[str, ...] = ()
+    """The lines of readers that do not agree; `ask(reading=...)` takes the one that is meant."""
 
 
 class Trajectory(Record):

@@ -425,7 +425,8 @@ class Retriever:
             notes = (f"{result.refusal.text}: asked of the documents in the graph", *passages.notes)
             result = passages.model_copy(update={"notes": notes})
         result = self._limited(result, question, k, has_answer=has_answer)
-        if model is None or result.answer is not None or allowance.is_stopped:
+        is_refused = result.refusal is not None and any(one.model for one in result.trajectories)  # a model has read it
+        if model is None or result.answer is not None or is_refused or allowance.is_stopped:
             return result
         from orienteer.agents.answer import answer, as_written
 

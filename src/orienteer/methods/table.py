@@ -150,6 +150,14 @@ _TABLE = (
         summary="links the question's phrases to nodes and ranks what connects them",
     ),
     MethodCard(
+        name="reader",
+        target="orienteer.methods.anchor.anchor:Reader",
+        config="orienteer.methods.anchor.anchor:ReaderConfig",
+        model="required",
+        reads=True,
+        summary="one call of the model writes the line of a question that no rule reads; a program checks and runs it",
+    ),
+    MethodCard(
         name="bm25",
         target="orienteer.methods.flat:Bm25",
         summary="ranks nodes by the question's words alone",

@@ -15,7 +15,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.plugins import fault, load, registered
-from orienteer.protocols import QuestionReader, Run
+from orienteer.protocols import QuestionReader, RecordedReading, RecordingReader, Run
 from orienteer.query import plan
 from orienteer.query.budget import Budget
 from orienteer.query.proof import Leg, WalkedStep, Witness
@@ -36,7 +36,7 @@ from orienteer.reading.query import (
 from orienteer.reading.relations import is_of_kinds
 from orienteer.reading.vocabulary import SchemaWords
 from orienteer.reading.wording import QueryWording
-from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, WalkedEdge
+from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, Sense, Trajectory, WalkedEdge
 from orienteer.text.sentences import one_line
 
 _RULES = "rules"  # our own reader
@@ -63,6 +63,8 @@ class ExactAnswer:
     long_answer: str | None = None
     kind: AnswerKind | None = None
     notes: tuple[str, ...] = ()
+    trajectories: tuple[Trajectory, ...] = ()
+    """The calls of a reader that asks a model."""
 
 
 class _Spoken(NamedTuple):
@@ -85,15 +87,17 @@ class Answerer:
 
         Raises `BadOption` where the question's own reading cannot be read.
         """
+        trajectories: tuple[Trajectory, ...] = ()
         if question.reading is not None:
             read: Reading | Refusal = Reading(text=question.reading)
             queries: list[ExactQuery] | Refusal = [parse(question.reading, self._graph)]
         else:
-            read = self._reader.read(question.text, run)
+            read, trajectories = self._recorded(question.text, run)
             queries = read if isinstance(read, Refusal) else self._checked(read)
         if isinstance(queries, Refusal):
             note = f"no exact answer: {queries.text}; what follows was ranked by names and words"
-            return ExactAnswer(Reading(not_understood=queries.words), queries, notes=(note,)), None
+            refused = Reading(not_understood=queries.words)
+            return ExactAnswer(refused, queries, notes=(note,), trajectories=trajectories), None
         assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
         answer, *others = [self._answered(read, query, executor) for query in queries]
@@ -106,8 +110,16 @@ class Answerer:
         if len(outcomes) < 2:
             one = others[0] if others else answer  # of namesakes a number is that of each
             plain = one.reading.model_copy(update={"senses": ()})
-            return replace(one, reading=plain), Explainer(self._graph, of_senses[0] if others else queries[0], executor)
-        return _of_senses(senses, others), Explainer(self._graph, of_senses[0], executor)
+            explainer = Explainer(self._graph, of_senses[0] if others else queries[0], executor)
+            return replace(one, reading=plain, trajectories=trajectories), explainer
+        several = replace(_of_senses(senses, others), trajectories=trajectories)
+        return several, Explainer(self._graph, of_senses[0], executor)
+
+    def _recorded(self, question: str, run: Run) -> RecordedReading:
+        reader = self._reader
+        if isinstance(reader, RecordingReader):
+            return reader.read_recorded(question, run)
+        return RecordedReading(reader.read(question, run))
 
     def _checked(self, read: Reading) -> list[ExactQuery] | Refusal:
         """Return the queries of a reader's lines; a refusal that shows the line where one is none of this graph."""

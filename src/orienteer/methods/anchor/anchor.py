@@ -15,9 +15,10 @@ from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
 from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meaning, NodeScorer, Scores, with_first
-from orienteer.protocols import Run
+from orienteer.protocols import LanguageModel, QuestionReader, Run
 from orienteer.reading.answer import Answerer, Explainer, registered_reader
 from orienteer.reading.answer_type import Understanding, understand
+from orienteer.reading.by_model import Check, ModelReader
 from orienteer.reading.foreign import EveryLanguage
 from orienteer.reading.linker import AnchorConfig, PhraseLinker
 from orienteer.reading.reader import RulesReader
@@ -64,11 +65,17 @@ class Anchor:
         return Meaning(self._graph, self.config)
 
     @cached_property
+    def _rules(self) -> RulesReader:
+        return RulesReader(self._graph, self._vocabulary, self._linker)
+
+    @cached_property
     def _answerer(self) -> Answerer:
-        rules = RulesReader(self._graph, self._vocabulary, self._linker)
-        own = EveryLanguage(self._graph, rules)
-        reader = own if self.config.reader == own.name else registered_reader(self.config.reader, self._graph)
-        return Answerer(self._graph, reader, self._vocabulary)
+        return Answerer(self._graph, self._reader(), self._vocabulary)
+
+    def _reader(self) -> QuestionReader:
+        """Return who reads questions as lines."""
+        own = EveryLanguage(self._graph, self._rules)
+        return own if self.config.reader == own.name else registered_reader(self.config.reader, self._graph)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that the anchors, the type of answer and the words support, best first."""
@@ -106,8 +113,13 @@ class Anchor:
             answer_kind=exact.kind,
             reading=exact.reading,
             refusal=exact.refusal,
-            trajectories=(trajectory.model_copy(update={"answer": exact.answer, "notes": tuple(notes)}),),
-            usage=payment.usage.model_copy(update={"seconds": time.perf_counter() - started}),
+            trajectories=(
+                *exact.trajectories,
+                trajectory.model_copy(update={"answer": exact.answer, "notes": tuple(notes)}),
+            ),
+            usage=sum((one.usage for one in exact.trajectories), payment.usage).model_copy(
+                update={"seconds": time.perf_counter() - started}
+            ),
             notes=tuple(notes),
         )
 
@@ -280,6 +292,27 @@ def result_notes(ranking: QuestionRanking, graph: Graph) -> tuple[str, ...]:
         types = " and ".join(str(graph.arrays.types.nodes[number]) for number in ranking.wanted.types)
         notes.append(f"no text of type {types} says much of this: those with more edges rank higher")
     return tuple(notes)
+
+
+class ReaderConfig(AnchorConfig):
+    """The settings of `reader`."""
+
+    check: Check = "refused"
+    """Whom the model is asked for: what the rules `refused`, or `always`, and then both lines must agree."""
+
+
+class Reader(Anchor):
+    """`reader`: a model writes the line of what no rule reads, and the program checks, finds, counts and proves it."""
+
+    name = "reader"
+
+    def __init__(self, graph: Graph, model: LanguageModel, config: ReaderConfig | None = None) -> None:
+        super().__init__(graph, config or ReaderConfig())
+        self._model = model
+
+    def _reader(self) -> QuestionReader:
+        assert isinstance(self.config, ReaderConfig)
+        return ModelReader(self._graph, self._rules, self._model, check=self.config.check)
 
 
 class Trail:

@@ -1,0 +1,125 @@
+"""What a model is told before it reads a question: the part of the schema that is near it, and the nodes it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from orienteer.elements import Triple
+from orienteer.graph.store import Graph
+from orienteer.reading.lexicon import Lexicon
+from orienteer.reading.units import LIGHT_FIT, PropertyFacts, Units
+from orienteer.records import JsonValue
+from orienteer.retrieval.graph_text import counts_line, triple_line, triples_by_size, types_by_size
+from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
+
+_TOKENS = 620
+"""Of the schema: a graph of some thirty kinds fits, with a fixed part of 600 and the names (issue: at most 1,300)."""
+_MOST_VALUES = 12  # values of a field that are listed
+_LONGEST_VALUE = 30  # characters
+MOST_LISTED = 60
+"""Values that a field may have of which a line may name one that the question writes otherwise."""
+_MOST_NAMED = 12  # nodes whose edges are counted
+_MOST_BEARERS = 4  # nodes of one name that are shown
+
+
+def schema_of(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> str:
+    """Return the kinds and edges of a graph, those nearest to what a question names first, as far as they fit.
+
+    Near is what it names, then what an edge joins to that, then what two edges join. What is left out is counted.
+    """
+    graph, near = lexicon.graph, _near(lexicon, units, rows)
+    # of a value that a field says already, the kind and its edge say nothing more
+    values = {facts.name for facts in lexicon.properties.values() if facts.kind == "text"}
+    types = [name for name in types_by_size(graph) if name not in values]
+    triples = [one for one in triples_by_size(graph) if one.type not in values or one.target != one.type]
+    types.sort(key=lambda name: near.get(name, 3))
+    triples.sort(key=lambda triple: _distance(lexicon, units, near, triple))
+    left, lines = _TOKENS * CHARACTERS_A_TOKEN, dict[str, None]()
+    dropped = [0, 0]
+    kinds = (_kind_line(lexicon, name) for name in types)
+    edges = (triple_line(graph, one, graph.schema.label(one.type)) for one in triples)
+    # edges take what the nearest kinds leave, and the other way round: two thirds are for kinds
+    for number, (room, written) in enumerate(((left * 2 // 3, kinds), (left // 3, edges))):
+        for line in written:
+            line = line if len(line) <= room else line.partition(":")[0]
+            if len(line) > room:
+                dropped[number] += 1
+                continue
+            room -= len(line) + 1
+            lines[line] = None
+    more = [f"{count} more {what}" for count, what in zip(dropped, ("kinds", "edges"), strict=True) if count]
+    return "\n".join([*lines, *([f"({', '.join(more)} that are far from the question)"] if more else [])])
+
+
+def _near(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> dict[str, int]:
+    """Return the node types within two edges of what a question names, with how many edges that are."""
+    arrays, hops = lexicon.graph.arrays, lexicon.vocabulary.hops
+    named = {int(arrays.node_types[row]) for row in rows}
+    named.update(kind for own in units.types.values() for unit in own for kind in unit.types)
+    fields = (lexicon.properties[unit.property] for own in units.properties.values() for unit in own)
+    valued = (lexicon.properties[unit.property] for own in units.values.values() for unit in own)
+    named.update(kind for facts in (*fields, *valued) for kind in facts.types)
+    distance = dict.fromkeys(named, 0)
+    for steps in (1, 2):
+        around = {hop.target for kind in distance for hop in hops[kind]}
+        distance.update({kind: steps for kind in around if kind not in distance})
+    return {arrays.types.nodes[kind]: steps for kind, steps in distance.items()}
+
+
+def _distance(lexicon: Lexicon, units: Units, near: dict[str, int], triple: Triple) -> int:
+    """Return how far an edge is from a question: an edge that it names is nearest."""
+    edges = lexicon.graph.arrays.types.edges
+    said = {edges[edge] for own in units.edges.values() for unit in own if unit.fit > LIGHT_FIT for edge in unit.edges}
+    return near.get(triple.source, 3) + near.get(triple.target, 3) - 3 * (triple.type in said)
+
+
+def _kind_line(lexicon: Lexicon, name: str) -> str:
+    """Return a kind with its number of nodes and its fields: `pub 12: rent (number); town (Holmby, Tarrow)`."""
+    graph = lexicon.graph
+    number = graph.arrays.types.nodes.index(name)
+    fields = [_field(lexicon, facts) for facts in lexicon.properties.values() if number in facts.types]
+    told = f": {'; '.join(fields)}" if fields else ""
+    return f"{graph.schema.label(name)} {graph.schema.node_types[name]:,}{told}"
+
+
+def _field(lexicon: Lexicon, facts: PropertyFacts) -> str:
+    values = listed_values(lexicon.graph, facts)
+    shown = ", ".join(one_line(value, _LONGEST_VALUE) for value in values[:_MOST_VALUES])
+    told = f"{shown}, ..." if len(values) > _MOST_VALUES else shown
+    return f"{facts.name} ({told or facts.kind})"
+
+
+def listed_values(graph: Graph, facts: PropertyFacts) -> list[str]:
+    """Return the values of a field that says one of a few things; empty for any other."""
+    if facts.kind == "boolean":
+        return [facts.true, "no" if facts.true == "yes" else "false"]
+    if facts.kind != "text":
+        return []
+    rows = graph.arrays.properties.rows(facts.name)
+    values: dict[str, None] = {}
+    for value in _texts(graph.arrays.properties.values(facts.name, rows[:: max(1, len(rows) // 2_000)])):
+        values[value] = None
+        if len(values) > MOST_LISTED or len(value) > _LONGEST_VALUE:
+            return []
+    return list(values) if len(values) * 2 <= len(rows) else []
+
+
+def _texts(values: Iterable[JsonValue]) -> Iterator[str]:
+    for value in values:
+        yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str))
+
+
+def names_of(lexicon: Lexicon, units: Units) -> str:
+    """Return the nodes that a question names, each with its edges by kind, which tell namesakes apart."""
+    arrays, lines = lexicon.graph.arrays, dict[str, None]()
+    for own in units.names.values():
+        for unit in own:
+            for row in unit.rows[:_MOST_BEARERS]:
+                edges = counts_line(lexicon.graph, arrays.counts(arrays.adjacency.entries(np.array([row], np.int32))))
+                name = one_line(arrays.names[row])
+                lines[f'"{name}" ({arrays.type_at(row)}, id {arrays.ids[row]}): {edges or "no edges"}'] = None
+            if len(unit.rows) > _MOST_BEARERS:
+                lines[f'"{one_line(arrays.names[unit.rows[0]])}": {len(unit.rows)} nodes'] = None
+    return "\n".join(list(lines)[:_MOST_NAMED]) or "(nothing)"

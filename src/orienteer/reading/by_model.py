@@ -1,0 +1,266 @@
+"""`ModelReader`: a model writes the line of a question in one call, and the program believes it only after checks.
+
+    "which incidents was Conor in charge of"  ->  {"line": "incident that -commander-> \"Conor Reilly\"", "unread": []}
+
+The rules read first, and the model what they refuse (`check="refused"`); or both read (`"always"`), and where the two
+lines do not come to the same, neither is answered and the person picks. The model proposes, the program proves: a line
+must parse, may name only what the question names, and say no number that is not there.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from orienteer.errors import BadOption, BudgetExhausted, ModelError
+from orienteer.graph.store import Graph
+from orienteer.llm.conversation import ask, begin, prompt_of, recorded_by
+from orienteer.protocols import LanguageModel, RecordedReading, Run
+from orienteer.reading.brief import listed_values, names_of, schema_of
+from orienteer.reading.line import parse
+from orienteer.reading.quantities import converted
+from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Valued, parts_of
+from orienteer.reading.reader import RulesReader
+from orienteer.reading.units import Units
+from orienteer.reading.vocabulary import QuestionWords
+from orienteer.reading.wording import QueryWording
+from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling, Trajectory
+from orienteer.text.sentences import one_line
+
+Check: TypeAlias = Literal["refused", "always"]
+SCHEMA: dict[str, Any] = {  # Any: JSON
+    "type": "object",
+    "properties": {
+        "line": {"type": ["string", "null"]},
+        "unread": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["line", "unread"],
+    "additionalProperties": False,
+}
+_REMEMBERED = 256  # lines
+_LONGEST_SHOWN = 300  # characters of a line that a refusal shows
+_MOST = 0.5  # share of a kind; a line that means more is asked about once
+_FEW = (0.0, 1.0)
+"""Numbers that a line may say where the question says none: at least one, no more than one."""
+_YEAR = 1.0  # a year's end is the next one's beginning
+
+
+class _Words(NamedTuple):
+    """The words of a question, what they may be, and the nodes that they may name."""
+
+    question: QuestionWords
+    units: Units
+    rows: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Proposed:
+    """What a model has said, and what was found of it."""
+
+    line: str | None
+    unread: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+class ModelReader:
+    """Reads questions about one graph by a model's line. Safe to share among threads."""
+
+    name = "model"
+
+    def __init__(self, graph: Graph, rules: RulesReader, model: LanguageModel, *, check: Check = "refused") -> None:
+        """`rules` are those of the same graph."""
+        self._graph, self._rules, self._model, self._check = graph, rules, model, check
+        self._wording, self._lines = QueryWording(graph), OrderedDict[str, _Proposed]()
+        self._lock = threading.Lock()
+
+    def read(self, question: str, run: Run) -> Reading | Refusal:
+        """Return the line of a question, or why it has none."""
+        return self.read_recorded(question, run).read
+
+    def read_recorded(self, question: str, run: Run) -> RecordedReading:
+        """Return the line of a question with the calls that led to it.
+
+        A spent budget or a failed model leaves what the rules read, with a note.
+        """
+        by_rules = self._rules.read(question, run)
+        if isinstance(by_rules, Reading) and self._check == "refused":
+            return RecordedReading(by_rules)
+        words = self._words(question)
+        trajectories: tuple[Trajectory, ...] = ()
+        try:
+            proposed, trajectories = self._proposed(question, words, run)
+        except (BudgetExhausted, ModelError) as failed:
+            why = f"the model was not heard: {failed}"
+            return RecordedReading(_noted(by_rules, why), recorded_by(failed))
+        by_model = self._believed(proposed, words)
+        if isinstance(by_rules, Refusal):
+            return RecordedReading(by_model, trajectories)
+        return RecordedReading(self._agreed(by_rules, by_model), trajectories)
+
+    # ------------------------------------------------------------------------------------------------ the one call
+    def _words(self, question: str) -> _Words:
+        lexicon = self._rules.lexicon
+        read = lexicon.vocabulary.corrected(lexicon.vocabulary.read(question))
+        units, _ = lexicon.units(read)
+        return _Words(read, units, frozenset(row for own in units.names.values() for one in own for row in one.rows))
+
+    def _proposed(self, question: str, words: _Words, run: Run) -> tuple[_Proposed, tuple[Trajectory, ...]]:
+        """Return the model's line, asked for once a question, and once more if a check finds fault with it."""
+        with self._lock:
+            if question in self._lines:
+                self._lines.move_to_end(question)
+                return self._lines[question], ()
+        lexicon = self._rules.lexicon
+        values = {
+            "graph": schema_of(lexicon, words.units, words.rows),
+            "names": names_of(lexicon, words.units),
+            "question": question,
+        }
+        sampling = Sampling(temperature=0.0, random_seed=run.random_seed)
+        prompt = prompt_of("reader", "orienteer.reading")
+        begun = begin(
+            self._model, prompt, values, question=Question(text=question), method=self.name, sampling=sampling
+        )
+        run.tell(begun)
+        exchange = ask(self._model, run, begun, schema=SCHEMA, check=lambda reply: self._doubts(reply, words))
+        reply = exchange.value
+        if reply is None:
+            proposed = _Proposed(None, faults=("its reply is no line",))
+        else:
+            proposed = _Proposed(reply["line"], tuple(reply["unread"]), tuple(self._faults(reply["line"], words)))
+        with self._lock:
+            self._lines[question] = proposed
+            while len(self._lines) > _REMEMBERED:
+                self._lines.popitem(last=False)
+        return proposed, (exchange.trajectory,)
+
+    def _doubts(self, reply: JsonValue, words: _Words) -> list[str]:
+        """Return what is wrong with a reply, or so unlikely that it is asked about once."""
+        assert isinstance(reply, dict), "it fits the schema"
+        line = reply["line"]
+        if not isinstance(line, str) or reply["unread"]:
+            return []
+        if faults := list(self._faults(line, words)):
+            return faults
+        query = parse(line, self._graph)
+        rows = Executor(self._graph).run(query).rows
+        if not len(rows):
+            return [f"nothing in the graph meets {line!r}: if the question means it so, send it again"]
+        arrays = self._graph.arrays
+        wide = sum(arrays.schema.node_types[arrays.types.nodes[kind]] for kind in query.nodes.types)
+        if query.nodes.conditions and len(rows) > _MOST * wide > 1:
+            return [f"{len(rows)} of {wide} nodes meet {line!r}: if the question means it so, send it again"]
+        return []
+
+    # ------------------------------------------------------------------------------------------------- what is checked
+    def _faults(self, line: str | None, words: _Words) -> Iterator[str]:
+        """Yield why a line is not believed: it must parse, and may say nothing that the question does not."""
+        if line is None:
+            return
+        try:
+            query = parse(line, self._graph)
+        except BadOption as error:
+            yield str(error)
+            return
+        numbers = frozenset(_numbers(words.units))
+        yield from filter(None, (self._fault(part, words, numbers) for part in parts_of(query)))
+
+    def _fault(self, part: object, words: _Words, numbers: frozenset[float]) -> str | None:
+        """Return what a part of a query says that the question does not; None if that is nothing."""
+        match part:
+            case Among(rows=rows) if words.rows.isdisjoint(rows):
+                return f"{self._graph.arrays.names[rows[0]]!r} is no name that the question has"
+            case Valued(property=name, value=float() | int() as value) if not self._is_said(
+                name, value, words, numbers
+            ):
+                return f"the question does not say the number {value:g}, of {name}"
+            case Valued(property=name, value=str() as value) if not self._is_worded(name, value, words):
+                return f"{value!r} is no value that the question names"
+            case Joined(comparison=str(), number=number) if number not in numbers and number not in _FEW:
+                return f"the question does not say the number {number:g}"
+            case Best(first=first) if first > 1 and first not in numbers:
+                return f"the question does not ask for {first}"
+        return None
+
+    def _is_said(self, name: str, value: float, words: _Words, numbers: frozenset[float]) -> bool:
+        """Return whether the question says a number, in the field's own unit or another, or the time that begins so."""
+        facts = self._rules.lexicon.properties.get(name)
+        if value in numbers:
+            return True
+        if facts is not None and facts.kind in ("year", "date"):
+            return any(value in (number - _YEAR, number + _YEAR) for number in numbers)
+        amounts = words.units.quantities.values()
+        meant = (converted(one.value, one.unit, facts.unit if facts is not None else None) for one in amounts)
+        return any(one is not None and abs(one - value) <= 1e-6 * max(1.0, abs(value)) for one in meant)
+
+    def _is_worded(self, name: str, value: str, words: _Words) -> bool:
+        """Return whether the question has a word of a text, or the field says one of a few things."""
+        vocabulary, facts = self._rules.lexicon.vocabulary, self._rules.lexicon.properties.get(name)
+        said = {word.stem for word in words.question.words}
+        if any(vocabulary.stem(word) in said for word in value.casefold().split()):
+            return True
+        return facts is not None and value in listed_values(self._graph, facts)
+
+    def _believed(self, proposed: _Proposed, words: _Words) -> Reading | Refusal:
+        """Return the line of a model, or why it is not believed, which shows the line."""
+        shown = one_line(proposed.line or "", _LONGEST_SHOWN)
+        if proposed.faults:
+            why = f"the model read it as {shown!r}, and {proposed.faults[0]}" if shown else proposed.faults[0]
+            return Refusal(kind="not_understood", text=why)
+        if proposed.unread or proposed.line is None:
+            unread = ", ".join(map(repr, proposed.unread)) or "the question"
+            return Refusal(kind="not_understood", words=proposed.unread, text=f"the model finds no line for {unread}")
+        query = parse(proposed.line, self._graph)
+        line = self._wording.line(query)
+        left = self._left_over(line, query, words)
+        notes = (f"in no word of the line: {', '.join(left)}",) if left else ()
+        return Reading(text=line, by=self.name, notes=notes)
+
+    def _left_over(self, line: str, query: ExactQuery, words: _Words) -> list[str]:
+        """Return the telling words of a question that nothing in a line covers."""
+        vocabulary, units = self._rules.lexicon.vocabulary, words.units
+        stems = {vocabulary.stem(word) for word in re.findall(r"[^\W_]+", line.casefold())}
+        rows = {row for part in parts_of(query) if isinstance(part, Among) for row in part.rows}
+        kinds = {kind for part in parts_of(query) if isinstance(part, NodeSet) for kind in part.types}
+        covered = {place for first, amount in units.quantities.items() for place in range(first, amount.last)}
+        for first, names in units.names.items():
+            covered.update(at for one in names if rows.intersection(one.rows) for at in range(first, one.last))
+        for first, types in units.types.items():
+            covered.update(at for one in types if kinds & one.types for at in range(first, one.last))
+        return [
+            words.question.surface(place, place + 1)
+            for place, word in enumerate(words.question.words)
+            if place not in covered and not word.is_stop and word.stem not in stems
+        ]
+
+    # ----------------------------------------------------------------------------------------------------- two readers
+    def _agreed(self, by_rules: Reading, by_model: Reading | Refusal) -> Reading | Refusal:
+        """Return the reading of both readers; a refusal that shows both lines if they do not come to the same."""
+        if isinstance(by_model, Refusal):
+            return by_rules.model_copy(update={"agreed": False, "notes": (*by_rules.notes, by_model.text)})
+        lines = (by_rules.text or "", by_model.text or "")
+        one, other = (Executor(self._graph).run(parse(line, self._graph)) for line in lines)
+        if one.value == other.value and one.table == other.table and one.rows.tolist() == other.rows.tolist():
+            return by_rules.model_copy(update={"by": "both", "agreed": True})
+        return Refusal(
+            kind="unsupported",
+            text=f"two readings, pick one: rules read {lines[0]!r}, and the model {lines[1]!r}",
+            lines=lines,
+        )
+
+
+def _noted(read: Reading | Refusal, why: str) -> Reading | Refusal:
+    if isinstance(read, Reading):
+        return read.model_copy(update={"notes": (*read.notes, why)})
+    return read.model_copy(update={"text": f"{read.text}; {why}"})
+
+
+def _numbers(units: Units) -> Iterator[float]:
+    """Yield the numbers that a question says, the beginnings and ends of its times."""
+    for amount in units.quantities.values():
+        yield amount.value
+        yield from amount.span or ()
