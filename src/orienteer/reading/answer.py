@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadOption, Error
+from orienteer.errors import BadOption, Error, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -127,7 +127,7 @@ class Answerer:
         for line in (read.text or "", *(sense.text for sense in read.senses)):
             try:
                 queries.append(parse(line, self._graph))
-            except BadOption as error:
+            except (BadOption, UnknownNode) as error:
                 why = f"{read.by} read it as {line!r}, which is no query of this graph: {error}"
                 return Refusal(kind="not_understood", text=why)
         return queries

@@ -16,6 +16,7 @@ from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 
 _TOKENS = 620
 """Of the schema: a graph of some thirty kinds fits, with a fixed part of 600 and the names (issue: at most 1,300)."""
+_SURE = 0.1  # cost of words that are surely a kind's
 _MOST_VALUES = 12  # values of a field that are listed
 _LONGEST_VALUE = 30  # characters
 MOST_LISTED = 60
@@ -57,7 +58,7 @@ def _near(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> dict[str, int]
     """Return the node types within two edges of what a question names, with how many edges that are."""
     arrays, hops = lexicon.graph.arrays, lexicon.vocabulary.hops
     named = {int(arrays.node_types[row]) for row in rows}
-    named.update(kind for own in units.types.values() for unit in own for kind in unit.types)
+    named.update(kind for own in units.types.values() for unit in own if unit.cost < _SURE for kind in unit.types)
     fields = (lexicon.properties[unit.property] for own in units.properties.values() for unit in own)
     valued = (lexicon.properties[unit.property] for own in units.values.values() for unit in own)
     named.update(kind for facts in (*fields, *valued) for kind in facts.types)

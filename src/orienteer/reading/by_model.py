@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from orienteer.errors import BadOption, BudgetExhausted, ModelError
+from orienteer.errors import BadOption, BudgetExhausted, ModelError, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import ask, begin, prompt_of, recorded_by
 from orienteer.protocols import LanguageModel, RecordedReading, Run
@@ -163,7 +163,7 @@ class ModelReader:
             return
         try:
             query = parse(line, self._graph)
-        except BadOption as error:
+        except (BadOption, UnknownNode) as error:
             yield str(error)
             return
         numbers = frozenset(_numbers(words.units))
@@ -182,7 +182,7 @@ class ModelReader:
                 return f"{value!r} is no value that the question names"
             case Joined(comparison=str(), number=number) if number not in numbers and number not in _FEW:
                 return f"the question does not say the number {number:g}"
-            case Best(first=first) if first > 1 and first not in numbers:
+            case Best(first=first) | ExactQuery(first=int(first)) if first > 1 and first not in numbers:
                 return f"the question does not ask for {first}"
         return None
 

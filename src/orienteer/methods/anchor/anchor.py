@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
@@ -308,6 +309,10 @@ class Reader(Anchor):
 
     def __init__(self, graph: Graph, model: LanguageModel, config: ReaderConfig | None = None) -> None:
         super().__init__(graph, config or ReaderConfig())
+        if self.config.reader != RulesReader.name:
+            raise BadOption(
+                f"reader.reader is {self.config.reader!r}: beside the model the rules read, and nobody else"
+            )
         self._model = model
 
     def _reader(self) -> QuestionReader:
