@@ -310,9 +310,7 @@ class Reader(Anchor):
     def __init__(self, graph: Graph, model: LanguageModel, config: ReaderConfig | None = None) -> None:
         super().__init__(graph, config or ReaderConfig())
         if self.config.reader != RulesReader.name:
-            raise BadOption(
-                f"reader.reader is {self.config.reader!r}: beside the model the rules read, and nobody else"
-            )
+            raise BadOption(f"reader.reader is {self.config.reader!r}: only the rules read beside a model")
         self._model = model
 
     def _reader(self) -> QuestionReader:
