@@ -20,134 +20,111 @@ STAFF = ["Bill Stokoe", "Ann Peel", "Joe Marsh"]
 
 
 class World(NamedTuple):
-    """Tables, the same rows joined to what they point to, and a retriever over the folder."""
+    """Deliveries joined to what they point to, and a retriever over the folder."""
 
-    deliveries: pd.DataFrame
-    pubs: pd.DataFrame
+    rows: pd.DataFrame
     anchor: Retriever
+
+    def of(self, column: str, value: object) -> pd.DataFrame:
+        return self.rows[self.rows[column] == value]
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
 def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> World:
     rng = random.Random(request.param)
-    folder = tmp_path_factory.mktemp("cellars")
     pubs = pd.DataFrame(
         {
             "id": range(1, 7),
             "name": PUBS,
             "town": [rng.choice(TOWNS) for _ in PUBS],
-            "landlord_id": [rng.randint(1, 3) for _ in PUBS],
             "rent": [rng.randrange(400, 900) for _ in PUBS],
             "has_garden": [rng.choice(["yes", "no"]) for _ in PUBS],
         }
     )
     beers = pd.DataFrame({"id": range(1, 5), "name": BEERS, "style": STYLES})
     staff = pd.DataFrame({"id": range(1, 4), "name": STAFF, "remote": ["yes", "no", "no"]})
-    rows = [
-        (
-            n,
-            rng.randint(1, 5),
-            rng.randint(1, 4),
-            rng.randint(1, 3),
-            rng.randint(1, 9),
-            f"{rng.choice([2023, 2024])}-0{rng.randint(1, 9)}-15",
-        )
-        for n in range(1, 31)
-    ]
-    deliveries = pd.DataFrame(rows, columns=["id", "pub_id", "beer_id", "driver_id", "casks", "delivered_on"])
-    for name, table in {"pubs": pubs, "beers": beers, "staff": staff, "deliveries": deliveries}.items():
-        table.to_csv(folder / f"{name}.csv", index=False)
-    joined = (
-        deliveries.merge(pubs.add_prefix("pub_"), left_on="pub_id", right_on="pub_id")
-        .merge(beers.add_prefix("beer_"), on="beer_id")
-        .merge(staff.add_prefix("driver_"), on="driver_id")
+    deliveries = pd.DataFrame(
+        [
+            (
+                *(n, rng.randint(1, 5), rng.randint(1, 4), rng.randint(1, 3), rng.randint(1, 3)),
+                *(rng.randint(1, 9), f"{rng.choice([2023, 2024])}-0{rng.randint(1, 9)}-15"),
+            )
+            for n in range(1, 31)
+        ],
+        columns=["id", "pub_id", "beer_id", "staff_id", "checker_id", "casks", "delivered_on"],
     )
-    return World(joined, pubs, Retriever(str(folder), "anchor"))
+    folder = tmp_path_factory.mktemp("cellars")
+    tables = {"pubs": pubs, "beers": beers, "staff": staff, "deliveries": deliveries}
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    joined = deliveries
+    for name in ("pub", "beer"):
+        joined = joined.merge(tables[f"{name}s"].add_prefix(f"{name}_"), on=f"{name}_id")
+    joined = joined.merge(staff.add_prefix("staff_"), on="staff_id")
+    return World(joined, Retriever(str(folder), "anchor"))
 
 
-def names(column: pd.Series) -> set[str]:
-    return set(column)
+def style_at(world: World, style: str) -> set[str]:
+    rows = world.of("pub_name", "Anchor")
+    return set(rows[rows.beer_style == style].beer_name)
 
 
 Oracle = Callable[[World], object]
 LISTS: list[tuple[str, Oracle]] = [
+    *((f"which beers did the {pub} get", lambda w, n=pub: set(w.of("pub_name", n).beer_name)) for pub in PUBS),
     *(
-        (
-            f"Pubs that {name} has delivered to",
-            lambda w, n=name: names(w.deliveries[w.deliveries.driver_name == n].pub_name),
-        )
-        for name in STAFF
+        (f"Which pubs got a delivery of {beer}?", lambda w, n=beer: set(w.of("beer_name", n).pub_name))
+        for beer in BEERS
     ),
     *(
-        (f"which beers did the {pub} get", lambda w, n=pub: names(w.deliveries[w.deliveries.pub_name == n].beer_name))
-        for pub in PUBS
-    ),
-    ("Which pubs did not get any delivery?", lambda w: set(w.pubs.name) - names(w.deliveries.pub_name)),
-    *(
-        (
-            f"Which pubs never got a delivery from {name}?",
-            lambda w, n=name: set(w.pubs.name) - names(w.deliveries[w.deliveries.driver_name == n].pub_name),
-        )
-        for name in STAFF
+        (f"which {style} beers went to the Anchor by delivery", lambda w, n=style: style_at(w, n))
+        for style in ("bitter", "stout")
     ),
 ]
 NUMBERS: list[tuple[str, Oracle]] = [
+    *((f"total casks delivered to {pub}", lambda w, n=pub: w.of("pub_name", n).casks.sum()) for pub in PUBS[:5]),
     *(
-        (f"total casks delivered to {pub}", lambda w, n=pub: w.deliveries[w.deliveries.pub_name == n].casks.sum())
-        for pub in PUBS[:5]
-    ),
-    *(
-        (
-            f"How many casks of {beer} did we deliver in total?",
-            lambda w, n=beer: w.deliveries[w.deliveries.beer_name == n].casks.sum(),
-        )
+        (f"How many casks of {beer} did we deliver in total?", lambda w, n=beer: w.of("beer_name", n).casks.sum())
         for beer in BEERS
     ),
     *(
-        (
-            f"total delivery casks in {year}",
-            lambda w, n=year: w.deliveries[w.deliveries.delivered_on.str.startswith(str(n))].casks.sum(),
-        )
-        for year in (2023, 2024)
+        (f"total delivery casks in {year}", lambda w, n=year: w.rows[w.rows.delivered_on.str[:4] == n].casks.sum())
+        for year in ("2023", "2024")
     ),
     *(
-        (
-            f"In how many pubs do we have deliveries of {beer}",
-            lambda w, n=beer: w.deliveries[w.deliveries.beer_name == n].pub_name.nunique(),
-        )
+        (f"In how many pubs do we have deliveries of {beer}", lambda w, n=beer: w.of("beer_name", n).pub_name.nunique())
         for beer in BEERS
     ),
-    *((f"which rent does the {pub} have to pay us", lambda w, n=pub: None) for pub in PUBS[:1]),
 ]
-TABLES: list[tuple[str, str, str]] = [
-    ("casks delivered per pub", "pub_name", "casks"),
-    ("casks for each beer", "beer_name", "casks"),
-    ("For each driver, what is the total casks?", "driver_name", "casks"),
+TABLES = [
+    ("For each beer, what is the total casks?", "beer_name"),
+    ("For each pub, what is the total casks?", "pub_name"),
 ]
 
 
 @pytest.mark.parametrize(("question", "oracle"), LISTS, ids=[question for question, _ in LISTS])
 def test_lists(world: World, question: str, oracle: Oracle) -> None:
-    result = world.anchor.ask(question, k=50)
-    assert result.refusal is None
-    assert {hit.name for hit in result.hits if hit.complete} == oracle(world)
+    result, truth = world.anchor.ask(question, k=50), oracle(world)
+    found = {hit.name for hit in result.hits if hit.complete} if result.refusal is None else None
+    assert found == truth
 
 
 @pytest.mark.parametrize(("question", "oracle"), NUMBERS, ids=[question for question, _ in NUMBERS])
 def test_numbers(world: World, question: str, oracle: Oracle) -> None:
-    answer, truth = world.anchor.ask(question).answer, oracle(world)
-    assert answer is None if truth is None else answer is not None and float(answer) == truth
-
-
-@pytest.mark.parametrize(("question", "by", "column"), TABLES)
-def test_tables(world: World, question: str, by: str, column: str) -> None:
     answer = world.anchor.ask(question).answer
-    told = {name: float(number) for name, _, number in (part.rpartition(": ") for part in (answer or "").split("; "))}
-    assert told == world.deliveries.groupby(by)[column].sum().to_dict()
+    assert answer is not None
+    assert float(answer) == oracle(world)
+
+
+@pytest.mark.parametrize(("question", "by"), TABLES)
+def test_tables(world: World, question: str, by: str) -> None:
+    answer = world.anchor.ask(question).answer or ""
+    told = {name: float(number) for name, _, number in (part.rpartition(": ") for part in answer.split("; "))}
+    assert told == world.rows.groupby(by).casks.sum().to_dict()
 
 
 def test_yes_or_no(world: World) -> None:
-    pairs = set(zip(world.deliveries.pub_name, world.deliveries.beer_name, strict=True))
+    pairs = set(zip(world.rows.pub_name, world.rows.beer_name, strict=True))
     for pub in PUBS:
         for beer in BEERS:
             answer = world.anchor.ask(f"did the {pub} get a delivery of {beer}").answer
@@ -157,27 +134,97 @@ def test_yes_or_no(world: World) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "which staff did Bill Stokoe take along to the Anchor",
+        "pubs that Bill Stokoe has checked and delivered to",
         "pubs that Bill Stokoe has never delivered to but kept",
         "staff that Bill Stokoe works with",  # edges between things of one kind are not told apart
         "which pubs complained about Ann Peel",
-        "how many pubs per driver",  # the landlord, or by way of deliveries
-        "deliveries by casks of Old Eel per",
         "who poisoned the Otter",
+        "which pubs will get Old Eel",
+        "which pubs can get Old Eel",
+        "which pubs own Old Eel",
+        "pubs near Holmby that get Old Eel",
+        "did the Anchor get Old Eel not in 2023",
+        "did the Anchor get the most deliveries of Old Eel",
+        "which beer had the most deliveries to the Anchor",
+        "to which pubs did we not deliver Old Eel",
+        "casks per pub",  # how many in all, or on average
+        "rents per town",
+        "did the Anchor sell Old Eel",  # it got some
+        "how many casks did the Anchor send",
+        "Is Old Eel in Holmby?",
     ],
 )
-def test_words_of_which_two_things_may_be_meant_are_not_put_together(world: World, question: str) -> None:
+def test_what_may_mean_something_else_is_not_put_together(world: World, question: str) -> None:
     assert world.anchor.ask(question).answer is None
 
 
-def test_what_only_a_verb_tells_is_left_to_the_rules(tmp_path: Path) -> None:
-    """Who is `wounded_by` a dragon wounded none; whoever placed an order did not supply it."""
-    rows = {
-        "people": ["id,name,job", "1,Ann Peel,clerk"],
-        "suppliers": ["id,name", "1,Van Houten"],
-        "projects": ["id,name", "1,Flood Wall"],
-        "orders": ["id,project_id,supplier_id,ordered_by", "1,1,1,1"],
-    }
-    for name, lines in rows.items():
+TRAPS: dict[str, tuple[dict[str, list[str]], list[str]]] = {
+    "only the buyer is told": (
+        {
+            "people": ["id,name", "1,Ann Peel", "2,Joe Marsh"],
+            "goods": ["id,name", "1,Blue Vase", "2,Oak Chair"],
+            "sales": ["id,good_id,buyer_id,sold_on,discounts", "1,1,1,2024-02-01,1", "2,2,1,2024-03-03,2"],
+        },
+        [
+            "did Ann Peel sell Blue Vase",
+            "when did Ann Peel sell Oak Chair",
+            "was Blue Vase bought from Ann Peel",
+            "how many discounts did Ann Peel give in total",
+        ],
+    ),
+    "only the writer is told": (
+        {
+            "people": ["id,name", "1,Ann Peel", "2,Joe Marsh"],
+            "cities": ["id,name", "1,Lisbon", "2,Porto"],
+            "letters": ["id,writer_id,city_id,pages", "1,1,1,2", "2,1,2,4", "3,2,1,3"],
+        },
+        [
+            "did Ann Peel get a letter",
+            "how many letters did Ann Peel get in total",
+            "cities with letters to Ann Peel",
+        ],
+    ),
+    "only where it began is told": (
+        {
+            "stops": ["id,name", "1,Old Mill", "2,Market Square"],
+            "drivers": ["id,name", "1,Ann Peel", "2,Joe Marsh"],
+            "trips": ["id,from_stop_id,driver_id,passengers", "1,1,1,10", "2,1,2,20", "3,2,1,60"],
+        },
+        [
+            "total passengers to Old Mill",
+            "how many passengers came to Old Mill in total",
+            "drivers with trips to Old Mill",
+            "did Ann Peel have a trip to Old Mill",
+        ],
+    ),
+    "the club gets what the payer pays": (
+        {
+            "residents": ["id,name", "1,Ann Peel", "2,Sue Lane"],
+            "clubs": ["id,name,kind", "1,Holmby Rovers,football", "2,Tarrow United,football"],
+            "payments": ["id,payer_id,club_id,euros", "1,1,1,100", "2,2,1,200", "3,2,2,400"],
+        },
+        [
+            "how many euros did Holmby Rovers pay in total",
+            "did Holmby Rovers pay Tarrow United",
+        ],
+    ),
+    "whoever placed an order did not supply it": (
+        {
+            "people": ["id,name,job", "1,Ann Peel,clerk"],
+            "suppliers": ["id,name", "1,Van Houten"],
+            "projects": ["id,name", "1,Flood Wall"],
+            "orders": ["id,project_id,supplier_id,ordered_by", "1,1,1,1"],
+        },
+        ["who ordered for Flood Wall"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TRAPS)
+def test_the_only_edge_of_a_row_does_not_stand_for_every_part_that_is_played(kind: str, tmp_path: Path) -> None:
+    tables, questions = TRAPS[kind]
+    for name, lines in tables.items():
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert Retriever(str(tmp_path), "anchor").ask("who ordered for Flood Wall").answer in (None, "Ann Peel")
+    anchor = Retriever(str(tmp_path), "anchor")
+    answers = {question: anchor.ask(question).answer for question in questions}
+    assert answers == dict.fromkeys(questions)
