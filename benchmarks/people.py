@@ -1,11 +1,13 @@
 """Folders of people's own, and what they ask of them: right, refused or wrong, by shape, without a model.
 
-    python benchmarks/people.py [--data FOLDER] [--questions FILE] [--folder NAME ...] [--mapped] [--show VERDICT]
-                                [--json FILE]
+    python benchmarks/people.py [--data FOLDER] [--questions FILE] [--folder NAME ...] [--mapped] [--lines FILE]
+                                [--show VERDICT] [--json FILE]
 
 Each folder is imported as it stands, with no option, and each question is asked by `anchor`. The questions come with
 the data (`people/questions.jsonl`); `--questions` takes others of the same form, whose folders stand beside that file.
 With `--mapped` a folder is imported by the mapping `FOLDER.mapping.toml` beside the questions, where there is one.
+With `--lines` they are asked by `reader`, and the file has what the model replies to a question that the rules refuse:
+whoever wrote it saw nothing but the prompts.
 A question is *right* where the whole answer is the truth: every node of a set by its name and no other, the number, yes
 or no, the value, each group of a table; or where the truth is nothing, and it was refused. It is
 *refused* where nothing was presented as an answer, and *wrong* where anything else was. Truths that end with `?` are
@@ -18,12 +20,13 @@ import json
 import re
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from orienteer import Error, Graph, Retriever
 from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.records import Result
+from orienteer.records import Message, Reply, Result, Usage
 from report import command_line, write_json
 
 Verdict: TypeAlias = Literal["right", "refused", "wrong", "open"]
@@ -135,12 +138,32 @@ def is_right_table(result: Result, wanted: dict[str, str]) -> bool:
     return bool(rows) and are_near and not rows.keys() - wanted.keys()
 
 
+class Played:
+    """A model that gives each question the reply that was written for it."""
+
+    name, price = "played", None
+
+    def __init__(self, folder: str, lines: Path) -> None:
+        written = map(json.loads, lines.read_text(encoding="utf-8").splitlines())
+        self._replies = {own["question"]: own for own in written if own["folder"] == folder}
+        self.calls = self.tokens = 0
+
+    def chat(self, messages: Sequence[Message], **options: Any) -> Reply:  # Any: what `LanguageModel` takes
+        """Return the line for the question that ends the prompt."""
+        self.calls += 1
+        self.tokens += sum(len(message.content or "") for message in messages) // 4
+        own = self._replies.get((messages[1].content or "").rpartition("Question: ")[2].strip())
+        reply = {"line": own and own["line"], "unread": own["unread"] if own else ["the question"]}
+        return Reply(message=Message(role="assistant", content=json.dumps(reply)), usage=Usage(calls=1))
+
+
 def main() -> None:
     """Ask, and print the figures."""
     parser = command_line(__doc__, ("--data", "--json"))
     parser.add_argument("--questions", type=Path, help="questions of the same form; folders beside it")
     parser.add_argument("--folder", action="append", default=[], help="only this folder")
     parser.add_argument("--mapped", action="store_true", help="by FOLDER.mapping.toml beside the questions, if any")
+    parser.add_argument("--lines", type=Path, help="replies of a model, a JSON object a line: folder, question, line")
     parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these questions")
     args = parser.parse_args()
     file = args.questions or args.data / "people" / "questions.jsonl"
@@ -155,7 +178,8 @@ def main() -> None:
             continue
         mapping = file.parent / f"{folder}.mapping.toml"
         graph = opened(file.parent / folder, mapping if args.mapped and mapping.exists() else None)
-        retriever = Retriever(graph, method="anchor") if graph is not None else None
+        model = Played(folder, args.lines) if args.lines else None
+        retriever = Retriever(graph, "reader" if model else "anchor", model=model) if graph is not None else None
         for question in questions:
             kind, truth = question["truth_kind"], question["truth"]
             if retriever is None:
@@ -170,6 +194,8 @@ def main() -> None:
                     print(f"        {line or why}  -> {(result.answer or '')[:80]}   TRUTH {kind} {str(truth)[:90]}")
             by_shape[question["shape"]][verdict] += 1
             by_folder[folder][verdict] += 1
+        if model is not None:
+            print(f"{folder}: {model.calls} calls of {model.tokens / max(1, model.calls):,.0f} tokens")
     print(f"{'':20}" + "".join(f"{verdict:>9}" for verdict in VERDICTS))
     for name, counts in [*sorted(by_shape.items()), *by_folder.items()]:
         print(f"{name:20}" + "".join(f"{counts[verdict]:9}" for verdict in VERDICTS))

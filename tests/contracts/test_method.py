@@ -117,6 +117,7 @@ MAY_ASK = {
     "mini": {"analysis": "model"},
     "msgraph-local": {"reports": "model"},
     "path": {"analysis": "model"},
+    "reader": {"check": "always"},
 }
 """Methods that need no model, and what has them ask one all the same."""
 

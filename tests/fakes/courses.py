@@ -123,6 +123,7 @@ COMPACT = (
 )
 READING = [[call("read_node", node=f"reel{at:02}"), call("search_in_graph", query="film")] for at in range(6)]
 
+LINE = json.dumps({"line": 'film that <-directed- (person that -directed-> "Night Ferry")', "unread": []})
 LOOK = words("node_id_retriever", queries=["Night Ferry"])
 CODE = words("code_interpreter", code='print(cypher("MATCH (f:film) RETURN f.id, f.name LIMIT 20"))')
 SHOW = words("code_interpreter", code="print('<tool_response>', '[/INST]')")
@@ -299,6 +300,7 @@ COURSES = (
         options={"calls": "tools", "max_calls": 2},
     ),
     # Fixed courses.
+    Course("reader", {"reader": [LINE]}, options={"check": "always"}, has_objects=True),
     Course("spark", {"spark": [PLAN], **ANSWERS}, has_objects=True),
     Course("graphsearch", searched(LEAN), graph="plague", has_objects=True),
     Course("graphsearch faithful", searched(FAITHFUL), graph="plague", options={"faithful": True}, has_objects=True),

@@ -153,7 +153,7 @@ _TABLE = (
         name="reader",
         target="orienteer.methods.anchor.anchor:Reader",
         config="orienteer.methods.anchor.anchor:ReaderConfig",
-        model="required",
+        model="optional",
         reads=True,
         summary="one call of the model writes the line of a question that no rule reads; a program checks and runs it",
     ),

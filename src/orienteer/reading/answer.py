@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -376,12 +377,19 @@ class Explainer:
         self._graph, self._query, self._executor = graph, query, executor
         self._wording = QueryWording(graph)
 
+    @cached_property
+    def _first(self) -> frozenset[int]:
+        """Return the nodes that are compared with others."""
+        return frozenset(self._executor.run(ExactQuery("list", self._query.nodes)).rows.tolist())
+
     def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...], dict[str, str]]:
         """Return in words what a node meets, all edges of its proof, the nearest first, and its nodes' roles by id."""
-        proof = self._executor.proof(row, self._query.nodes)
+        other = self._query.other if self._query.form == "compare" else None
+        nodes = self._query.nodes if other is None or row in self._first else other
+        proof = self._executor.proof(row, nodes)
         wording = ProofWording(self._graph, self._said)
         texts, edges = wording.written(proof)
-        for condition in self._query.nodes.conditions:
+        for condition in nodes.conditions:
             if isinstance(condition, Joined) and condition.also and not condition.negated:
                 steps = self._executor.shared(row, condition)
                 texts += [self._wording.path(row, [(step.kind, step.row)]) for step in steps]

@@ -26,7 +26,7 @@ from orienteer.reading.quantities import converted
 from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Valued, parts_of
 from orienteer.reading.reader import RulesReader
 from orienteer.reading.units import Units
-from orienteer.reading.vocabulary import QuestionWords
+from orienteer.reading.vocabulary import AKIN, QuestionWords, alike
 from orienteer.reading.wording import QueryWording
 from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling, Trajectory
 from orienteer.text.sentences import one_line
@@ -87,6 +87,8 @@ class ModelReader:
         A spent budget or a failed model leaves what the rules read, with a note.
         """
         by_rules = self._rules.read(question, run)
+        if isinstance(by_rules, Reading) and (fault := next(self._unparsed(by_rules.text), None)) is not None:
+            by_rules = Refusal(kind="not_understood", text=fault)
         if isinstance(by_rules, Reading) and self._check == "refused":
             return RecordedReading(by_rules)
         words = self._words(question)
@@ -159,21 +161,28 @@ class ModelReader:
     # ------------------------------------------------------------------------------------------------- what is checked
     def _faults(self, line: str | None, words: _Words) -> Iterator[str]:
         """Yield why a line is not believed: it must parse, and may say nothing that the question does not."""
-        if line is None:
+        fault = next(self._unparsed(line), None)
+        if line is None or fault is not None:
+            yield from () if fault is None else (fault,)
             return
+        query, numbers = parse(line, self._graph), frozenset(_numbers(words.units))
+        yield from filter(None, (self._fault(part, words, numbers) for part in parts_of(query)))
+
+    def _unparsed(self, line: str | None) -> Iterator[str]:
+        """Yield why a line is none of this graph."""
         try:
-            query = parse(line, self._graph)
+            if line is not None:
+                parse(line, self._graph)
         except (BadOption, UnknownNode) as error:
             yield str(error)
-            return
-        numbers = frozenset(_numbers(words.units))
-        yield from filter(None, (self._fault(part, words, numbers) for part in parts_of(query)))
 
     def _fault(self, part: object, words: _Words, numbers: frozenset[float]) -> str | None:
         """Return what a part of a query says that the question does not; None if that is nothing."""
         match part:
             case Among(rows=rows) if words.rows.isdisjoint(rows):
                 return f"{self._graph.arrays.names[rows[0]]!r} is no name that the question has"
+            case Valued(property=name, comparison="=", value=float(value)) if self._is_day(name) and value.is_integer():
+                return f"{name} is a day: a year is {name} >= {value:g} and {name} < {value + 1:g}"
             case Valued(property=name, value=float() | int() as value) if not self._is_said(
                 name, value, words, numbers
             ):
@@ -182,6 +191,8 @@ class ModelReader:
                 return f"{value!r} is no value that the question names"
             case Joined(comparison=str(), number=number) if number not in numbers and number not in _FEW:
                 return f"the question does not say the number {number:g}"
+            case ExactQuery(form="compare") if Executor(self._graph).run(part).value is None:
+                return "single things are compared, and each must have a value"
             case Best(first=first) | ExactQuery(first=int(first)) if first > 1 and first not in numbers:
                 return f"the question does not ask for {first}"
         return None
@@ -189,19 +200,26 @@ class ModelReader:
     def _is_said(self, name: str, value: float, words: _Words, numbers: frozenset[float]) -> bool:
         """Return whether the question says a number, in the field's own unit or another, or the time that begins so."""
         facts = self._rules.lexicon.properties.get(name)
-        if value in numbers:
+        if value in numbers or value in _FEW:
             return True
-        if facts is not None and facts.kind in ("year", "date"):
-            return any(value in (number - _YEAR, number + _YEAR) for number in numbers)
+        if facts is not None and facts.kind in (
+            "year",
+            "date",
+        ):  # "in the second half of 2017"
+            return any(abs(value - number) <= _YEAR for number in numbers)
         amounts = words.units.quantities.values()
         meant = (converted(one.value, one.unit, facts.unit if facts is not None else None) for one in amounts)
         return any(one is not None and abs(one - value) <= 1e-6 * max(1.0, abs(value)) for one in meant)
+
+    def _is_day(self, name: str) -> bool:
+        facts = self._rules.lexicon.properties.get(name)
+        return facts is not None and facts.kind == "date"
 
     def _is_worded(self, name: str, value: str, words: _Words) -> bool:
         """Return whether the question has a word of a text, or the field says one of a few things."""
         vocabulary, facts = self._rules.lexicon.vocabulary, self._rules.lexicon.properties.get(name)
         said = {word.stem for word in words.question.words}
-        if any(vocabulary.stem(word) in said for word in value.casefold().split()):
+        if any(alike(vocabulary.stem(word), stem) >= AKIN for word in value.casefold().split() for stem in said):
             return True
         return facts is not None and value in listed_values(self._graph, facts)
 

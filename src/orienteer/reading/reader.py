@@ -258,6 +258,11 @@ class RulesReader:
         is_empty = any(
             set(one.rows) <= set(other.rows) for one in among for other in among if not one.negated and other.negated
         )
+        valued = {(one.property, one.value) for one in nodes.conditions if isinstance(one, Valued) and _is_equal(one)}
+        listed = {name for name, facts in self.lexicon.properties.items() if facts.is_list}
+        told = [name for name, _ in valued if name not in listed]
+        if len(told) > len(set(told)):
+            return True  # nobody whose job is "actor" has the job "director"
         joined = (condition for condition in nodes.conditions if isinstance(condition, Joined) and not condition.where)
         edges = [one for one in joined if one.comparison is None and one.extent == "some"]
         kinds = {one.kinds for one in edges if one.negated} & {one.kinds for one in edges if not one.negated}
@@ -416,6 +421,10 @@ class RulesReader:
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
         return _unread(context, refusal_of(context))
+
+
+def _is_equal(valued: Valued) -> bool:
+    return valued.comparison == "=" and not valued.negated
 
 
 def _is_torn(parse: Parse[ExactQuery], other: Parse[ExactQuery]) -> bool:

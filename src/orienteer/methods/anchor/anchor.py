@@ -98,7 +98,7 @@ class Anchor:
                 self._explained(hit, row, explainer) if complete else hit
                 for hit, row, complete in zip(hits, rows.tolist(), is_complete.tolist(), strict=True)
             )
-        trajectory = Trail(self._graph, run).walk(ranking, question, hits, exact.reading)
+        trajectory = Trail(self._graph, run, self.name).walk(ranking, question, hits, exact.reading)
         if payment.lack:
             notes.append(payment.lack)
         if self._vocabulary.read(question.text).is_cut:
@@ -307,13 +307,18 @@ class Reader(Anchor):
 
     name = "reader"
 
-    def __init__(self, graph: Graph, model: LanguageModel, config: ReaderConfig | None = None) -> None:
+    def __init__(self, graph: Graph, model: LanguageModel | None = None, config: ReaderConfig | None = None) -> None:
+        """Without a model it reads as `anchor` does. Raises `BadOption` for options that need one."""
         super().__init__(graph, config or ReaderConfig())
         if self.config.reader != RulesReader.name:
             raise BadOption(f"reader.reader is {self.config.reader!r}: only the rules read beside a model")
+        if model is None and isinstance(self.config, ReaderConfig) and self.config.check == "always":
+            raise BadOption("reader.check is 'always', and there is no model: name one, or leave check at 'refused'")
         self._model = model
 
     def _reader(self) -> QuestionReader:
+        if self._model is None:
+            return super()._reader()
         assert isinstance(self.config, ReaderConfig)
         return ModelReader(self._graph, self._rules, self._model, check=self.config.check)
 
@@ -321,8 +326,8 @@ class Reader(Anchor):
 class Trail:
     """Records calls as an agent's steps."""
 
-    def __init__(self, graph: Graph, run: Run) -> None:
-        self._graph, self._run = graph, run
+    def __init__(self, graph: Graph, run: Run, method: str = "anchor") -> None:
+        self._graph, self._run, self._method = graph, run, method
         self._toolbox = Toolbox.full(graph)
         self._steps: list[Step] = []
 
@@ -356,7 +361,7 @@ class Trail:
         self._call("finish", {})
         return Trajectory(
             question=question,
-            method="anchor",
+            method=self._method,
             toolbox=self._toolbox.spec,
             tools=self._toolbox.specs,
             opening=(Message(role="user", content=question.text),),
