@@ -278,7 +278,7 @@ class Reading(Record):
     text: str | None = None
     """The query as a line, which `ask(reading=...)` accepts; None if the question was not understood."""
     by: str = ""
-    """The name of the reader; empty for a line that a person wrote."""
+    """The name of the reader, which refused as well if `text` is None; empty for a line that a person wrote."""
     rules: tuple[str, ...] = ()
     """The rules of the grammar that it was read by, the widest first; empty for other readers."""
     senses: tuple[Sense, ...] = ()

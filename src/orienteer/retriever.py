@@ -425,8 +425,10 @@ class Retriever:
             notes = (f"{result.refusal.text}: asked of the documents in the graph", *passages.notes)
             result = passages.model_copy(update={"notes": notes})
         result = self._limited(result, question, k, has_answer=has_answer)
-        is_refused = result.refusal is not None and any(one.model for one in result.trajectories)  # a model has read it
-        if model is None or result.answer is not None or is_refused or allowance.is_stopped:
+        # what was read exactly has its whole answer, and what a model would not read is not to be answered by one
+        reading = result.reading
+        is_read = reading is not None and (reading.complete or (result.refusal is not None and reading.by == "model"))
+        if model is None or result.answer is not None or is_read or allowance.is_stopped:
             return result
         from orienteer.agents.answer import answer, as_written
 

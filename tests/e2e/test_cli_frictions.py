@@ -127,7 +127,7 @@ def test_methods_are_a_table(cli):
     ]
     more = "; --all lists the baselines of papers and the methods of packages, too"
     assert cli("methods").err == f"orienteer methods NAME shows the options of one{more}\n"
-    assert len(listed) == 13
+    assert len(listed) == 14
     assert listed < [method["name"] for method in cli("methods", "--all", "--json").json]
 
 

@@ -97,7 +97,7 @@ class Answerer:
             queries = read if isinstance(read, Refusal) else self._checked(read)
         if isinstance(queries, Refusal):
             note = f"no exact answer: {queries.text}; what follows was ranked by names and words"
-            refused = Reading(not_understood=queries.words)
+            refused = Reading(by=self._reader.name, not_understood=queries.words)
             return ExactAnswer(refused, queries, notes=(note,), trajectories=trajectories), None
         assert isinstance(read, Reading)
         executor = Executor(self._graph, mask)
@@ -270,12 +270,23 @@ class _RegisteredReader:
 
     def read(self, question: str, run: Run) -> Reading | Refusal:
         """Return what the reader returns. Raises `BadOption` where it fails, or returns anything else."""
+        return self.read_recorded(question, run).read
+
+    def read_recorded(self, question: str, run: Run) -> RecordedReading:
+        """Return what the reader returns, with its calls if it records them. Raises as `read` does."""
         with _blamed(self.name):
-            read = self._reader.read(question, run)
+            own = self._reader
+            recorded = (
+                own.read_recorded(question, run)
+                if isinstance(own, RecordingReader)
+                else RecordedReading(own.read(question, run))
+            )
+            read, trajectories = recorded
         if not isinstance(read, Reading | Refusal):
             why = f"it returned a {type(read).__name__}, and neither a Reading nor a Refusal"
             raise BadOption(fault("question_readers", self.name, why))
-        return read if isinstance(read, Refusal) else read.model_copy(update={"by": self.name})
+        named = read if isinstance(read, Refusal) else read.model_copy(update={"by": self.name})
+        return RecordedReading(named, trajectories)
 
 
 def registered_reader(name: str, graph: Graph) -> QuestionReader:

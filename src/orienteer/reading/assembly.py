@@ -330,9 +330,11 @@ def _question(context: Context) -> _Question | None:
 
 def _gives(context: Context, spans: list[_Span]) -> bool:
     """Return whether somebody who is named gives, sells or pays: an edge to them may be that of who gets it."""
-    names = [span.last for span in spans for one in span.meanings if isinstance(one, _End) and _is_name(one)]
+    names = {span.first for span in spans for one in span.meanings if isinstance(one, _End) and _is_name(one)}
     verbs = [place for place, word in enumerate(context.words) if word in WORDS["giving"]]
-    return bool(verbs and names) and min(names) <= max(verbs)
+    before = {context.at(place - 1 - (context.at(place - 1) in WORDS["determiners"])) for place in names}
+    is_directed = "from" in before or ("to" in before and len(names) > 1)  # from one to another: which is which?
+    return is_directed or (bool(verbs and names) and min(names) <= max(verbs))
 
 
 def _is_of_a_row(spans: list[_Span]) -> bool:

@@ -19,8 +19,9 @@ _TOKENS = 620
 _SURE = 0.1  # cost of words that are surely a kind's
 _MOST_VALUES = 12  # values of a field that are listed
 _LONGEST_VALUE = 30  # characters
-MOST_LISTED = 60
+_MOST_LISTED = 60
 """Values that a field may have of which a line may name one that the question writes otherwise."""
+_LONGEST_LINE, _LONGEST_NODE = 700, 200  # characters: names, ids and labels are data, of any length
 _MOST_NAMED = 12  # nodes whose edges are counted
 _MOST_BEARERS = 4  # nodes of one name that are shown
 
@@ -40,7 +41,7 @@ def schema_of(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> str:
     left, lines = _TOKENS * CHARACTERS_A_TOKEN, dict[str, None]()
     dropped = [0, 0]
     kinds = (_kind_line(lexicon, name) for name in types)
-    edges = (triple_line(graph, one, graph.schema.label(one.type)) for one in triples)
+    edges = (_edge_line(lexicon, one) for one in triples)
     # edges take what the nearest kinds leave, and the other way round: two thirds are for kinds
     for number, (room, written) in enumerate(((left * 2 // 3, kinds), (left // 3, edges))):
         for line in written:
@@ -82,7 +83,16 @@ def _kind_line(lexicon: Lexicon, name: str) -> str:
     number = graph.arrays.types.nodes.index(name)
     fields = [_field(lexicon, facts) for facts in lexicon.properties.values() if number in facts.types]
     told = f": {'; '.join(fields)}" if fields else ""
-    return f"{graph.schema.label(name)} {graph.schema.node_types[name]:,}{told}"
+    return one_line(f"{graph.schema.label(name)} {graph.schema.node_types[name]:,}{told}", _LONGEST_LINE)
+
+
+def _edge_line(lexicon: Lexicon, triple: Triple) -> str:
+    """Return an edge with the kinds that it joins and the fields of its own."""
+    graph = lexicon.graph
+    number = graph.arrays.types.edges.index(triple.type)
+    own = [f"{facts.name} ({facts.kind})" for facts in lexicon.edge_properties.values() if number in facts.edges]
+    told = f": {'; '.join(own)}" if own else ""
+    return one_line(f"{triple_line(graph, triple, graph.schema.label(triple.type))}{told}", _LONGEST_LINE)
 
 
 def _field(lexicon: Lexicon, facts: PropertyFacts) -> str:
@@ -102,7 +112,7 @@ def listed_values(graph: Graph, facts: PropertyFacts) -> list[str]:
     values: dict[str, None] = {}
     for value in _texts(graph.arrays.properties.values(facts.name, rows[:: max(1, len(rows) // 2_000)])):
         values[value] = None
-        if len(values) > MOST_LISTED or len(value) > _LONGEST_VALUE:
+        if len(values) > _MOST_LISTED or len(value) > _LONGEST_VALUE:
             return []
     return list(values) if len(values) * 2 <= len(rows) else []
 
@@ -120,7 +130,8 @@ def names_of(lexicon: Lexicon, units: Units) -> str:
             for row in unit.rows[:_MOST_BEARERS]:
                 edges = counts_line(lexicon.graph, arrays.counts(arrays.adjacency.entries(np.array([row], np.int32))))
                 name = one_line(arrays.names[row])
-                lines[f'"{name}" ({arrays.type_at(row)}, id {arrays.ids[row]}): {edges or "no edges"}'] = None
+                told = f'"{name}" ({arrays.type_at(row)}, id {arrays.ids[row]}): {edges or "no edges"}'
+                lines[one_line(told, _LONGEST_NODE)] = None
             if len(unit.rows) > _MOST_BEARERS:
                 lines[f'"{one_line(arrays.names[unit.rows[0]])}": {len(unit.rows)} nodes'] = None
     return "\n".join(list(lines)[:_MOST_NAMED]) or "(nothing)"

@@ -4,7 +4,7 @@
 
 The rules read first, and the model what they refuse (`check="refused"`); or both read (`"always"`), and where the two
 lines do not come to the same, neither is answered and the person picks. The model proposes, the program proves: a line
-must parse, may name only what the question names, and say no number that is not there.
+must parse, names nothing and says no number that the question does not, and uses what the question names.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.llm.conversation import ask, begin, prompt_of, recorded_by
-from orienteer.protocols import LanguageModel, RecordedReading, Run
+from orienteer.protocols import LanguageModel, QuestionReader, RecordedReading, Run
 from orienteer.reading.brief import listed_values, names_of, schema_of
 from orienteer.reading.line import parse
 from orienteer.reading.quantities import converted
 from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Valued, parts_of
 from orienteer.reading.reader import RulesReader
-from orienteer.reading.units import Units
-from orienteer.reading.vocabulary import AKIN, QuestionWords, alike
+from orienteer.reading.units import PropertyFacts, Units
+from orienteer.reading.vocabulary import AKIN, ENGLISH, QuestionWords, alike
 from orienteer.reading.wording import QueryWording
 from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling, Trajectory
+from orienteer.text import english
 from orienteer.text.sentences import one_line
 
 Check: TypeAlias = Literal["refused", "always"]
@@ -43,10 +44,13 @@ SCHEMA: dict[str, Any] = {  # Any: JSON
 }
 _REMEMBERED = 256  # lines
 _LONGEST_SHOWN = 300  # characters of a line that a refusal shows
+_LONGEST_QUESTION = 2_000  # characters; longer ones are no question
+_TRIES = 2
+_MOST_UNREAD = 5  # words that a refusal repeats
+_SURE = 0.2  # cost of words that surely are a name
 _MOST = 0.5  # share of a kind; a line that means more is asked about once
 _FEW = (0.0, 1.0)
-"""Numbers that a line may say where the question says none: at least one, no more than one."""
-_YEAR = 1.0  # a year's end is the next one's beginning
+"""Numbers of things that a line may say where the question says none: at least one, no more than one."""
 
 
 class _Words(NamedTuple):
@@ -71,9 +75,17 @@ class ModelReader:
 
     name = "model"
 
-    def __init__(self, graph: Graph, rules: RulesReader, model: LanguageModel, *, check: Check = "refused") -> None:
-        """`rules` are those of the same graph."""
-        self._graph, self._rules, self._model, self._check = graph, rules, model, check
+    def __init__(
+        self,
+        graph: Graph,
+        reader: QuestionReader,
+        rules: RulesReader,
+        model: LanguageModel,
+        *,
+        check: Check = "refused",
+    ) -> None:
+        """`reader` reads without a model, in every language; `rules` are its rules of English, of the same graph."""
+        self._graph, self._reader, self._rules, self._model, self._check = graph, reader, rules, model, check
         self._wording, self._lines = QueryWording(graph), OrderedDict[str, _Proposed]()
         self._lock = threading.Lock()
 
@@ -86,10 +98,10 @@ class ModelReader:
 
         A spent budget or a failed model leaves what the rules read, with a note.
         """
-        by_rules = self._rules.read(question, run)
+        by_rules = self._reader.read(question, run)
         if isinstance(by_rules, Reading) and (fault := next(self._unparsed(by_rules.text), None)) is not None:
             by_rules = Refusal(kind="not_understood", text=fault)
-        if isinstance(by_rules, Reading) and self._check == "refused":
+        if (isinstance(by_rules, Reading) and self._check == "refused") or len(question) > _LONGEST_QUESTION:
             return RecordedReading(by_rules)
         words = self._words(question)
         trajectories: tuple[Trajectory, ...] = ()
@@ -127,13 +139,16 @@ class ModelReader:
         begun = begin(
             self._model, prompt, values, question=Question(text=question), method=self.name, sampling=sampling
         )
-        run.tell(begun)
-        exchange = ask(self._model, run, begun, schema=SCHEMA, check=lambda reply: self._doubts(reply, words))
+        exchange = ask(
+            self._model, run, begun, schema=SCHEMA, check=lambda reply: self._doubts(reply, words), agent=None
+        )
         reply = exchange.value
         if reply is None:
             proposed = _Proposed(None, faults=("its reply is no line",))
         else:
             proposed = _Proposed(reply["line"], tuple(reply["unread"]), tuple(self._faults(reply["line"], words)))
+        if proposed.faults and len(exchange.trajectory.steps) < _TRIES:
+            return proposed, (exchange.trajectory,)  # the budget had no room for a second try: another's may
         with self._lock:
             self._lines[question] = proposed
             while len(self._lines) > _REMEMBERED:
@@ -154,9 +169,33 @@ class ModelReader:
             return [f"nothing in the graph meets {line!r}: if the question means it so, send it again"]
         arrays = self._graph.arrays
         wide = sum(arrays.schema.node_types[arrays.types.nodes[kind]] for kind in query.nodes.types)
-        if query.nodes.conditions and len(rows) > _MOST * wide > 1:
+        if len(rows) > _MOST * wide > 1:
             return [f"{len(rows)} of {wide} nodes meet {line!r}: if the question means it so, send it again"]
-        return []
+        unused = [text for text, is_used in self._named(query, words) if not is_used]
+        told = f"{line!r} says nothing of {', '.join(unused)}: if the question means it so, send it again"
+        return [told] if unused else []
+
+    def _named(self, query: ExactQuery, words: _Words) -> Iterator[tuple[str, bool]]:
+        """Yield the names and numbers of a question, and whether a query uses them."""
+        parts, question, units = list(parts_of(query)), words.question, words.units
+        rows = {row for part in parts if isinstance(part, Among) for row in part.rows}
+        texts = [part.value.casefold() for part in parts if isinstance(part, Valued) and isinstance(part.value, str)]
+        names = [(first, one) for first, own in units.names.items() for one in own]
+        used = {at for first, one in names if rows.intersection(one.rows) for at in range(first, one.last)}
+        for first, one in names:
+            surface = question.surface(first, one.last)
+            is_used = not used.isdisjoint(range(first, one.last))
+            if one.cost < _SURE:
+                yield surface, is_used or any(surface.casefold() in text for text in texts)
+        has_numbers = any(
+            (isinstance(part, Valued) and isinstance(part.value, float | int))
+            or (isinstance(part, Joined) and part.comparison is not None)
+            or (isinstance(part, Best | ExactQuery) and (part.first or 0) > 1)
+            for part in parts
+        )
+        for first, amount in units.quantities.items():
+            place = range(first, amount.last)
+            yield question.surface(first, amount.last), has_numbers or not used.isdisjoint(place)
 
     # ------------------------------------------------------------------------------------------------- what is checked
     def _faults(self, line: str | None, words: _Words) -> Iterator[str]:
@@ -167,6 +206,9 @@ class ModelReader:
             return
         query, numbers = parse(line, self._graph), frozenset(_numbers(words.units))
         yield from filter(None, (self._fault(part, words, numbers) for part in parts_of(query)))
+        named = list(self._named(query, words))
+        if named and not any(is_used for _, is_used in named):
+            yield f"it says nothing of {', '.join(text for text, _ in named)}"
 
     def _unparsed(self, line: str | None) -> Iterator[str]:
         """Yield why a line is none of this graph."""
@@ -179,49 +221,61 @@ class ModelReader:
     def _fault(self, part: object, words: _Words, numbers: frozenset[float]) -> str | None:
         """Return what a part of a query says that the question does not; None if that is nothing."""
         match part:
-            case Among(rows=rows) if words.rows.isdisjoint(rows):
-                return f"{self._graph.arrays.names[rows[0]]!r} is no name that the question has"
+            case Among(rows=rows) if not words.rows.issuperset(rows):
+                unsaid = next(row for row in rows if row not in words.rows)
+                return f"{self._graph.arrays.names[unsaid]!r} is no name that the question has"
             case Valued(property=name, comparison="=", value=float(value)) if self._is_day(name) and value.is_integer():
                 return f"{name} is a day: a year is {name} >= {value:g} and {name} < {value + 1:g}"
-            case Valued(property=name, value=float() | int() as value) if not self._is_said(
-                name, value, words, numbers
-            ):
-                return f"the question does not say the number {value:g}, of {name}"
+            case Valued(property=name, comparison=sign, value=float() | int() as value):
+                is_none = value == 0 and sign == "="  # "run out of"
+                if not is_none and not self._is_said(name, value, words, numbers):
+                    return f"the question does not say the number {value:g}, of {name}"
             case Valued(property=name, value=str() as value) if not self._is_worded(name, value, words):
                 return f"{value!r} is no value that the question names"
             case Joined(comparison=str(), number=number) if number not in numbers and number not in _FEW:
                 return f"the question does not say the number {number:g}"
             case ExactQuery(form="compare") if Executor(self._graph).run(part).value is None:
                 return "single things are compared, and each must have a value"
-            case Best(first=first) | ExactQuery(first=int(first)) if first > 1 and first not in numbers:
+            case ExactQuery(first=int(first)) if first not in numbers:
                 return f"the question does not ask for {first}"
+            case Best(first=first, skipped=skipped) if (first > 1 and first not in numbers) or (
+                skipped and skipped + 1 not in {*numbers, *self._ordinals(words)}
+            ):
+                return f"the question does not ask for {max(first, skipped + 1)}"
         return None
 
+    @staticmethod
+    def _ordinals(words: _Words) -> list[int]:
+        return [ENGLISH.ordinals[word.text] for word in words.question.words if word.text in ENGLISH.ordinals]
+
+    def _facts(self, name: str) -> PropertyFacts | None:
+        """Return what a property of nodes holds, or one of edges that is called so."""
+        lexicon = self._rules.lexicon
+        return lexicon.properties.get(name) or lexicon.edge_properties.get(name)
+
     def _is_said(self, name: str, value: float, words: _Words, numbers: frozenset[float]) -> bool:
-        """Return whether the question says a number, in the field's own unit or another, or the time that begins so."""
-        facts = self._rules.lexicon.properties.get(name)
-        if value in numbers or value in _FEW:
-            return True
-        if facts is not None and facts.kind in (
-            "year",
-            "date",
-        ):  # "in the second half of 2017"
-            return any(abs(value - number) <= _YEAR for number in numbers)
+        """Return whether the question says a number, in the field's own unit or another, or a moment of a year."""
+        facts = self._facts(name)
+        if facts is not None and facts.kind in ("year", "date"):  # "in the second half of 2017"
+            return any(int(value) == int(number) or value == int(number) + 1 for number in numbers)
+        unit = facts.unit if facts is not None else None
         amounts = words.units.quantities.values()
-        meant = (converted(one.value, one.unit, facts.unit if facts is not None else None) for one in amounts)
+        meant = (converted(one.value, one.unit if unit is not None else None, unit) for one in amounts)
         return any(one is not None and abs(one - value) <= 1e-6 * max(1.0, abs(value)) for one in meant)
 
     def _is_day(self, name: str) -> bool:
-        facts = self._rules.lexicon.properties.get(name)
+        facts = self._facts(name)
         return facts is not None and facts.kind == "date"
 
     def _is_worded(self, name: str, value: str, words: _Words) -> bool:
-        """Return whether the question has a word of a text, or the field says one of a few things."""
-        vocabulary, facts = self._rules.lexicon.vocabulary, self._rules.lexicon.properties.get(name)
-        said = {word.stem for word in words.question.words}
-        if any(alike(vocabulary.stem(word), stem) >= AKIN for word in value.casefold().split() for stem in said):
+        """Return whether the question has the words of a text, or names no other value of a field of few."""
+        vocabulary, facts = self._rules.lexicon.vocabulary, self._facts(name)
+        said = [word.stem for word in words.question.words if not word.is_stop]
+        own = [vocabulary.stem(word) for word in re.findall(r"[^\W_]+", value.casefold()) if word not in english.STOP]
+        if own and all(any(alike(stem, other) >= AKIN for other in said) for stem in own):
             return True
-        return facts is not None and value in listed_values(self._graph, facts)
+        others = {one.value for several in words.units.values.values() for one in several if one.property == name}
+        return facts is not None and not others and value in listed_values(self._graph, facts)
 
     def _believed(self, proposed: _Proposed, words: _Words) -> Reading | Refusal:
         """Return the line of a model, or why it is not believed, which shows the line."""
@@ -230,10 +284,14 @@ class ModelReader:
             why = f"the model read it as {shown!r}, and {proposed.faults[0]}" if shown else proposed.faults[0]
             return Refusal(kind="not_understood", text=why)
         if proposed.unread or proposed.line is None:
-            unread = ", ".join(map(repr, proposed.unread)) or "the question"
-            return Refusal(kind="not_understood", words=proposed.unread, text=f"the model finds no line for {unread}")
+            text = words.question.text.casefold()  # what is no part of the question is none of its words
+            unread = tuple(one_line(word) for word in proposed.unread if word.casefold() in text)[:_MOST_UNREAD]
+            told = ", ".join(map(repr, unread)) or "the question"
+            return Refusal(kind="not_understood", words=unread, text=f"the model finds no line for {told}")
         query = parse(proposed.line, self._graph)
         line = self._wording.line(query)
+        if next(self._unparsed(line), None) is not None or parse(line, self._graph) != query:
+            return Refusal(kind="not_understood", text=f"the model read it as {shown!r}, which cannot be written again")
         left = self._left_over(line, query, words)
         notes = (f"in no word of the line: {', '.join(left)}",) if left else ()
         return Reading(text=line, by=self.name, notes=notes)
@@ -261,14 +319,20 @@ class ModelReader:
         if isinstance(by_model, Refusal):
             return by_rules.model_copy(update={"agreed": False, "notes": (*by_rules.notes, by_model.text)})
         lines = (by_rules.text or "", by_model.text or "")
-        one, other = (Executor(self._graph).run(parse(line, self._graph)) for line in lines)
-        if one.value == other.value and one.table == other.table and one.rows.tolist() == other.rows.tolist():
+        one, other = (self._meaning(line) for line in lines)
+        if one == other and not by_rules.senses:
             return by_rules.model_copy(update={"by": "both", "agreed": True})
         return Refusal(
             kind="unsupported",
             text=f"two readings, pick one: rules read {lines[0]!r}, and the model {lines[1]!r}",
             lines=lines,
         )
+
+    def _meaning(self, line: str) -> tuple[object, ...]:
+        """Return what a line asks, and what it comes to."""
+        query, executor = parse(line, self._graph), Executor(self._graph)
+        outcome, rows = executor.run(query), executor.run(ExactQuery("list", query.nodes)).rows.tolist()
+        return query.form, query.measure, query.first, outcome.value, outcome.table, outcome.rows.tolist(), rows
 
 
 def _noted(read: Reading | Refusal, why: str) -> Reading | Refusal:

@@ -122,11 +122,11 @@ class QueryWording:
         return text if is_plain else f"({text})"
 
     def _names(self, rows: Sequence[int]) -> str:
-        """Return names, ids where a name is not theirs alone."""
+        """Return names, ids where a name is not theirs alone, or has the sign that ends it."""
         texts: dict[str, None] = {}
         for row in rows:
             name = self._arrays.names[row]
-            is_told = set(self._arrays.candidates(name)) <= set(rows)
+            is_told = '"' not in name and set(self._arrays.candidates(name)) <= set(rows)
             texts[f'"{single_spaced(name if is_told else self._arrays.ids[row])}"'] = None
         return " or ".join(texts)
 

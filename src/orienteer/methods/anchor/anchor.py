@@ -299,7 +299,7 @@ class ReaderConfig(AnchorConfig):
     """The settings of `reader`."""
 
     check: Check = "refused"
-    """Whom the model is asked for: what the rules `refused`, or `always`, and then both lines must agree."""
+    """When the model is asked: if the rules refuse (`refused`), or for every question (`always`)."""
 
 
 class Reader(Anchor):
@@ -317,10 +317,11 @@ class Reader(Anchor):
         self._model = model
 
     def _reader(self) -> QuestionReader:
+        plain = super()._reader()
         if self._model is None:
-            return super()._reader()
+            return plain
         assert isinstance(self.config, ReaderConfig)
-        return ModelReader(self._graph, self._rules, self._model, check=self.config.check)
+        return ModelReader(self._graph, plain, self._rules, self._model, check=self.config.check)
 
 
 class Trail:
