@@ -61,7 +61,9 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     for name in ("pub", "beer"):
         joined = joined.merge(tables[f"{name}s"].add_prefix(f"{name}_"), on=f"{name}_id")
     joined = joined.merge(staff.add_prefix("staff_"), on="staff_id")
-    return World(joined, Retriever(str(folder), "anchor"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ORIENTEER_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return World(joined, Retriever(str(folder), "anchor"))
 
 
 def style_at(world: World, style: str) -> set[str]:
@@ -221,7 +223,10 @@ TRAPS: dict[str, tuple[dict[str, list[str]], list[str]]] = {
 
 
 @pytest.mark.parametrize("kind", TRAPS)
-def test_the_only_edge_of_a_row_does_not_stand_for_every_part_that_is_played(kind: str, tmp_path: Path) -> None:
+def test_the_only_edge_of_a_row_does_not_stand_for_every_part_that_is_played(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path_factory.mktemp("cache")))
     tables, questions = TRAPS[kind]
     for name, lines in tables.items():
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
