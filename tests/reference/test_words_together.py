@@ -210,6 +210,22 @@ TRAPS: dict[str, tuple[dict[str, list[str]], list[str]]] = {
             "did Holmby Rovers pay Tarrow United",
         ],
     ),
+    "a date behind rows that are counted is theirs": (
+        {
+            "pubs": ["id,name,opened_on", "1,Anchor,2023-02-01", "2,Otter,2020-05-01"],
+            "beers": ["id,name", "1,Old Eel", "2,Mudlark"],
+            "deliveries": [
+                "id,pub_id,beer_id,delivered_on",
+                "1,2,1,2023-03-01",
+                "2,2,1,2023-04-01",
+                "3,1,1,2024-01-01",
+            ],
+        },
+        [
+            "which pub had the most deliveries of Old Eel in 2023",
+            "which pub took the most deliveries of Old Eel in 2023",
+        ],
+    ),
     "whoever placed an order did not supply it": (
         {
             "people": ["id,name,job", "1,Ann Peel,clerk"],

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import NamedTuple, TypeAlias, cast
 
 from orienteer.reading.comparisons import compared, properties_of
@@ -36,7 +36,7 @@ _EXAMPLE = "beds at X altogether"
 _FAR_FETCHED = 1.0  # cost of words that no rule reads
 _SURE = 0.2  # cost of words that are surely what they are taken for; parts of names cost as much
 _NEAR = 0.1  # likeness below the likeliest edges
-# bounds of a search over the schema, which is small: reached by none of 2,000 questions
+# bounds of a search over the schema: what goes beyond them is refused
 _MOST_STEPS = 3
 _MOST_SPANS = 6
 _MOST_MEANINGS = 24
@@ -487,13 +487,10 @@ def _trees_of(
         yield _Tree(NodeSet(frozenset({head})), 0, is_silent=False), True
         return
     meanings = list(product(*(span.meanings for span in spans)))
-    found = 0
-    for meaning in meanings if len(meanings) <= _MOST_MEANINGS else ():
-        for tree in _trees(context, head, meaning, of_named=of_named):
-            found += 1
-            if found > _MOST_TREES:
-                return
-            yield tree
+    several = meanings if len(meanings) <= _MOST_MEANINGS else []
+    trees = (tree for meaning in several for tree in _trees(context, head, meaning, of_named=of_named))
+    found = list(islice(trees, _MOST_TREES + 1))
+    yield from found if len(found) <= _MOST_TREES else ()  # of more nobody knows which is the only one
 
 
 def _trees(

@@ -15,7 +15,7 @@ from orienteer.retrieval.graph_text import counts_line, triple_line, triples_by_
 from orienteer.text.sentences import CHARACTERS_A_TOKEN, one_line
 
 _TOKENS = 620
-"""Of the schema: a graph of some thirty kinds fits, with a fixed part of 600 and the names (issue: at most 1,300)."""
+"""Of the schema: with the prompt's fixed part of some 550 and the names, a graph of thirty kinds stays below 1,300."""
 _SURE = 0.1  # cost of words that are surely a kind's
 _MOST_VALUES = 12  # values of a field that are listed
 _LONGEST_VALUE = 30  # characters
@@ -42,7 +42,7 @@ def schema_of(lexicon: Lexicon, units: Units, rows: Iterable[int]) -> str:
     dropped = [0, 0]
     kinds = (_kind_line(lexicon, name) for name in types)
     edges = (_edge_line(lexicon, one) for one in triples)
-    # edges take what the nearest kinds leave, and the other way round: two thirds are for kinds
+    # two thirds of the room are for kinds, the rest for edges
     for number, (room, written) in enumerate(((left * 2 // 3, kinds), (left // 3, edges))):
         for line in written:
             line = line if len(line) <= room else line.partition(":")[0]

@@ -63,7 +63,7 @@ class _Words(NamedTuple):
 
 @dataclass(frozen=True)
 class _Proposed:
-    """What a model has said, and what was found of it."""
+    """A model's line, the words that it left unread, and the faults of the line."""
 
     line: str | None
     unread: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class ModelReader:
         A spent budget or a failed model leaves what the rules read, with a note.
         """
         by_rules = self._reader.read(question, run)
-        if isinstance(by_rules, Reading) and (fault := next(self._unparsed(by_rules.text), None)) is not None:
+        if isinstance(by_rules, Reading) and (fault := self._parse_error(by_rules.text or "")) is not None:
             by_rules = Refusal(kind="not_understood", text=fault)
         if (isinstance(by_rules, Reading) and self._check == "refused") or len(question) > _LONGEST_QUESTION:
             return RecordedReading(by_rules)
@@ -200,9 +200,10 @@ class ModelReader:
     # ------------------------------------------------------------------------------------------------- what is checked
     def _faults(self, line: str | None, words: _Words) -> Iterator[str]:
         """Yield why a line is not believed: it must parse, and may say nothing that the question does not."""
-        fault = next(self._unparsed(line), None)
-        if line is None or fault is not None:
-            yield from () if fault is None else (fault,)
+        if line is None:
+            return
+        if (fault := self._parse_error(line)) is not None:
+            yield fault
             return
         query, numbers = parse(line, self._graph), frozenset(_numbers(words.units))
         yield from filter(None, (self._fault(part, words, numbers) for part in parts_of(query)))
@@ -210,13 +211,13 @@ class ModelReader:
         if named and not any(is_used for _, is_used in named):
             yield f"it says nothing of {', '.join(text for text, _ in named)}"
 
-    def _unparsed(self, line: str | None) -> Iterator[str]:
-        """Yield why a line is none of this graph."""
+    def _parse_error(self, line: str) -> str | None:
+        """Return why a line is not a query of this graph; None if it is one."""
         try:
-            if line is not None:
-                parse(line, self._graph)
+            parse(line, self._graph)
         except (BadOption, UnknownNode) as error:
-            yield str(error)
+            return str(error)
+        return None
 
     def _fault(self, part: object, words: _Words, numbers: frozenset[float]) -> str | None:
         """Return what a part of a query says that the question does not; None if that is nothing."""
@@ -290,7 +291,7 @@ class ModelReader:
             return Refusal(kind="not_understood", words=unread, text=f"the model finds no line for {told}")
         query = parse(proposed.line, self._graph)
         line = self._wording.line(query)
-        if next(self._unparsed(line), None) is not None or parse(line, self._graph) != query:
+        if self._parse_error(line) is not None or parse(line, self._graph) != query:
             return Refusal(kind="not_understood", text=f"the model read it as {shown!r}, which cannot be written again")
         left = self._left_over(line, query, words)
         notes = (f"in no word of the line: {', '.join(left)}",) if left else ()

@@ -249,8 +249,17 @@ class RulesReader:
     def _is_beside(self, context: Context, query: ExactQuery, date: object, place: int) -> bool:
         """Return whether a date with no word of its own was given to a node, and stands behind an edge with dates."""
         is_given = any(date in nodes.conditions for nodes in sets_within(query))
+        if is_given and self._counts_dated_rows(query):
+            return True  # "the most deliveries of Old Eel in 2025": the pub need not have opened then
         behind = any(unit.fit > LIGHT_FIT for at in range(place) for unit in context.units.edges.get(at, ()))
         return is_given and behind and any(own.is_measured for own in facts_of_edges(context, list(edges_of(query))))
+
+    def _counts_dated_rows(self, query: ExactQuery) -> bool:
+        """Return whether a superlative counts rows that have dates of their own."""
+        targets = [nodes.best.measure.target for nodes in sets_within(query) if nodes.best is not None]
+        counted = {kind for target in targets if target is not None for kind in target.types}
+        dated = (facts.types for facts in self.lexicon.properties.values() if facts.kind in ("year", "date"))
+        return any(not counted.isdisjoint(types) for types in dated)
 
     def _contradicts(self, nodes: NodeSet) -> bool:
         """Return whether conditions of a set rule one another out, or say nothing: "a planting in X but not in Y"."""
