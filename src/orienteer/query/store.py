@@ -277,9 +277,11 @@ class Store:
 
     def types_with(self, owner: str, name: str) -> tuple[str, ...]:
         """Return the types of the nodes, or edges, with a property, sorted."""
-        having, _ = self.property(owner, name)
         if owner == "node":
-            return tuple(sorted(self.types.nodes[number] for number in np.unique(self.node_types[having])))
+            rows = self.properties.rows(name) if name in self.properties.names else []
+            own = np.flatnonzero(np.bincount(self.node_types[rows], minlength=1))
+            return tuple(sorted(self.types.nodes[number] for number in own))
+        having, _ = self.property(owner, name)
         mask, found = np.zeros(1 + len(self.extras or ()), np.bool_), set[int]()
         mask[having] = True
         for low in range(0, len(self.adjacency.kind), 8 * BATCH):

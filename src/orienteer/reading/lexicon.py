@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -192,10 +192,11 @@ class Lexicon:
             kinds = {unit.last for unit in units.types[place] if unit.cost == 0 or (is_plural and unit.cost < 0.2)}
             # a status is no verb
             is_named = bool(self.graph.arrays.properties.names_with_value(reading.words[place].text))
+            exact = {unit.last: unit.property for unit in properties[place] if not unit.cost}
             units.edges[place] = [
                 unit
                 for unit in self._edge_words.units(reading, place)
-                if unit.fit > SYNONYM or not (unit.last in kinds or is_named)
+                if unit.fit > SYNONYM or not (unit.last in kinds or is_named or self._is_elsewhere(unit, exact))
             ]
             if self.edge_properties and not any(unit.fit > LIGHT_FIT for unit in units.edges[place]):
                 units.edges[place] += self._timed_units(reading, place)
@@ -218,6 +219,17 @@ class Lexicon:
             kept = (unit for unit in own if unit.last not in said or (place, unit.last) not in by_stem)
             units.names[place] = [self._apposed(reading, units, place, unit) for unit in kept]
         return units, respelled
+
+    def _is_elsewhere(self, unit: EdgeUnit, exact: Mapping[int, str]) -> bool:
+        """Return whether this graph says a word of other things than edges join: `delivered_on`, and no supplier."""
+        if unit.last not in exact or unit.fit <= LIGHT_FIT:
+            return False
+        own, hops = self.properties[exact[unit.last]].types, self.vocabulary.hops
+        return not any(
+            hop.kind >> 1 in unit.edges and {kind, hop.target} & own
+            for kind, several in enumerate(hops)
+            for hop in several
+        )
 
     def _add_of_edges(self, reading: QuestionWords, units: Units) -> None:
         """Add the properties of edges and their values; words for these name edges by no synonym."""

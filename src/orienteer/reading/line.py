@@ -285,7 +285,7 @@ class _ReadingLine:
         if self._tokens.peek().kind == "text":
             conditions.append(Among(self._named(types)))
         if self._tokens.takes("that"):
-            conditions += self._all(types)
+            conditions += self._all(types or self._types_of(conditions))
         if kinds is None and not conditions:
             self._tokens.fail("a kind of nodes stands here, `anything`, or a name in quotation marks")
         return NodeSet(types, tuple(conditions), best)
@@ -340,6 +340,11 @@ class _ReadingLine:
                 return tuple(dict.fromkeys(rows))
             self._tokens.take()
 
+    def _types_of(self, conditions: Iterable[Condition]) -> frozenset[int]:
+        """Return the types of named nodes; none where nothing is named."""
+        node_types = self._graph.arrays.node_types
+        return frozenset(int(node_types[row]) for one in conditions if isinstance(one, Among) for row in one.rows)
+
     def _condition(self, types: frozenset[int]) -> Condition:
         if self._tokens.takes("not"):
             return negated(self._condition(types))
@@ -360,7 +365,7 @@ class _ReadingLine:
         if self._tokens.peek().kind == "arrow":
             extent = _EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
             return self._relation(types, extent)
-        return self._of_property()
+        return self._of_property(types)
 
     def _twice(self, types: frozenset[int]) -> Joined:
         """Return the condition of `both -wrote-> and -directed-> film`: two edges to one node."""
@@ -418,14 +423,18 @@ class _ReadingLine:
             conditions.append(self._condition(types))
         return tuple(conditions)
 
-    def _of_property(self) -> Valued | Filled:
-        """Return `height >= 50`, `country = "Belgium"`, `has height`."""
+    def _of_property(self, types: frozenset[int]) -> Valued | Filled:
+        """Return `height >= 50`, `country = "Belgium"`, `has height`, of nodes of which some type has it."""
         has = self._tokens.takes("has")
         name = self._property_here()
         if name is None and self._tokens.peek(1).text.casefold() == "contains":
             name = next((own for own in (NAME, TEXT) if self._tokens.takes(own)), None)
         if name is None:
             self._tokens.fail('a condition stands here: `-EDGE-> ...`, `FIELD >= VALUE`, `has FIELD`, `is "NAME"`')
+        own = Store.of(self._graph).types_with("node", name) if types and name not in (NAME, TEXT) else ()
+        names = [self._graph.arrays.types.nodes[kind] for kind in sorted(types)]
+        if own and not set(own).intersection(names):
+            raise BadOption(f"no {' or '.join(names)} has a {name}, which stands in a condition: {', '.join(own)} may")
         return Filled(name) if has else self._valued(name)
 
     def _valued(self, name: str) -> Valued:

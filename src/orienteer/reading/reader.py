@@ -269,6 +269,14 @@ class RulesReader:
         )
         valued = {(one.property, one.value) for one in nodes.conditions if isinstance(one, Valued) and _is_equal(one)}
         listed = {name for name, facts in self.lexicon.properties.items() if facts.is_list}
+        own = self._relations.types_of(nodes)
+        lacking = [
+            name
+            for name, _ in valued
+            if name in self.lexicon.properties and own.isdisjoint(self.lexicon.properties[name].types)
+        ]
+        if lacking:
+            return True  # no batch is a porter
         told = [name for name, _ in valued if name not in listed]
         if len(told) > len(set(told)):
             return True  # nobody whose job is "actor" has the job "director"
@@ -427,6 +435,10 @@ class RulesReader:
             return _Understood(
                 None, refusal=unsupported("what follows `and` may be said of either: make two questions of it")
             )
+        if any(_is_torn_from_denial(parses[0].value.nodes, other.value.nodes) for other in parses[1:]):
+            return _Understood(
+                None, refusal=unsupported("what is said last may be of what is denied: make two questions of it")
+            )
         if parses:
             return self._meant(context, parses[0], people_of(context), ordinals)
         return _unread(context, refusal_of(context))
@@ -442,6 +454,21 @@ def _is_torn(parse: Parse[ExactQuery], other: Parse[ExactQuery]) -> bool:
     # where only the order differs, they say the same of each set
     is_same = sorted(said for said, _ in first) == sorted(said for said, _ in second)
     return other.cost <= parse.cost + 1e-9 and is_same and sorted(first) != sorted(second)
+
+
+def _is_torn_from_denial(nodes: NodeSet, other: NodeSet) -> bool:
+    """Return whether the last that is denied may be said instead: `pubs with no deliveries by X that have Y`."""
+    inner, outer = (
+        [one for one in own.conditions if isinstance(one, Joined) and one.negated] for own in (nodes, other)
+    )
+    is_less = any(
+        one.kinds == two.kinds
+        and 1 <= len(two.target.conditions) < len(one.target.conditions)
+        and one.target.conditions[: len(two.target.conditions)] == two.target.conditions
+        for one in inner
+        for two in outer
+    )
+    return is_less and len(other.conditions) > len(nodes.conditions)
 
 
 def _said_of(nodes: NodeSet, depth: int = 0) -> Iterator[tuple[str, int]]:

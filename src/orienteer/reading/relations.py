@@ -589,7 +589,10 @@ class SchemaRelations:
         if preposition in WORDS["placing"] and not words.isdisjoint(WORDS["saying places"]):
             is_of_place = frame is Voice.OBJECT  # "in which region is X" describes the place
             return bool(step.kind & 1) == (words.isdisjoint(WORDS["holding"]) == is_of_place)
-        return step.edge in hinted or self.labels.is_neutral(step.edge)
+        labels = self.labels
+        # goods "from" somebody are not those of which they are the `buyer`
+        is_of_role = labels.is_role(step.edge) and not labels.is_called_as(step.edge, step.ends)
+        return step.edge in hinted or (labels.is_neutral(step.edge) and not is_of_role)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Return whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
