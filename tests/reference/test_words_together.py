@@ -171,6 +171,8 @@ TRAPS: dict[str, tuple[dict[str, list[str]], list[str]]] = {
             "did Ann Peel sell Blue Vase",
             "when did Ann Peel sell Oak Chair",
             "was Blue Vase bought from Ann Peel",
+            "sales from Ann Peel",
+            "total discounts for Ann Peel",
             "how many discounts did Ann Peel give in total",
         ],
     ),
@@ -183,6 +185,8 @@ TRAPS: dict[str, tuple[dict[str, list[str]], list[str]]] = {
         [
             "did Ann Peel get a letter",
             "how many letters did Ann Peel get in total",
+            "letters for Ann Peel",
+            "total pages to Ann Peel",
             "cities with letters to Ann Peel",
         ],
     ),
@@ -234,6 +238,42 @@ TRAPS: dict[str, tuple[dict[str, list[str]], list[str]]] = {
             "orders": ["id,project_id,supplier_id,ordered_by", "1,1,1,1"],
         },
         ["who ordered for Flood Wall"],
+    ),
+    "whoever wrote a play does not appear in it": (
+        {
+            "persons": ["id,name,job", "1,Ann Peel,writer", "2,Joe Marsh,actor"],
+            "plays": ["id,title,year", "1,Salt Road,1990", "2,Winter Clocks,1995", "3,Old Dog,1999"],
+            "playwright": ["play_id,person_id", "1,1", "2,1", "3,2"],
+        },
+        [
+            "who appears in Salt Road",
+            "how many people appeared in Salt Road",
+            "plays that Ann Peel appears in",
+            "did Ann Peel appear in Salt Road",
+            "which persons work on Winter Clocks",
+        ],
+    ),
+    "a verb that the graph says of other things is no synonym": (
+        {
+            "staff": ["id,name", "1,Ann Peel", "2,Joe Marsh"],
+            "beers": ["id,name,style", "1,Old Eel,porter", "2,Mudlark,bitter"],
+            "malts": ["id,name,supplier", "1,Pale,Amber Vale", "2,Dark,Amber Vale", "3,Oat,Holt", "4,Rye,Holt"],
+            "beer_malts": ["beer_id,malt_id", "1,1", "1,3", "2,2", "2,4"],
+            "pubs": ["id,name", "1,Anchor", "2,Otter"],
+            "deliveries": [
+                "id,pub_id,beer_id,driver_id,delivered_on",
+                "1,1,1,1,2024-01-02",
+                "2,2,2,2,2024-02-03",
+                "3,2,2,1,2024-02-04",
+            ],
+        },
+        [
+            "how many people have delivered Old Eel",  # no supplier has
+            "who has delivered Old Eel",
+            "pubs with no deliveries by Ann Peel that have Old Eel",  # deliveries, or pubs, that have it
+            "pubs without deliveries by Joe Marsh that have Mudlark",
+            "is Old Eel a porter delivered by Ann Peel",  # no delivery is a porter
+        ],
     ),
 }
 

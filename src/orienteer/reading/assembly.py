@@ -540,15 +540,9 @@ def _is_torn(ends: list[tuple[_Path, _End]]) -> bool:
 
 
 def _is_called_so(context: Context, at: int, hop: SchemaHop) -> bool:
-    """Return whether edges are called as what they lead to, or as both things that they join: `beer_ingredients`."""
-    labels, stem = context.relations.labels, context.lexicon.vocabulary.stem
+    """Return whether edges are called as what they lead to, or as both things that they join."""
     led_to, other = (at, hop.target) if hop.kind & 1 else (hop.target, at)
-    if labels.is_called_as(hop.kind >> 1, [led_to]):
-        return True
-    both = {
-        one for kind in (led_to, other) for label in context.lexicon.vocabulary.node_labels[kind] for one in label.stems
-    }
-    return {stem(word) for word in labels.words([hop.kind >> 1])} <= both
+    return context.relations.labels.is_called_so(hop.kind >> 1, [led_to], [other])
 
 
 def _timed(context: Context, types: set[int], date: _Date) -> Mapping[int, tuple[Condition, ...]] | None:

@@ -13,7 +13,7 @@ import numpy as np
 from orienteer.reading.lexicon import Lexicon
 from orienteer.reading.query import Among, Condition, Joined, Measure, NodeSet, linking_kinds
 from orienteer.reading.units import LIGHT_FIT, SYNONYM, ConverseEdges, EdgeUnit, KindVerb
-from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaWords
+from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaWords, abbreviates
 from orienteer.remembered import cached_method
 from orienteer.text import english
 
@@ -62,6 +62,16 @@ class EdgeLabels:
         """Return whether an edge type is called as one of these node types is: `department`."""
         called = {label.words for kind in types for label in self._vocabulary.node_labels[kind]}
         return any(label.words in called for label in self._vocabulary.edge_labels[edge])
+
+    def is_called_so(self, edge: int, led_to: Collection[int], others: Collection[int] = ()) -> bool:
+        """Return whether an edge type is called as a type that it leads to, or as all it joins: `beer_ingredients`."""
+        if self.is_called_as(edge, led_to):
+            return True
+        labels = (label for kind in (*led_to, *others) for label in self._vocabulary.node_labels[kind])
+        called, words = {stem for label in labels for stem in label.stems}, self.words([edge])
+        if len(words) == 1 and any(abbreviates(word, stem) for word in words for stem in called):
+            return True  # `lief`, of a lieferant
+        return {self._vocabulary.stem(word) for word in words} <= called
 
     def is_making(self, edge: int, types: Iterable[int]) -> bool:
         """Return whether an edge type says what makes one of these node types what it is called: authors `wrote`."""
@@ -359,7 +369,8 @@ class SchemaRelations:
     def _any(self, nodes: NodeSet, steps: _Steps, frame: Voice, target: NodeSet) -> Iterator[Relation]:
         """Yield the only relation between two kinds of things, of which a verb says nothing more, nor its label.
 
-        Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
+        Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work. Who appears in
+        a play need not be its `playwright`: a noun must be called as what is at an end, or another word has to say it.
         """
         if len(nodes.types) != 1 and any(step.target == step.source for step in self._between(nodes, target)):
             return  # who works for an employee may be an employee, too
@@ -368,7 +379,7 @@ class SchemaRelations:
             return
         is_told = len({step.source for step in steps}) == 1 and all(
             labels.is_neutral(step.edge)
-            and (not labels.is_role(step.edge) or labels.is_called_as(step.edge, step.ends))
+            and (labels.is_called_so(step.edge, step.ends) or not labels.words([step.edge]).isdisjoint(english.STOP))
             for step in steps
         )
         if is_told and self._are_called_alike(steps):
