@@ -16,6 +16,7 @@ from orienteer.reading.units import LIGHT_FIT, SYNONYM, ConverseEdges, EdgeUnit,
 from orienteer.reading.vocabulary import ENGLISH, WORDS, SchemaWords, abbreviates
 from orienteer.remembered import cached_method
 from orienteer.text import english
+from orienteer.text.tokenizer import singulars
 
 # ========================================================================================================== edge labels
 # What the labels of edge types say: who does what, parts that somebody plays, and where things are.
@@ -72,6 +73,11 @@ class EdgeLabels:
         if len(words) == 1 and any(abbreviates(word, stem) for word in words for stem in called):
             return True  # `lief`, of a lieferant
         return {self._vocabulary.stem(word) for word in words} <= called
+
+    def is_one(self, edge: int) -> bool:
+        """Return whether an edge type is called by a noun in the singular, for what it leads to: no `assignments`."""
+        labels = [label.words for label in self._vocabulary.edge_labels[edge]]
+        return all(len(singulars(words[-1])) == 1 and english.STOP.isdisjoint(words) for words in labels)
 
     def is_making(self, edge: int, types: Iterable[int]) -> bool:
         """Return whether an edge type says what makes one of these node types what it is called: authors `wrote`."""
@@ -369,8 +375,8 @@ class SchemaRelations:
     def _any(self, nodes: NodeSet, steps: _Steps, frame: Voice, target: NodeSet) -> Iterator[Relation]:
         """Yield the only relation between two kinds of things, of which a verb says nothing more, nor its label.
 
-        Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work. Who appears in
-        a play need not be its `playwright`: a noun must be called as what is at an end, or another word has to say it.
+        Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work. Who appears
+        in a play need not be its `playwright`: a noun must be called as what is at an end, or another word has to say it.
         """
         if len(nodes.types) != 1 and any(step.target == step.source for step in self._between(nodes, target)):
             return  # who works for an employee may be an employee, too
@@ -378,8 +384,7 @@ class SchemaRelations:
         if labels.are_makers(step.kind for step in steps):
             return
         is_told = len({step.source for step in steps}) == 1 and all(
-            labels.is_neutral(step.edge)
-            and (labels.is_called_so(step.edge, step.ends) or not labels.words([step.edge]).isdisjoint(english.STOP))
+            labels.is_neutral(step.edge) and (labels.is_called_so(step.edge, step.ends) or not labels.is_one(step.edge))
             for step in steps
         )
         if is_told and self._are_called_alike(steps):
