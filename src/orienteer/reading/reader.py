@@ -269,13 +269,8 @@ class RulesReader:
         )
         valued = {(one.property, one.value) for one in nodes.conditions if isinstance(one, Valued) and _is_equal(one)}
         listed = {name for name, facts in self.lexicon.properties.items() if facts.is_list}
-        own = self._relations.types_of(nodes)
-        lacking = [
-            name
-            for name, _ in valued
-            if name in self.lexicon.properties and own.isdisjoint(self.lexicon.properties[name].types)
-        ]
-        if lacking:
+        own, properties = self._relations.types_of(nodes), self.lexicon.properties
+        if any(name in properties and own.isdisjoint(properties[name].types) for name, _ in valued):
             return True  # no batch is a porter
         told = [name for name, _ in valued if name not in listed]
         if len(told) > len(set(told)):
@@ -363,16 +358,24 @@ class RulesReader:
         return [sense for _, _, sense in sorted(senses, key=lambda one: one[:2])]
 
     def _may_have(self, rows: set[int], query: ExactQuery) -> bool:
-        """Return whether nodes are of types that have the values which are asked of them."""
+        """Return whether nodes are of types that have the values and the edges which are asked of them."""
         types, properties = {int(self.lexicon.graph.arrays.node_types[row]) for row in rows}, self.lexicon.properties
+        kinds = {hop.kind for kind in types for hop in self.lexicon.vocabulary.hops[kind]}
         said = (
-            condition.property
+            condition
             for nodes in sets_within(query)
             if any(isinstance(one, Among) and rows.intersection(one.rows) for one in nodes.conditions)
             for condition in nodes.conditions
-            if isinstance(condition, Valued)
         )
-        return all(types & properties[name].types for name in said if name in properties)
+        return not any(
+            (
+                isinstance(one, Valued)
+                and one.property in properties
+                and types.isdisjoint(properties[one.property].types)
+            )
+            or (isinstance(one, Joined) and kinds.isdisjoint(one.kinds))
+            for one in said
+        )
 
     def _are_joined(self, row: int, query: ExactQuery, meant: set[int]) -> bool:
         """Return whether edges lead to the kind of a node from what leads to those that are meant; true of no edge."""

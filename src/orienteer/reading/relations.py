@@ -376,7 +376,7 @@ class SchemaRelations:
         """Yield the only relation between two kinds of things, of which a verb says nothing more, nor its label.
 
         Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work. Who appears
-        in a play need not be its `playwright`: a noun must be called as what is at an end, or another word has to say it.
+        in a play need not be its `playwright`: a noun must be called as what is at an end, or other words must say it.
         """
         if len(nodes.types) != 1 and any(step.target == step.source for step in self._between(nodes, target)):
             return  # who works for an employee may be an employee, too
