@@ -277,6 +277,14 @@ class Exploring(Protocol):
 
 
 @runtime_checkable
+class Leaving(Protocol):
+    """A method that may leave a question to another."""
+
+    def leaves(self, question: Question, result: Result, then: Method) -> str | None:
+        """Return why its own result leaves a question to that method; None if it does not."""
+
+
+@runtime_checkable
 class Answering(Protocol):
     """A method that answers from more than its hits' content, or from less."""
 

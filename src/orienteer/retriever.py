@@ -14,14 +14,13 @@ from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, near
 from orienteer.graph.damage import damage_told
 from orienteer.graph.drawn import drawn_neighbours
 from orienteer.graph.format import is_graph, is_pulled, is_untouched
-from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.ingest.stores import may_be_address
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.table import AUTO, METHODS, MethodCard, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand
 from orienteer.plugins import fault, own, registered
-from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
+from orienteer.protocols import Answering, Exploring, LanguageModel, Leaving, Method, News, manner_of
 from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
@@ -97,12 +96,10 @@ class Retriever:
             self._inner_options = config.read(by_method.get(inner.name, {}), where=f"{inner.name}.").chosen
         with self._damage_told():
             below = None if inner is None else inner.make(self.graph, model=self.model, options=self._inner_options)
+            self._then = below if self.method.slot == "then" else None
             self._made: Method = self.method.make(
                 self.graph, model=self.model, options=self._options, rerank=rerank, inner=below
             )
-            is_mixed = is_fallback and self.method.reads and not PASSAGES.isdisjoint(self.graph.arrays.types.nodes)
-            self._passages = METHODS["documents"].make(self.graph) if is_mixed else None
-            """Asks the documents of a mixed graph if a question cannot be read over the rest of it."""
 
     def __repr__(self) -> str:
         model = f", model={self.model.name!r}" if self.model is not None else ""
@@ -385,8 +382,9 @@ class Retriever:
 
     def _opening(self, question: Question, agent: int | None) -> Trajectory:
         """Return a trajectory without steps: the method's own if it has one, else one with the question."""
-        if agent is not None and isinstance(self._made, Exploring):
-            return self._made.begin_agent(question, agent, random_seed=self._random_seed)
+        for method in (self._made, self._then):
+            if agent is not None and isinstance(method, Exploring):
+                return method.begin_agent(question, agent, random_seed=self._random_seed)
         method = "answer" if agent is None else self.method.name
         return Trajectory(question=question, method=method, model=self.model.name if self.model else None)
 
@@ -414,18 +412,28 @@ class Retriever:
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _result(self, question: Question, k: int, allowance: Allowance, *, has_answer: bool) -> Result:
+        result = self._answered(self._made, question, k, allowance, has_answer=has_answer)
+        if self._then is None or question.reading is not None or allowance.is_stopped:
+            return result
+        assert isinstance(self._made, Leaving), "a card whose slot is `then` is of a method that leaves questions"
+        why = self._made.leaves(question, result, self._then)
+        if why is None:
+            return result
+        other = self._answered(self._then, question, k, allowance, has_answer=has_answer)
+        calls = tuple(one for one in result.trajectories if one.model is not None)
+        notes = (f"{why}: asked by {self._then.name}", *other.notes)
+        return other.model_copy(update={"trajectories": (*calls, *other.trajectories), "notes": notes})
+
+    def _answered(
+        self, method: Method, question: Question, k: int, allowance: Allowance, *, has_answer: bool
+    ) -> Result:
         model = self.model if has_answer else None
-        if model is not None and isinstance(self._made, Answering):
+        if model is not None and isinstance(method, Answering):
             from orienteer.agents.answer import as_written
 
-            answered = self._made.retrieve_and_answer(question, allowance, model)
+            answered = method.retrieve_and_answer(question, allowance, model)
             return self._limited(as_written(answered), question, k, has_answer=True)
-        result = self._made.retrieve(question, allowance)
-        if result.refusal is not None and self._passages is not None:
-            passages = self._passages.retrieve(question, allowance)
-            notes = (f"{result.refusal.text}: asked of the documents in the graph", *passages.notes)
-            result = passages.model_copy(update={"notes": notes})
-        result = self._limited(result, question, k, has_answer=has_answer)
+        result = self._limited(method.retrieve(question, allowance), question, k, has_answer=has_answer)
         # what was read exactly has its whole answer, and what a model would not read is not to be answered by one
         reading = result.reading
         is_read = reading is not None and (reading.complete or (result.refusal is not None and reading.by == "model"))
@@ -440,8 +448,7 @@ class Retriever:
         return as_written(answer(result, model=model, run=allowance, graph=self.graph))
 
     def _chosen(self, name: str) -> MethodCard:
-        has_model = self.model is not None
-        return chosen(name, has_model=has_model, is_of_documents=self.graph.arrays.is_made_of_documents)
+        return chosen(name, self.graph, self.model)
 
     def _require_in_place(self) -> None:
         """Raise `BadOption` if the graph stays in a database and the method needs its own copy."""
@@ -513,7 +520,7 @@ class Retriever:
             self._require_price(budget)
         budget = self.budget if budget is None else budget
         inner = self.method.over
-        if inner is not None and self.method.slot == "seeds":  # if it starts from another, that one asks
+        if inner is not None and self.method.slot in ("seeds", "then"):  # of the two that one asks
             agents = inner.turns_kept(self._inner_options)
         else:
             agents = self.method.turns_kept(self._options)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from orienteer.errors import BadOption, nearest
+from orienteer.graph.reserved import PASSAGES
 from orienteer.options import Options
 from orienteer.plugins import load, own, refused, registered
-from orienteer.protocols import LanguageModel, Method
+from orienteer.protocols import LanguageModel, Method, manner_of
 from orienteer.settings import FILE, Settings
 
 if TYPE_CHECKING:
@@ -37,8 +38,11 @@ class MethodCard:
     """Whether its class takes a `model`, and whether it can do without."""
     needs_vectors: bool = False
     """Whether the graph must be embedded, unless its options say otherwise."""
-    slot: Literal["seeds", "base"] | None = None
-    """What its class calls a method that it can start from: hits to begin with, or the base of its searches."""
+    slot: Literal["seeds", "base", "then"] | None = None
+    """What another method is to it: whose hits it begins with, the base of its searches, or who is asked after it.
+
+    Its class takes the first two under these names.
+    """
     default: MethodCard | None = None
     """The method that it starts from where it is written over no other."""
     reads: bool = False
@@ -96,7 +100,7 @@ class MethodCard:
             arguments["config"] = config(**(options or {}))
         if inner is None and self.default is not None:
             inner = self.default.make(graph)
-        if self.slot is not None and inner is not None:
+        if self.slot in ("seeds", "base") and inner is not None:
             arguments[self.slot] = inner
         if rerank is not None:
             arguments["rerank"] = rerank
@@ -146,6 +150,7 @@ _TABLE = (
         name="anchor",
         target="orienteer.methods.anchor.anchor:Anchor",
         config="orienteer.reading.linker:AnchorConfig",
+        slot="then",
         reads=True,
         summary="links the question's phrases to nodes and ranks what connects them",
     ),
@@ -154,6 +159,7 @@ _TABLE = (
         target="orienteer.methods.anchor.anchor:Reader",
         config="orienteer.methods.anchor.anchor:ReaderConfig",
         model="optional",
+        slot="then",
         reads=True,
         summary="one call of the model writes the line of a question that no rule reads; a program checks and runs it",
     ),
@@ -365,29 +371,37 @@ def method_of(name: str) -> MethodCard:
 
 
 def over(method: MethodCard, inner: MethodCard) -> MethodCard:
-    """Return the card of a method that starts from what another finds. Raises `BadOption` where it cannot.
+    """Return the card of a method that stands on another, or leaves to it what it does not answer: `reader:ark`.
 
-    One that takes seeds has its own where it is the base of another, as in `graphsearch:sage`.
+    One that stands on another has its default there, as in `graphsearch:sage`. Raises `BadOption` where it cannot.
     """
     if method.slot is None:
         able = ", ".join(card.name for card in METHODS.values() if card.slot is not None)
         raise BadOption(f"{method.name!r} starts from no other method, {inner.name!r} neither. Some do: {able}.")
-    has_own = inner.over is None and (method.slot, inner.slot) == ("base", "seeds")
-    if inner.slot is not None and not has_own:
+    is_whole = inner.slot in (None, "then") or (method.slot, inner.slot) in (("base", "seeds"), ("then", "base"))
+    if inner.over is not None or not is_whole:
         raise BadOption(f"{method.name!r} cannot start from {inner.name!r}, which starts from another method itself")
     return replace(method, name=f"{method.name}:{inner.name}", over=inner)
 
 
-def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> MethodCard:
+def chosen(name: str, graph: Graph, model: LanguageModel | None) -> MethodCard:
     """Return the method of a name; `auto` takes the best that can run on such a graph. Raises `BadOption`.
 
-    Without a model that is `documents` on chunks of documents, `anchor` on any other graph: docs/documents.md and
-    docs/results.md have the figures.
+    Documents are asked by `documents`. Elsewhere questions are read, by `reader` with a model and else by `anchor`.
+    What is not read goes on to the documents of the graph, or to `ark` if no node is named. A database in place, and a
+    student that learned to call tools and nothing else, have `ark`. docs/results.md has the figures.
     """
     if name == AUTO:
-        return METHODS["ark" if has_model else "documents" if is_of_documents else "anchor"]
+        has_documents = not PASSAGES.isdisjoint(graph.arrays.types.nodes)
+        if model is not None and (graph.is_in_place or manner_of(model).dialect == "terse"):
+            return METHODS["ark"]
+        if graph.arrays.is_made_of_documents:
+            return METHODS["documents"]
+        reads = METHODS["anchor" if model is None else "reader"]
+        then = "documents" if has_documents else None if model is None else "ark"
+        return reads if then is None else over(reads, METHODS[then])
     method = method_of(name)
-    if method.needs_model and not has_model:
+    if method.needs_model and model is None:
         raise BadOption(
             f"the method {name!r} needs a model: name one (--model, model=, ORIENTEER_MODEL or orienteer.toml), or "
             "take the method anchor"

@@ -25,7 +25,7 @@ from orienteer.reading.line import parse
 from orienteer.reading.quantities import converted
 from orienteer.reading.query import Among, Best, ExactQuery, Executor, Joined, NodeSet, Valued, parts_of
 from orienteer.reading.reader import RulesReader
-from orienteer.reading.units import PropertyFacts, Units
+from orienteer.reading.units import SURE_NAME, PropertyFacts, Units
 from orienteer.reading.vocabulary import AKIN, ENGLISH, QuestionWords, alike
 from orienteer.reading.wording import QueryWording
 from orienteer.records import JsonValue, Question, Reading, Refusal, Sampling, Trajectory
@@ -47,7 +47,6 @@ _LONGEST_SHOWN = 300  # characters of a line that a refusal shows
 _LONGEST_QUESTION = 2_000  # characters; longer ones are no question
 _TRIES = 2
 _MOST_UNREAD = 5  # words that a refusal repeats
-_SURE = 0.2  # cost of words that surely are a name
 _MOST = 0.5  # share of a kind; a line that means more is asked about once
 _FEW = (0.0, 1.0)
 """Numbers of things that a line may say where the question says none: at least one, no more than one."""
@@ -185,7 +184,7 @@ class ModelReader:
         for first, one in names:
             surface = question.surface(first, one.last)
             is_used = not used.isdisjoint(range(first, one.last))
-            if one.cost < _SURE:
+            if one.cost < SURE_NAME:
                 yield surface, is_used or any(surface.casefold() in text for text in texts)
         has_numbers = any(
             (isinstance(part, Valued) and isinstance(part.value, float | int))

@@ -49,7 +49,7 @@ from orienteer.reading.refusals import (
 from orienteer.reading.relations import SchemaRelations
 from orienteer.reading.rules import Context, Parse
 from orienteer.reading.texts import said_within
-from orienteer.reading.units import LIGHT_FIT, NameUnit, Units, ValueUnit
+from orienteer.reading.units import LIGHT_FIT, SURE_NAME, NameUnit, Units, ValueUnit
 from orienteer.reading.vocabulary import ENGLISH, WORDS, QuestionWords, SchemaWords
 from orienteer.reading.wording import QueryWording
 from orienteer.records import Reading, Refusal, Sense
@@ -187,6 +187,11 @@ class RulesReader:
             senses=tuple(Sense(label=label, text=self._wording.line(sense.query)) for label, sense in senses),
             notes=(*self._between(read.query), *map(_inside, inside), *self._direct(read.query), *_respelled(read)),
         )
+
+    def names(self, question: str) -> bool:
+        """Return whether a question surely names a node of the graph."""
+        units, _ = self.lexicon.units(self.lexicon.vocabulary.read(question))
+        return any(unit.cost < SURE_NAME for own in units.names.values() for unit in own)
 
     def _nearest(self, context: Context) -> tuple[str, ...]:
         """Return the nearest questions that are understood, made of the words that are."""

@@ -19,6 +19,8 @@ from orienteer.text.units import UNITS
 
 LIGHT_FIT = 0.25
 """How alike a verb is to any edge type that says no more than that there is an edge."""
+SURE_NAME = 0.2
+"""Cost of words below which they surely are a name."""
 PropertyKind: TypeAlias = Literal["number", "year", "date", "boolean", "text"]
 
 

@@ -16,7 +16,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.reach import Traversal, connect, named_by_edges, smallest_shared, walkers_of
 from orienteer.methods.anchor.scorer import DegreePrior, EmbeddingPayment, Meaning, NodeScorer, Scores, with_first
-from orienteer.protocols import LanguageModel, QuestionReader, Run
+from orienteer.protocols import Exploring, LanguageModel, Method, QuestionReader, Run
 from orienteer.reading.answer import Answerer, Explainer, registered_reader
 from orienteer.reading.answer_type import Understanding, understand
 from orienteer.reading.by_model import Check, ModelReader
@@ -30,6 +30,7 @@ from orienteer.records import (
     Question,
     Ranked,
     Reading,
+    Refusal,
     Result,
     Step,
     ToolCall,
@@ -123,6 +124,10 @@ class Anchor:
             ),
             notes=tuple(notes),
         )
+
+    def leaves(self, question: Question, result: Result, then: Method) -> str | None:
+        """Return why a question is left to another method; None if it is not."""
+        return None if result.refusal is None else result.refusal.text
 
     def _explained(self, hit: Ranked, row: int, explainer: Explainer) -> Ranked:
         why, edges, roles = explainer.why(row)
@@ -315,6 +320,21 @@ class Reader(Anchor):
         if model is None and isinstance(self.config, ReaderConfig) and self.config.check == "always":
             raise BadOption("reader.check is 'always', and there is no model: name one, or leave check at 'refused'")
         self._model = model
+
+    def leaves(self, question: Question, result: Result, then: Method) -> str | None:
+        """Return why a question is left to another method; None if it is not.
+
+        Agents search the same graph: they have what no line says and what nothing meets, if the question describes what
+        it is about instead of naming it. Two lines that do not agree are for the person, and a failed model for nobody.
+        """
+        if not isinstance(then, Exploring):
+            return super().leaves(question, result, then)
+        is_cut = any(one.stopped_by != "finish" for one in result.trajectories)
+        is_open = result.refusal is not None or not any(hit.complete for hit in result.hits)
+        if is_cut or not is_open or result.answer is not None or self._rules.names(question.text):
+            return None
+        refusal = result.refusal or Refusal(kind="not_here", text="nothing meets the line")
+        return None if refusal.lines else refusal.text
 
     def _reader(self) -> QuestionReader:
         plain = super()._reader()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orienteer.records import Result
     from orienteer.retriever import Retriever
 
-_AUTO = "auto: ark where a model is configured, else documents on chunks of documents and anchor on other graphs"
+_AUTO = "auto: documents on chunks of documents; else reader, then ark, where a model is configured; else anchor"
 _HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person says how many
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
 
