@@ -382,9 +382,9 @@ class Retriever:
 
     def _opening(self, question: Question, agent: int | None) -> Trajectory:
         """Return a trajectory without steps: the method's own if it has one, else one with the question."""
-        for method in (self._made, self._then):
-            if agent is not None and isinstance(method, Exploring):
-                return method.begin_agent(question, agent, random_seed=self._random_seed)
+        for made in (self._made, self._then):
+            if agent is not None and isinstance(made, Exploring):
+                return made.begin_agent(question, agent, random_seed=self._random_seed)
         method = "answer" if agent is None else self.method.name
         return Trajectory(question=question, method=method, model=self.model.name if self.model else None)
 
