@@ -451,6 +451,8 @@ class Citation(Record):
     source: Source | None = None
     text: Literal["answer", "long_answer"] = "answer"
     """The text that the characters are in."""
+    quote: str = ""
+    """The sentence or row of the source, if a model answers in other words than its."""
 
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]

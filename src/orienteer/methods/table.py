@@ -188,9 +188,10 @@ _TABLE = (
         name="documents",
         target="orienteer.methods.documents.documents:Documents",
         config="orienteer.methods.documents.abstention:DocumentsConfig",
+        model="optional",
         slot="base",
         default=_HIPPO,
-        summary="passages of documents, the sentence that answers quoted, or the word that nothing here does",
+        summary="passages of documents, the sentence that answers, or that nothing here does; a model may read them",
     ),
     MethodCard(
         name="sage",

@@ -38,8 +38,8 @@ _MOST_LACKING = 0.45
 # How alike, by `difflib`, a word of the passages is to one that was mistyped.
 _ALIKE = 0.8
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
-# `MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`
-_IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
+IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
+"""`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
 _LONGEST_NAME = 200  # characters
 _LOOKED_AT = 200  # passages in which an identifier of several words is looked for
 # What having all neighbours among the question's words side by side counts, added to the logarithm of a score: 1 to 4
@@ -62,6 +62,13 @@ class DocumentsConfig(Options):
     """Tell passages that nearly repeat another beneath it, and put contents pages last."""
     listed: int = Field(default=20, ge=1)
     """Documents that an answer names, where a question asks which of them speak of something."""
+    readings: int = Field(default=2, ge=1, le=3)
+    """With a model: how often it reads at most. After each reading that lacks something it searches for its own
+    lines."""
+    passages: int = Field(default=8, ge=1, le=20)
+    """With a model: passages of a reading."""
+    searches_first: bool = False
+    """With a model: always ask for lines to search for before the first reading, which suits small models."""
 
 
 class QuestionTerms:
@@ -109,7 +116,7 @@ def names_of(question: str) -> list[str]:
     for token in tokens:
         word = re.sub(r"['’]s?$", "", token[0].rstrip(".'’/:-"))
         is_name = has_capitals and not begins and word[:1].isupper() and word.casefold() not in STOP
-        if is_name or (_IDENTIFIER.fullmatch(word) and (is_lower or not word.isupper())):
+        if is_name or (IDENTIFIER.fullmatch(word) and (is_lower or not word.isupper())):
             names.append(word)
         begins = token[0][-1] in ".:" or question[token.end() : token.end() + 1] in ("?", "!")
     return list(dict.fromkeys(names))
@@ -176,7 +183,7 @@ def _is_unknown(graph: Graph, name: str, absent: Collection[str], mistyped: Coll
         return False
     if not set(words).isdisjoint(absent):
         return True
-    if len(words) == 1 or not _IDENTIFIER.fullmatch(name):
+    if len(words) == 1 or not IDENTIFIER.fullmatch(name):
         return False
     # The graph has all parts of the name: are they ever together?
     query = QueryWords(graph.arrays, name)
@@ -312,7 +319,7 @@ def quoted(question: QuestionTerms, rows: Sequence[int]) -> Quotation | None:
     most = _MOST.search(text)
     best: Quotation | None = None
     for place, row in enumerate(rows[:READ]):
-        passage = _Passage(question, row)
+        passage = Passage(question, row)
         for piece, above, is_first in passage.sentences:
             if not piece.terms and not above:
                 continue
@@ -344,7 +351,7 @@ def _is_definition(sentence: str, piece: TextPiece, terms: SnippetTerms) -> bool
     return verb is not None and terms.terms_in(sentence[: verb.start()]) >= set(terms.weights)
 
 
-class _SentenceContext(NamedTuple):
+class SentenceContext(NamedTuple):
     """A sentence, or a row, and what is above it."""
 
     piece: TextPiece
@@ -354,18 +361,20 @@ class _SentenceContext(NamedTuple):
     """Whether it is the first under them."""
 
 
-class _Passage:
+class Passage:
     """A passage and its sentences, or rows."""
 
     def __init__(self, question: QuestionTerms, row: int) -> None:
         arrays, terms = question.graph.arrays, question.terms
-        self.text, self._terms = arrays.texts[row], terms
+        self.graph, self.row, self.text, self._terms = question.graph, row, arrays.texts[row], terms
         header = header_lines(arrays.properties.of(row), self.text)
         lines = self.text.split("\n")
         self._columns = lines[header - 1].split(CELLS) if header else []
         self.is_table = header > 0
         begin = sum(len(line) + 1 for line in lines[:header])
-        self.header = terms.terms_in(self.text[:begin])
+        self.above = self.text[:begin]
+        """The caption and header of a table."""
+        self.header = terms.terms_in(self.above)
         if self.is_table:
             pieces = []
             for line in lines[header:]:
@@ -377,10 +386,10 @@ class _Passage:
         self.sentences = list(self._with_headings(pieces, terms.terms_in(arrays.names[row]) | self.header))
         """Its sentences, or rows."""
 
-    def _with_headings(self, pieces: Sequence[TextPiece], title: frozenset[str]) -> Iterator[_SentenceContext]:
+    def _with_headings(self, pieces: Sequence[TextPiece], title: frozenset[str]) -> Iterator[SentenceContext]:
         heading, is_first = frozenset[str](), True
         for piece in pieces:
-            yield _SentenceContext(piece, title | heading, is_first)
+            yield SentenceContext(piece, title | heading, is_first)
             is_first = self.is_heading(piece)
             if is_first:
                 heading = piece.terms

@@ -1,22 +1,27 @@
-"""`documents`: what a person with a folder of documents wants to see first, without a model.
+"""`documents`: what a person with a folder of documents wants to see first, with or without a model.
 
 which documents     a question for documents themselves is answered by all that mention its subject, counted
 passages            any other by the ranking of another method, by default `hippo`; passages that nearly repeat an
                     earlier one are listed under it, contents pages come last
 quotation           the sentence or row of the first passages that fits best
 abstention          if no passage has enough of the question, the result says so instead
+with a model        it reads the first passages, answers by their sentences, and searches once more (`by_model.py`)
 """
 
 from __future__ import annotations
 
 import re
+import threading
 import time
+from collections import OrderedDict
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.agents.answer import answer
 from orienteer.display import counted
 from orienteer.graph.reserved import DOCUMENT
 from orienteer.graph.store import Graph
@@ -30,7 +35,8 @@ from orienteer.methods.documents.abstention import (
     refusal,
     unquoted,
 )
-from orienteer.protocols import Method, Run
+from orienteer.methods.documents.by_model import ModelAnswer, ModelReading, as_result
+from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import folded, place_in, present
 from orienteer.retrieval.query import Spaces
@@ -39,6 +45,7 @@ from orienteer.text.tokenizer import Tokenizer
 
 # Passages that are ranked beyond those asked for, because some are folded away.
 _MORE = 10
+_REMEMBERED = 256  # answers of a model
 # How many times as many are ranked at most, if most of them repeat others.
 _MOST = 8
 
@@ -48,9 +55,17 @@ class Documents:
 
     name = "documents"
 
-    def __init__(self, graph: Graph, base: Method, config: DocumentsConfig | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        base: Method,
+        model: LanguageModel | None = None,
+        config: DocumentsConfig | None = None,
+    ) -> None:
+        """`model` may be given, as to any method: `retrieve_and_answer` is asked with it, and a ranking takes none."""
         self._graph, self._base = graph, base
         self.config = config if config is not None else DocumentsConfig()
+        self._read, self._lock = OrderedDict[Question, ModelAnswer](), threading.Lock()
 
     @cached_property
     def _spaces(self) -> Spaces:
@@ -58,19 +73,71 @@ class Documents:
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return passages with a quotation or a refusal; for a question about documents a passage of each."""
+        if (listed := self._listed(question, run)) is not None:
+            return listed
+        terms = QuestionTerms(self._graph, question.text)
+        return self._answered(terms, self._ranked(question, terms, run))
+
+    def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
+        """Return what a model reads in the first passages, with its citations, or a refusal.
+
+        What the documents answer as a list takes no model. If the model is not heard, the result is that of `retrieve`,
+        with a note.
+        """
+        if (listed := self._listed(question, run)) is not None:
+            is_asked = not self._spaces.has_passages and listed.answer is None and not _is_read(listed)
+            return answer(listed, model=model, run=run, graph=self._graph) if is_asked else listed
+        k, terms = question.k, QuestionTerms(self._graph, question.text)
+
+        def rank(text: str, most: int) -> Result:
+            asked = question.model_copy(update={"text": text, "k": most})
+            own = terms if text == question.text else QuestionTerms(self._graph, text)
+            return self._named(self._ranked(asked, own, run.without_reserve()))
+
+        ranked = rank(question.text, max(k, self.config.passages))
+        if ranked.stopped_by != "finish":
+            return ranked.model_copy(update={"hits": ranked.hits[:k]})
+        read = self._remembered(question)
+        if read is None:
+            held = match_statistics(terms, [self._graph.arrays.row(hit.id) for hit in ranked.hits]).held
+            reading = ModelReading(self._graph, model, self.config, question, terms, rank, run)
+            read = reading.answered(ranked.hits, held)
+            self._remember(question, read)
+        if read.failure is None:
+            return as_result(ranked, read, k)
+        plain = self._answered(terms, ranked.model_copy(update={"hits": ranked.hits[:k]}))
+        trajectories = (*ranked.trajectories, *read.trajectories)
+        notes = (*plain.notes, f"the model was not heard: {read.failure}")
+        return plain.model_copy(update={"trajectories": trajectories, "notes": notes})
+
+    def _remembered(self, question: Question) -> ModelAnswer | None:
+        with self._lock:
+            if question in self._read:
+                self._read.move_to_end(question)
+            return self._read.get(question)
+
+    def _remember(self, question: Question, read: ModelAnswer) -> None:
+        """Remember what a model read, without its calls, if nothing cut it short."""
+        if read.is_whole and read.failure is None:
+            with self._lock:
+                self._read[question] = replace(read, trajectories=())
+                while len(self._read) > _REMEMBERED:
+                    self._read.popitem(last=False)
+
+    def _listed(self, question: Question, run: Run) -> Result | None:
+        """Return the documents that a question asks for, or the base's ranking of a graph without passages."""
         if not self._spaces.has_passages:
             ranked = self._base.retrieve(question.model_copy(update={"k": question.k + _MORE}), run)
             return self._named(ranked.model_copy(update={"hits": ranked.hits[: question.k]}))
         started = time.perf_counter()
-        if (query := asked_for(question.text)) is not None:
-            allowed = self._spaces.answers(question.node_types, question.where)
-            documents = mentioning(self._graph, query, allowed)
-            if documents.rows:
-                result = self._list_of(question, query, documents, run)
-                seconds = time.perf_counter() - started
-                return result.model_copy(update={"usage": result.usage.model_copy(update={"seconds": seconds})})
-        terms = QuestionTerms(self._graph, question.text)
-        return self._answered(terms, self._ranked(question, terms, run))
+        if (query := asked_for(question.text)) is None:
+            return None
+        documents = mentioning(self._graph, query, self._spaces.answers(question.node_types, question.where))
+        if not documents.rows:
+            return None
+        result = self._list_of(question, query, documents, run)
+        seconds = time.perf_counter() - started
+        return result.model_copy(update={"usage": result.usage.model_copy(update={"seconds": seconds})})
 
     def _named(self, ranked: Result) -> Result:
         """Return the base's result under this method's name."""
@@ -180,6 +247,10 @@ class Documents:
         )
         update = {"answer": quotation.text, "answer_kind": "quotation", "citations": (citation,)}
         return result.model_copy(update=update)
+
+
+def _is_read(result: Result) -> bool:
+    return result.reading is not None and result.reading.complete
 
 
 # Questions for documents: `which reports mention the night ferry?` is answered by all of them, counted.
