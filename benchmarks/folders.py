@@ -20,12 +20,20 @@ that every span stands in its file as the product reads it.
 Each method is asked of a graph without vectors and of one with the local embedder, `minilm`. Peers over the same
 passages: bm25s with English stop words; and ripgrep, which ranks files by how many words of the question they hold.
 Gains over the first method of the same graph are paired; all intervals are 95 %.
+
+With `--replies` a model answers: `documents` is asked 42 questions of the open half, 30 with an answer in eight shapes
+and 12 without, drawn once. The file has a reply for each prompt, a JSON object a line: `prompt`, by which the file
+PROMPT.txt is called that `--prompts FOLDER` writes for every prompt without a reply, and `reply`. Whoever writes the
+replies sees nothing but the prompts; then the next round asks what comes after them. Printed are right, right as far as
+it goes (and says what is lacking), refused and wrong answers, calls and prompt tokens (characters / 4).
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -43,9 +51,12 @@ import numpy as np
 
 from office import make_office
 from orienteer import BuildOptions, Error, Graph, Retriever, build_graph
+from orienteer.errors import ModelError
 from orienteer.graph.embedding import embed_graph
 from orienteer.index.embedders import open_embedder
 from orienteer.lab.evaluation.scores.statistics import differences, mean_interval
+from orienteer.records import Message, Reply, Result, Usage
+from orienteer.text.numbers import numbers_in, spelled_numbers
 from report import command_line, write_json
 
 HERE = Path(__file__).parent / "folders"
@@ -502,6 +513,96 @@ def check(bench: Bench) -> int:
     return bad
 
 
+# A model over documents, by replies that were written from the prompts.
+
+VERDICTS = ("right", "part", "refused", "wrong", "open", "unheard")
+
+
+class Played:
+    """A model that gives each prompt the reply that was written for it, and keeps the prompts without one."""
+
+    name, price = "played", None
+
+    def __init__(self, replies: Path, prompts: Path | None) -> None:
+        lines = replies.read_text(encoding="utf-8").splitlines() if replies.exists() else []
+        self._replies = {one["prompt"]: one["reply"] for one in map(json.loads, filter(None, lines))}
+        self._prompts = prompts
+        self.missing = 0
+
+    def chat(self, messages: Sequence[Message], **options: Any) -> Reply:  # Any: what `LanguageModel` takes
+        """Return the reply of a prompt. Raises `ModelError` if there is none yet."""
+        text = "\n\n====\n\n".join(message.content or "" for message in messages)
+        key = hashlib.sha256(text.encode()).hexdigest()[:12]
+        if key not in self._replies:
+            self.missing += 1
+            if self._prompts is not None:
+                self._prompts.mkdir(parents=True, exist_ok=True)
+                (self._prompts / f"{key}.txt").write_text(text, encoding="utf-8")
+            raise ModelError(f"no reply was written for the prompt {key}")
+        reply = self._replies[key]
+        usage = Usage(calls=1, prompt_tokens=sum(len(message.content or "") for message in messages) // 4)
+        content = reply if isinstance(reply, str) else json.dumps(reply)
+        return Reply(message=Message(role="assistant", content=content), usage=usage)
+
+
+def drawn(asked: Sequence[Asked]) -> list[Asked]:
+    """Return 30 questions with an answer and 12 without; those for documents themselves take no model."""
+    some = sorted((one for one in asked if one.shape != "which documents"), key=lambda one: one.id)
+    random.Random(42).shuffle(some)  # noqa: S311  # a draw that repeats
+    return [one for has_gold, most in ((True, 30), (False, 12)) for one in [o for o in some if bool(o.gold) == has_gold][:most]]
+
+
+def judged(asked: Asked, result: Result) -> str:
+    """Say whether an answer is the truth; `open` if its words do not tell, and a person has to look.
+
+    It is right if it has all parts of the truth, or its numbers and names and cites passages that hold the gold; `part`
+    if it says what is lacking. An answer where there is none is wrong, and so is one that cites no passage with gold.
+    """
+    if any("was not heard" in note for note in result.notes):
+        return "unheard"
+    if result.answer is None:
+        return "refused"
+    if not asked.gold:
+        return "wrong"
+    told, truth = " ".join((result.answer, *(one.quote for one in result.citations))), asked.answer or ""
+    if has_answer(told, truth):
+        return "right"
+    if any(note.startswith("not answered") for note in result.notes):
+        return "part"
+    names = {word for word in _WORD.findall(truth) if word[0].isupper()}
+    told_numbers = numbers_in(told) | spelled_numbers(told)
+    has_all = names <= set(_WORD.findall(told)) and numbers_in(truth.replace("..", " ")) <= told_numbers
+    is_telling = bool(names or numbers_in(truth))
+    return ("right" if is_telling else "open") if has_all else "open"
+
+
+def play(bench: Bench, replies: Path, prompts: Path | None, shown: Sequence[str]) -> None:
+    """Ask the drawn questions with written replies, and print what came of them; those of some verdicts one by one."""
+    model, rows = Played(replies, prompts), list[tuple[Asked, str, Result]]()
+    for name in FOLDERS:
+        some = [one for one in drawn(bench.asked) if one.folder == name]
+        retriever = Retriever(bench.graph(name, "plain"), "documents", model=model) if some else None
+        for one in some if retriever is not None else ():
+            result = retriever.ask(one.question, k=K)
+            rows.append((one, judged(one, result), result))
+            if rows[-1][1] in shown:
+                why = result.answer or (result.refusal.text if result.refusal else "")
+                print(f"{rows[-1][1]:8}{one.id:12}{one.question}\n        {why}   TRUTH {one.answer}")
+    print(f"\n{'':24}{'n':>4}" + "".join(f"{one:>9}" for one in VERDICTS) + f"{'calls':>9}{'tokens':>9}")
+    parts = {shape: [row for row in rows if row[0].shape == shape] for shape in SHAPES}
+    parts |= {"answerable": [row for row in rows if row[0].gold], "all": rows}
+    for label, some in parts.items():
+        if some:
+            counts = "".join(f"{sum(one == verdict for _, one, _ in some):9}" for verdict in VERDICTS)
+            calls, tokens = (
+                np.mean([getattr(result.usage, field) for *_, result in some]) for field in ("calls", "prompt_tokens")
+            )
+            print(f"{label:24}{len(some):4}{counts}{calls:9.2f}{tokens:9,.0f}")
+    places = [one.source.place for *_, result in rows for one in result.citations if one.source is not None]
+    told = sum(len(result.citations) for *_, result in rows)
+    print(f"{len(places)} of {told} citations have a place; {model.missing} prompts have no reply yet")
+
+
 def main() -> None:
     """Ask, and print what was found."""
     parser = command_line(__doc__)
@@ -515,8 +616,15 @@ def main() -> None:
         "--fresh", action="store_true", help="make folders and graphs anew; vectors come from the cache"
     )
     parser.add_argument("--check", action="store_true", help="verify the spans, and ask nothing")
+    parser.add_argument("--replies", type=Path, help="replies of a model by prompt; asks 42 questions of the open half")
+    parser.add_argument("--show", choices=VERDICTS, action="append", default=[], help="print these answers")
+    parser.add_argument("--prompts", type=Path, help="a folder for the prompts that have no reply yet")
     options = parser.parse_args()
     bench = Bench(options)
+    if options.replies is not None:
+        bench.asked = [one for one in bench.asked if one.split == "dev"]
+        play(bench, options.replies, options.prompts, options.show)
+        return
     if options.check:
         sys.exit(bool(check(bench)))
     scores = ask_all(bench)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.display import counted
@@ -52,7 +53,7 @@ READ_SCHEMA = _object(
 SEARCH_SCHEMA = _object(search=_STRINGS)
 _PACKAGE = "orienteer.methods.documents"
 _SENTENCE = re.compile(r"\[?([0-9]{1,3})\.([0-9]{1,5})\]?")
-_MARK = re.compile(r"\[(\d+(?:\.\d+)?)\]")  # as the prompt numbers sentences
+_MARK = re.compile(r"\[(\d+\.\d+)\]")  # as the prompt numbers sentences
 _PASSAGE = 2_000  # characters of a passage; beyond them the sentences around the words of the lines
 _LINE = 1_000  # characters of a sentence
 _ABOVE = 300  # characters of a title, a header, or what is lacking
@@ -97,15 +98,13 @@ class Shown:
             yield f"[{number + 1}.{place + 1}] {_harmless(passage.text[piece.begin : piece.end], _LINE)}"
 
     def _title(self, number: int) -> str:
-        """Return a passage's title with what is known of its document: a mail's sender, receiver and date."""
+        """Return a passage's title, its file's name and what is known of its document: a mail's sender and date."""
         row, text = self.rows[number], self._passages[number].text
-        properties = self._graph.arrays.properties.of(row)
-        own = [
-            f"{name}: {value}"
-            for name, value in properties.items()
-            if name not in _OWN and isinstance(value, str) and value not in text
-        ]
-        return "; ".join((self._graph.arrays.names[row], *own))
+        title, properties = self._graph.arrays.names[row], self._graph.arrays.properties.of(row)
+        file = PurePosixPath(str(properties.get("file", ""))).name
+        words = {name: value for name, value in properties.items() if name not in _OWN and isinstance(value, str)}
+        own = (f"{name}: {value}" for name, value in words.items() if value not in text)
+        return "; ".join((f"{title} ({file})" if file and file not in title else title, *own))
 
     def _read(self, passage: Passage) -> list[int]:
         """Return the places of the sentences that are shown: all, or those around the words of the question."""
@@ -260,8 +259,8 @@ class ModelReading:
             lines = self._lines(lines, _MOST_LINES - 1) if turn + 1 < self.config.readings else []
             if read.failure is not None or not read.lacks or not lines:
                 break
-            cited = {passage.row for passage, _ in best.cited}
-            kept = [hit for hit in hits if self.graph.arrays.row(hit.id) in cited][: most // 2]
+            cited = {passage.row for passage, _ in read.cited}
+            kept = [hit for hit in read.hits if self.graph.arrays.row(hit.id) in cited][: most // 2]
             fresh = [hit for hit in self._found(lines, ()) if hit.id not in seen]
             if not fresh:
                 break
@@ -337,14 +336,11 @@ class ModelReading:
         lacks, lines = one_line(single_spaced(reply["lacks"]), _ABOVE), reply["search"]
         if faults := shown.faults(reply, text):
             return ModelAnswer(lacks=f"the model's answer was not believed: {faults[0]}", hits=tuple(hits)), lines
-        answer = (reply["answer"] or "").strip()
-        if not answer or not reply["sentences"]:
-            return ModelAnswer(lacks=lacks or "what it asks", hits=tuple(hits)), lines
-        numbers = dict.fromkeys(reply["sentences"])
+        numbers, answer = dict.fromkeys(reply["sentences"]), (reply["answer"] or "").strip()
         cited = tuple(dict.fromkeys(found for number in numbers if (found := shown.sentence(number))))[:_MOST_CITED]
         places = {passage.row: place for place, (passage, _) in reversed([*enumerate(cited)])}
         first = sorted(hits, key=lambda hit: places.get(self.graph.arrays.row(hit.id), len(places)))
-        return ModelAnswer(answer, cited, lacks, hits=tuple(first)), lines
+        return ModelAnswer(answer or None, cited, lacks or ("" if answer else "what it asks"), hits=tuple(first)), lines
 
 
 def as_result(result: Result, read: ModelAnswer, k: int) -> Result:

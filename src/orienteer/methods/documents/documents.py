@@ -36,6 +36,7 @@ from orienteer.methods.documents.abstention import (
     unquoted,
 )
 from orienteer.methods.documents.by_model import ModelAnswer, ModelReading, as_result
+from orienteer.methods.documents.navigation import Navigation
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Citation, Question, Refusal, Result
 from orienteer.retrieval.graph_text import folded, place_in, present
@@ -65,6 +66,7 @@ class Documents:
         """`model` may be given, as to any method: `retrieve_and_answer` is asked with it, and a ranking takes none."""
         self._graph, self._base = graph, base
         self.config = config if config is not None else DocumentsConfig()
+        self._navigation = Navigation(graph)
         self._read, self._lock = OrderedDict[Question, ModelAnswer](), threading.Lock()
 
     @cached_property
@@ -90,9 +92,12 @@ class Documents:
         k, terms = question.k, QuestionTerms(self._graph, question.text)
 
         def rank(text: str, most: int) -> Result:
-            asked = question.model_copy(update={"text": text, "k": most})
+            asked = question.model_copy(update={"text": text, "k": most + _MORE})
             own = terms if text == question.text else QuestionTerms(self._graph, text)
-            return self._named(self._ranked(asked, own, run.without_reserve()))
+            found = self._named(self._ranked(asked, own, run.without_reserve()))
+            row = self._graph.arrays.row
+            hits = sorted(found.hits, key=lambda hit: row(hit.id) in self._navigation)
+            return found.model_copy(update={"hits": tuple(hits[:most])})
 
         ranked = rank(question.text, max(k, self.config.passages))
         if ranked.stopped_by != "finish":
