@@ -167,26 +167,28 @@ export class Answer {
     const characters = new Characters(text),
       parts: Node[] = [];
     let at = 0;
-    for (const { begin, end, ids, source } of [...citations].sort((a, b) => a.begin - b.begin)) {
-      if (begin < at || end > characters.length) continue;
-      parts.push(document.createTextNode(plain(characters.part(at, begin))));
-      if (source)
-        parts.push(
-          document.createTextNode(plain(characters.part(begin, end))),
-          ...ids.map((id) => this.citation(id, place(source, { page: say("page"), rows: say("rows") }))),
-        );
-      else parts.push(...ids.map((id) => this.citation(id, null)));
+    for (const { begin, end, ids, source, quote } of [...citations].sort((a, b) => a.begin - b.begin)) {
+      const isMore = source !== null && at > 0 && end === at; // another sentence that the same words rest on
+      if ((begin < at && !isMore) || end > characters.length) continue;
+      if (!isMore) parts.push(document.createTextNode(plain(characters.part(at, begin))));
+      if (source) {
+        const where = place(source, { page: say("page"), rows: say("rows") });
+        if (!isMore) parts.push(document.createTextNode(plain(characters.part(begin, end))));
+        parts.push(...ids.map((id) => this.citation(id, where, quote)));
+      } else parts.push(...ids.map((id) => this.citation(id, null)));
       at = end;
     }
     parts.push(document.createTextNode(plain(characters.part(at))));
     return parts;
   }
 
-  private citation(id: string, where: string | null): HTMLElement {
+  private citation(id: string, where: string | null, quote = ""): HTMLElement {
     const rank = this.uses.placeOf(id),
       { toCard, toPlace, pick } = this.uses;
     const go = where !== null ? toPlace : rank ? toCard : pick;
-    return el("button", { class: "cite", title: id, onclick: () => go(id) }, where ?? (rank ? number(rank) : "↗"));
+    const title = plain(quote) || id,
+      shown = where ?? (rank ? number(rank) : "↗");
+    return el("button", { class: "cite", title, onclick: () => go(id) }, shown);
   }
 }
 

@@ -45,6 +45,7 @@ export type Citation = {
   ids: string[];
   source: Source | null;
   text: "answer" | "long_answer";
+  quote?: string; // results of before it had one are kept by browsers
 };
 export type Result = {
   question: string;

@@ -454,6 +454,12 @@ class Citation(Record):
     quote: str = ""
     """The sentence or row of the source, if a model answers in other words than its."""
 
+    @property
+    def told(self) -> str:
+        """Its quotation with the place, in one line; empty without one."""
+        place = self.source.place if self.source is not None else ""
+        return f"“{self.quote}”{f' ({place})' if place else ''}" if self.quote else ""
+
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
 
@@ -575,7 +581,11 @@ class Result(Record):
         elif self.refusal is not None:
             answer.insert(0, f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}")
             answer += [f"you could ask: {question}" for question in self.refusal.questions]
-        answer += [f"quoted from {citation.source.place}" for citation in self.citations if citation.source is not None]
+        answer += [
+            citation.told or f"quoted from {citation.source.place}"
+            for citation in self.citations
+            if citation.source is not None
+        ]
         return [*answer, self.meeting] if self.meeting is not None else answer
 
     @property

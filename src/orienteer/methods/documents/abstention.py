@@ -424,6 +424,10 @@ class Passage:
         weight = self._terms.weight
         return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
 
+    def marks(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Return where words of the question stand in a text: characters, the end excluded."""
+        return tuple((begin, end) for begin, end, _ in self._terms.spans(text))
+
     def quotation(self, piece: TextPiece) -> str:
         """Return a sentence as it is written, of a row each cell with its column; of a very long one a part."""
         text = self.text[piece.begin : piece.end]

@@ -25,7 +25,7 @@ from orienteer.methods.documents.abstention import IDENTIFIER, DocumentsConfig, 
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Citation, JsonValue, Question, Ranked, Refusal, Result, Sampling, Trajectory
 from orienteer.retrieval.expansion.relations import in_turns
-from orienteer.retrieval.graph_text import TextPiece, place_in
+from orienteer.retrieval.graph_text import LONGEST, TextPiece, place_in
 from orienteer.text.english import LANGUAGES, NO_NAMES, language_words
 from orienteer.text.numbers import numbers_in, spelled_numbers
 from orienteer.text.sentences import one_line, single_spaced, split
@@ -90,20 +90,23 @@ class Shown:
 
     def _lines(self, number: int) -> Iterator[str]:
         passage = self._passages[number]
-        yield f"[{number + 1}] {_harmless(self._title(number), _ABOVE)}"
+        yield f"[{number + 1}] {_harmless(self._title(number, but_in=passage.text), _ABOVE)}"
         if passage.above.strip():
             yield f"    {_harmless(passage.above, _ABOVE)}"
         for place in self._read(passage):
             piece = passage.sentences[place].piece
             yield f"[{number + 1}.{place + 1}] {_harmless(passage.text[piece.begin : piece.end], _LINE)}"
 
-    def _title(self, number: int) -> str:
-        """Return a passage's title, its file's name and what is known of its document: a mail's sender and date."""
-        row, text = self.rows[number], self._passages[number].text
+    def _title(self, number: int, *, but_in: str = "") -> str:
+        """Return a passage's title, its file's name and what is known of its document: a mail's sender and date.
+
+        What stands in the text `but_in` is left out.
+        """
+        row = self.rows[number]
         title, properties = self._graph.arrays.names[row], self._graph.arrays.properties.of(row)
         file = PurePosixPath(str(properties.get("file", ""))).name
         words = {name: value for name, value in properties.items() if name not in _OWN and isinstance(value, str)}
-        own = (f"{name}: {value}" for name, value in words.items() if value not in text)
+        own = (f"{name}: {value}" for name, value in words.items() if value not in but_in)
         return "; ".join((f"{title} ({file})" if file and file not in title else title, *own))
 
     def _read(self, passage: Passage) -> list[int]:
@@ -346,7 +349,8 @@ class ModelReading:
 def as_result(result: Result, read: ModelAnswer, k: int) -> Result:
     """Return a ranking with what a model read: the answer with its citations, or a refusal that shows the passages."""
     first = dict.fromkeys(hit.id for hit in read.hits)
-    hits = (*read.hits, *(hit for hit in result.hits if hit.id not in first))[:k]
+    shown = (_as_cited(hit, read.cited) for hit in read.hits)
+    hits = (*shown, *(hit for hit in result.hits if hit.id not in first))[:k]
     hits = tuple(hit.model_copy(update={"score": float(len(hits) - place)}) for place, hit in enumerate(hits))
     searched = (f"searched for: {'; '.join(read.searched)}",) if read.searched else ()
     update: dict[str, Any] = {"hits": hits, "trajectories": (*result.trajectories, *read.trajectories)}  # Any: fields
@@ -358,6 +362,19 @@ def as_result(result: Result, read: ModelAnswer, k: int) -> Result:
         update |= {"answer": read.answer, "answer_kind": "text", "notes": (*searched, *lacks)}
         update["citations"] = tuple(_citations(read.answer, read.cited))
     return result.model_copy(update={**update, "notes": (*result.notes, *update["notes"])})
+
+
+def _as_cited(hit: Ranked, cited: Sequence[CitedSentence]) -> Ranked:
+    """Return a hit that shows and opens the sentences of it that are cited; any other as it is."""
+    own = [one for one in cited if one.passage.graph.arrays.ids[one.passage.row] == hit.id]
+    if not own or hit.span is None:
+        return hit
+    passage, piece = own[0]
+    begin, end = min(one.piece.begin for one in own), max(one.piece.end for one in own)
+    begin, end = (begin, end) if end - begin <= LONGEST else (piece.begin, min(piece.end, piece.begin + LONGEST))
+    text = f"{passage.above}{passage.text[begin:end]}"
+    place = place_in(passage.graph, passage.row, piece.begin)
+    return hit.model_copy(update={"text": text, "span": (begin, end), "marks": passage.marks(text), "source": place})
 
 
 def _citations(answer: str, cited: Sequence[CitedSentence]) -> Iterator[Citation]:

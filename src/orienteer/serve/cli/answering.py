@@ -172,10 +172,13 @@ def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool 
         out.print(read)
     if result.answer_kind == "quotation":
         out.print(f"“{result.answer}”")
-        for citation in result.citations:
-            out.print(f"   quoted from {place_of(graph, citation.source)}")
     elif has_answer and (answers := records.answers_of(result, larger_k="-k ")):
         out.print("\n\n".join(answers))
+    for citation in result.citations:
+        if citation.quote:
+            out.print(f"“{citation.quote}”")
+        if citation.source is not None:
+            out.print(f"   quoted from {place_of(graph, citation.source)}")
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
     if not result.hits:

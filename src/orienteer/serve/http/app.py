@@ -344,6 +344,8 @@ def completion_in_words(result: Result, note: str | None, *, has_answer: bool = 
     """Return the answer (unless `has_answer` is False), its sentence, the numbered hits and the note as text."""
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
     parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
+    if has_answer:
+        parts.append("\n".join(citation.told for citation in result.citations if citation.quote))
     is_read = result.reading is not None and result.reading.complete
     lines = []
     for place, hit in enumerate(result.hits, 1):

@@ -328,13 +328,14 @@ def _notes(result: Result) -> Iterator[str]:
 
 
 def _answer(result: Result, room: int) -> str:
-    """Return the answer, cut to `room` characters; a quotation as one line, with its source."""
+    """Return the answer, cut to `room` characters, with what it quotes: each a line, with its source."""
     if result.answer_kind == "quotation" and result.answer is not None:
         places = [citation.source.place for citation in result.citations if citation.source is not None]
         where = f" (quoted from {', '.join(places)})" if places else ""
         return f"answer: “{one_line(result.answer, _QUOTATION)}”{where}"
     answers = answers_of(result, larger_k="k=", most_k=MOST_ROWS)
-    return cut(f"answer: {'; '.join(answers)}", room) if answers else ""
+    quotes = [f"\n  rests on {one_line(citation.told, _QUOTATION)}" for citation in result.citations if citation.quote]
+    return cut(f"answer: {'; '.join(answers)}{''.join(quotes)}", room) if answers else ""
 
 
 def _hits(result: Result, width: int) -> Iterator[str]:
