@@ -549,7 +549,11 @@ def drawn(asked: Sequence[Asked]) -> list[Asked]:
     """Return 30 questions with an answer and 12 without; those for documents themselves take no model."""
     some = sorted((one for one in asked if one.shape != "which documents"), key=lambda one: one.id)
     random.Random(42).shuffle(some)  # noqa: S311  # a draw that repeats
-    return [one for has_gold, most in ((True, 30), (False, 12)) for one in [o for o in some if bool(o.gold) == has_gold][:most]]
+    return [
+        one
+        for has_gold, most in ((True, 30), (False, 12))
+        for one in [o for o in some if bool(o.gold) == has_gold][:most]
+    ]
 
 
 def judged(asked: Asked, result: Result) -> str:
@@ -579,10 +583,9 @@ def judged(asked: Asked, result: Result) -> str:
 def play(bench: Bench, replies: Path, prompts: Path | None, shown: Sequence[str]) -> None:
     """Ask the drawn questions with written replies, and print what came of them; those of some verdicts one by one."""
     model, rows = Played(replies, prompts), list[tuple[Asked, str, Result]]()
-    for name in FOLDERS:
-        some = [one for one in drawn(bench.asked) if one.folder == name]
-        retriever = Retriever(bench.graph(name, "plain"), "documents", model=model) if some else None
-        for one in some if retriever is not None else ():
+    for name in dict.fromkeys(one.folder for one in drawn(bench.asked)):
+        retriever = Retriever(bench.graph(name, "plain"), "documents", model=model)
+        for one in (asked for asked in drawn(bench.asked) if asked.folder == name):
             result = retriever.ask(one.question, k=K)
             rows.append((one, judged(one, result), result))
             if rows[-1][1] in shown:
@@ -591,13 +594,13 @@ def play(bench: Bench, replies: Path, prompts: Path | None, shown: Sequence[str]
     print(f"\n{'':24}{'n':>4}" + "".join(f"{one:>9}" for one in VERDICTS) + f"{'calls':>9}{'tokens':>9}")
     parts = {shape: [row for row in rows if row[0].shape == shape] for shape in SHAPES}
     parts |= {"answerable": [row for row in rows if row[0].gold], "all": rows}
-    for label, some in parts.items():
-        if some:
-            counts = "".join(f"{sum(one == verdict for _, one, _ in some):9}" for verdict in VERDICTS)
+    for label, part in parts.items():
+        if part:
+            counts = "".join(f"{sum(given == verdict for _, given, _ in part):9}" for verdict in VERDICTS)
             calls, tokens = (
-                np.mean([getattr(result.usage, field) for *_, result in some]) for field in ("calls", "prompt_tokens")
+                np.mean([getattr(result.usage, field) for *_, result in part]) for field in ("calls", "prompt_tokens")
             )
-            print(f"{label:24}{len(some):4}{counts}{calls:9.2f}{tokens:9,.0f}")
+            print(f"{label:24}{len(part):4}{counts}{calls:9.2f}{tokens:9,.0f}")
     places = [one.source.place for *_, result in rows for one in result.citations if one.source is not None]
     told = sum(len(result.citations) for *_, result in rows)
     print(f"{len(places)} of {told} citations have a place; {model.missing} prompts have no reply yet")

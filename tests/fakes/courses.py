@@ -220,8 +220,24 @@ COURSES = (
     ),
     Course("bm25 of documents", ANSWERS, graph="library"),
     Course("documents", ANSWERS),
-    Course("documents of a library", ANSWERS, graph="library", method="documents"),
-    Course("documents over bm25", ANSWERS, graph="library", method="documents:bm25"),
+    Course(
+        "documents of a library",
+        {"documents-read": [{"sentences": [], "answer": None, "lacks": "her birth", "search": ["Ada Holm"]}]},
+        graph="library",
+        method="documents",
+        has_objects=True,
+    ),
+    Course(
+        "documents over bm25",
+        {
+            "documents-search": [{"search": ["the maker of the ship", "birth of the maker"]}],
+            "documents-read": [{"sentences": ["1.1"], "answer": "seven", "lacks": "the town", "search": []}],
+        },
+        graph="library",
+        method="documents:bm25",
+        options={"searches_first": True},
+        has_objects=True,
+    ),
     # A model is asked where an option says so.
     *(
         Course(f"{name} by a model", ANALYSIS, graph="library", options={"analysis": "model"}, has_objects=True)

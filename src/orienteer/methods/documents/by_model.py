@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
@@ -58,14 +57,15 @@ _PASSAGE = 2_000  # characters of a passage; beyond them the sentences around th
 _LINE = 1_000  # characters of a sentence
 _ABOVE = 300  # characters of a title, a header, or what is lacking
 _TITLES = 600  # characters of titles
+_FEW = 20  # documents whose titles are told
 _MOST_LINES = 4
 _MOST_CITED = 12
 _LONGEST_LINE = 200  # characters
 _LONGEST_ANSWER = 4_000  # characters
-_OWN = frozenset({"file", "document", "heading"})  # of a passage's properties in words, those that are not its document's
+_OWN = frozenset({"file", "document", "heading"})  # properties of a passage in words that say nothing of its document
 _WORD = re.compile(r"[^\W_](?:[\w.'’/:+-]*\w)?")
-_YES_NO = frozenset("yes no ja nein oui non sí si sì sim não nee nej tak nie".split())
-_FUNCTIONS = frozenset[str]().union(*LANGUAGES.values()) | NO_NAMES | _YES_NO
+_YES_NO = ("yes", "no", "ja", "nein", "oui", "non", "sí", "si", "sì", "sim", "não", "nee", "nej", "tak", "nie")
+_FUNCTIONS = NO_NAMES.union(_YES_NO, *LANGUAGES.values())
 
 
 class CitedSentence(NamedTuple):
@@ -318,8 +318,8 @@ class ModelReading:
         """Return the lines that a model searches for, told some titles of the documents."""
         arrays = self.graph.arrays
         titles = [hit.name.partition(SEPARATOR)[0] for hit in hits]
-        if DOCUMENT in arrays.types.nodes:
-            titles += [arrays.names[row] for row in islice(arrays.mask([DOCUMENT]).nonzero()[0].tolist(), 20)]
+        documents = arrays.mask([DOCUMENT]) if DOCUMENT in arrays.types.nodes else None
+        titles += [arrays.names[row] for row in (() if documents is None else documents.nonzero()[0][:_FEW].tolist())]
         told = _harmless("; ".join(dict.fromkeys(titles)), _TITLES)
         reply = self._asked("documents-search", SEARCH_SCHEMA, self.run, titles=told)
         return [] if reply is None else reply["search"]

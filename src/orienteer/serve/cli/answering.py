@@ -174,11 +174,7 @@ def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool 
         out.print(f"“{result.answer}”")
     elif has_answer and (answers := records.answers_of(result, larger_k="-k ")):
         out.print("\n\n".join(answers))
-    for citation in result.citations:
-        if citation.quote:
-            out.print(f"“{citation.quote}”")
-        if citation.source is not None:
-            out.print(f"   quoted from {place_of(graph, citation.source)}")
+    _print_quoted(out, graph, result)
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
     if not result.hits:
@@ -191,6 +187,15 @@ def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool 
         if line := lines.get(place):
             out.print(f"{line}\n")
         print_hit(out, graph, place, hit)
+
+
+def _print_quoted(out: Output, graph: Graph, result: Result) -> None:
+    """Print what the answer rests on, with the places."""
+    for citation in result.citations:
+        if citation.quote:
+            out.print(f"“{citation.quote}”")
+        if citation.source is not None:
+            out.print(f"   quoted from {place_of(graph, citation.source)}")
 
 
 def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
